@@ -1,5 +1,6 @@
 /** The numbers of a picture as a table. */
 import { chartsTexts } from "../i18n";
+import { Each, Link } from "../ui";
 import "./charts.css";
 
 export interface ChartRow {
@@ -23,7 +24,6 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
   const left = all.length - MOST_ROWS;
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="chart-table" tabIndex={0} aria-label={chartsTexts.tableOf(title)}>
       <table>
         <caption className="visually-hidden">{title}</caption>
@@ -37,25 +37,18 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
           </tr>
         </thead>
         <tbody>
-          {all.slice(0, MOST_ROWS).map(({ cells: [name = "", ...others], onPick }, r) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
-            <tr key={r}>
-              <th scope="row">
-                {onPick ? (
-                  <button type="button" className="link" onClick={onPick}>
-                    {name}
-                  </button>
-                ) : (
-                  name
-                )}
-              </th>
-              {others.map((text, c) => (
-                <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
-                  {text}
-                </td>
-              ))}
-            </tr>
-          ))}
+          <Each of={all.slice(0, MOST_ROWS)}>
+            {({ cells: [name = "", ...others], onPick }) => (
+              <tr>
+                <th scope="row">{onPick ? <Link onClick={onPick}>{name}</Link> : name}</th>
+                {others.map((text, c) => (
+                  <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
+                    {text}
+                  </td>
+                ))}
+              </tr>
+            )}
+          </Each>
         </tbody>
       </table>
       {left > 0 && <p className="chart-note">{chartsTexts.andMore(left)}</p>}

@@ -2,6 +2,7 @@ import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
 import { contains, fieldMoment, middle, moved, scaled, type TimeWindow, windowUnit } from "../draw";
 import { DURATION_SYMBOL, parseDuration } from "../format";
 import { chartsTexts } from "../i18n";
+import { Button, Combo } from "../ui";
 import type { CurveSpan } from "./types";
 import "./charts.css";
 import "./timeCurve.css";
@@ -26,96 +27,63 @@ export function TimeRange(props: Props) {
   const { window, whole, zoomed, onWindow, cursor, spans, spanLabel } = props;
   const around = cursor !== null && contains(window, cursor) ? cursor : middle(window);
   const chosen = spans.findIndex(({ start, end }) => start === window.start && end === window.end);
-  const id = useId();
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || !zoomed) return;
     event.preventDefault();
     onWindow(null);
   };
+  const moves = [
+    { label: text.zoomIn, sign: "+", to: () => scaled(window, 0.5, around) },
+    { label: text.zoomOut, sign: "−", disabled: !zoomed, to: () => scaled(window, 2, around) },
+    {
+      label: text.earlier,
+      sign: "◀",
+      disabled: window.start <= whole.start,
+      to: () => moved(window, -0.5, whole),
+    },
+    {
+      label: text.later,
+      sign: "▶",
+      disabled: window.end >= whole.end,
+      to: () => moved(window, 0.5, whole),
+    },
+  ];
   return (
     <fieldset className="time-range" onKeyDown={onKeyDown}>
       <legend className="visually-hidden">{text.range}</legend>
       <Fields window={window} onWindow={onWindow} />
       {spans.length > 0 && (
-        <span className="time-range-field">
-          <label htmlFor={id}>{spanLabel}</label>
-          <select
-            id={id}
-            className="select"
-            value={chosen < 0 ? "" : String(chosen)}
-            onChange={({ target }) => {
-              const span = spans[Number(target.value)];
-              onWindow(target.value === "" || !span ? null : { start: span.start, end: span.end });
-            }}
-          >
-            <option value="">{text.anySpan}</option>
-            {spans.map(({ label }, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two spans may have the same name
-              <option key={i} value={String(i)}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </span>
+        <Combo
+          label={spanLabel}
+          value={chosen < 0 ? "" : String(chosen)}
+          options={[
+            { value: "", label: text.anySpan },
+            ...spans.map(({ label }, at) => ({ value: String(at), label })),
+          ]}
+          onChange={(value) => {
+            const span = spans[Number(value)];
+            onWindow(value === "" || !span ? null : { start: span.start, end: span.end });
+          }}
+        />
       )}
       <span className="time-range-buttons">
-        <Button label={text.zoomIn} onClick={() => onWindow(scaled(window, 0.5, around))}>
-          +
-        </Button>
-        <Button
-          label={text.zoomOut}
-          disabled={!zoomed}
-          onClick={() => onWindow(scaled(window, 2, around))}
-        >
-          −
-        </Button>
-        <Button
-          label={text.earlier}
-          disabled={window.start <= whole.start}
-          onClick={() => onWindow(moved(window, -0.5, whole))}
-        >
-          ◀
-        </Button>
-        <Button
-          label={text.later}
-          disabled={window.end >= whole.end}
-          onClick={() => onWindow(moved(window, 0.5, whole))}
-        >
-          ▶
-        </Button>
+        {moves.map(({ label, sign, disabled = false, to }) => (
+          <Button
+            key={sign}
+            icon
+            aria-label={label}
+            title={label}
+            disabled={disabled}
+            onClick={() => onWindow(to())}
+          >
+            <span aria-hidden="true">{sign}</span>
+          </Button>
+        ))}
       </span>
-      <button
-        type="button"
-        className="button"
-        disabled={!zoomed}
-        title={text.resetHint}
-        onClick={() => onWindow(null)}
-      >
+      <Button disabled={!zoomed} title={text.resetHint} onClick={() => onWindow(null)}>
         {text.reset}
-      </button>
+      </Button>
     </fieldset>
-  );
-}
-
-interface ButtonProps {
-  readonly label: string;
-  readonly disabled?: boolean;
-  readonly onClick: () => void;
-  readonly children: string;
-}
-
-function Button({ label, disabled = false, onClick, children }: ButtonProps) {
-  return (
-    <button
-      type="button"
-      className="button icon"
-      aria-label={label}
-      title={label}
-      disabled={disabled}
-      onClick={onClick}
-    >
-      <span aria-hidden="true">{children}</span>
-    </button>
   );
 }
 
@@ -164,13 +132,9 @@ function Fields({ window, onWindow }: Pick<Props, "window" | "onWindow">) {
         />
         <span className="muted">{DURATION_SYMBOL[unit]}</span>
       </span>
-      <button
-        type="submit"
-        className="button"
-        disabled={!ordered || (from === undefined && to === undefined)}
-      >
+      <Button type="submit" disabled={!ordered || (from === undefined && to === undefined)}>
         {text.apply}
-      </button>
+      </Button>
     </form>
   );
 }

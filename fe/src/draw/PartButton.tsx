@@ -1,3 +1,4 @@
+import { Link } from "../ui";
 import { partName } from "./parts";
 
 interface PartButtonProps {
@@ -10,13 +11,8 @@ interface PartButtonProps {
 export function PartButton({ part, picked, pick }: PartButtonProps) {
   const isPicked = part === picked;
   return (
-    <button
-      type="button"
-      className="link"
-      aria-pressed={isPicked}
-      onClick={() => pick(isPicked ? "" : part)}
-    >
+    <Link aria-pressed={isPicked} onClick={() => pick(isPicked ? "" : part)}>
       {partName(part)}
-    </button>
+    </Link>
   );
 }

@@ -40,4 +40,4 @@ export {
   remedyText,
   type Values,
 } from "./serverMessages";
-export { bare } from "./translation";
+export { bare, textFor } from "./translation";

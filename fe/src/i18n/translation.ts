@@ -26,6 +26,16 @@ export function bare<T>(texts: T): T {
   return Object.setPrototypeOf(texts, null);
 }
 
+/** Texts by words of which a language may have others. */
+export function byWord<T>(texts: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return texts;
+}
+
+/** The text for a word that comes from a file or an address. */
+export function textFor<T>(texts: Readonly<Record<string, T>>, word: string): T | undefined {
+  return texts[word];
+}
+
 /** What the server says; null in English. */
 export function serverMessages(): ServerMessages | null {
   return translation?.serverMessages ?? null;

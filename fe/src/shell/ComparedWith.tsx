@@ -9,7 +9,7 @@ import {
   setBaseline,
   useViewId,
 } from "../state";
-import { Icon } from "../ui";
+import { Button, Icon } from "../ui";
 import { traceTitle } from "./traceTitle";
 
 const text = t.comparison;
@@ -26,15 +26,10 @@ export function ComparedWith({ status, current: { sel, comparison } }: Props) {
     // In the view itself the baseline is chosen there.
     if (!suggested || view === "compare") return null;
     return (
-      <button
-        type="button"
-        className="button quiet"
-        title={text.startHint}
-        onClick={() => goToView("compare")}
-      >
+      <Button quiet title={text.startHint} onClick={() => goToView("compare")}>
         <Icon path={findView("compare")?.icon ?? ""} />
         {text.start}
-      </button>
+      </Button>
     );
   }
   const title = traceTitle(status, set.name);

@@ -11,7 +11,7 @@ import {
   selectTrace,
   useAddress,
 } from "../state";
-import { Icon } from "../ui";
+import { Button, Icon } from "../ui";
 import { StepBrush } from "./brush/StepBrush";
 import { ComparedWith } from "./ComparedWith";
 import { preloadPalette } from "./palette/Palette";
@@ -61,9 +61,8 @@ export function ContextBar(props: Props) {
         )}
       </section>
       <div className="bar-tools">
-        <button
-          type="button"
-          className="button bar-search"
+        <Button
+          className="bar-search"
           aria-keyshortcuts="Control+K Meta+K"
           title={t.palette.title}
           onPointerEnter={preloadPalette}
@@ -73,39 +72,27 @@ export function ContextBar(props: Props) {
           <Icon name="search" />
           <span className="visually-hidden">{t.palette.title}</span>
           <span className="bar-keys">{PALETTE_KEYS}</span>
-        </button>
+        </Button>
         {reportMade() === null && (
-          <button
-            type="button"
-            className="button quiet"
-            title={t.bar.refreshHint}
-            disabled={refreshing}
-            onClick={onRefresh}
-          >
+          <Button quiet title={t.bar.refreshHint} disabled={refreshing} onClick={onRefresh}>
             {refreshing ? <span className="spinner" /> : <Icon name="refresh" />}
             <span className="bar-words">{t.bar.refresh}</span>
-          </button>
+          </Button>
         )}
         <CopyLink link={link} />
         <LanguageSwitch />
-        <button
-          type="button"
-          className="button quiet icon"
+        <Button
+          quiet
+          icon
           aria-label={t.bar.theme(t.bar.themes[theme])}
           title={t.bar.theme(t.bar.themes[theme])}
           onClick={() => setTheme(NEXT_THEME[theme])}
         >
           <Icon name={theme} />
-        </button>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t.bar.keys}
-          title={`${t.bar.keys} (?)`}
-          onClick={onKeys}
-        >
+        </Button>
+        <Button quiet icon aria-label={t.bar.keys} title={`${t.bar.keys} (?)`} onClick={onKeys}>
           <Icon name="keyboard" />
-        </button>
+        </Button>
       </div>
     </header>
   );
@@ -150,16 +137,10 @@ function CopyLink({ link: { state, copy, address } }: { link: CopiedLink }) {
           onFocus={(event) => event.target.select()}
         />
       )}
-      <button
-        type="button"
-        className="button quiet"
-        aria-live="polite"
-        title={t.bar.copyLink}
-        onClick={copy}
-      >
+      <Button quiet aria-live="polite" title={t.bar.copyLink} onClick={copy}>
         <Icon name={state === "copied" ? "check" : "link"} />
         <span className="bar-words">{state === "copied" ? t.bar.linkCopied : t.bar.copyLink}</span>
-      </button>
+      </Button>
     </>
   );
 }
@@ -169,15 +150,9 @@ function LanguageSwitch() {
   const ids = Object.keys(LANGUAGES) as LanguageId[];
   const other = ids.find((id) => id !== t.lang) ?? "en";
   return (
-    <button
-      type="button"
-      className="button quiet"
-      lang={other}
-      title={LANGUAGES[other]}
-      onClick={() => switchLanguage(other)}
-    >
+    <Button quiet lang={other} title={LANGUAGES[other]} onClick={() => switchLanguage(other)}>
       {SHORT[other]}
       <span className="visually-hidden"> {LANGUAGES[other]}</span>
-    </button>
+    </Button>
   );
 }

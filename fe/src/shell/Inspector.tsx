@@ -13,7 +13,7 @@ import {
   useViewId,
   viewName,
 } from "../state";
-import { CopyButton, Icon, Splitter, useWidth } from "../ui";
+import { Button, CopyButton, Icon, Splitter, useWidth } from "../ui";
 import { placesOf } from "./places";
 import { useSmall } from "./useSmall";
 import "./inspector.css";
@@ -47,15 +47,15 @@ export default function Inspector({ selected, current, onClose, children }: Prop
       <div className="inspector-scroll">
         <div className="inspector-head">
           <span className="badge">{text.kinds[selected.kind]}</span>
-          <button
-            type="button"
-            className="button quiet icon"
+          <Button
+            quiet
+            icon
             aria-label={text.close}
             title={`${text.close} (Esc)`}
             onClick={onClose}
           >
             <Icon name="close" />
-          </button>
+          </Button>
         </div>
         <h2 className="inspector-name">{onOneLine(selected.name)}</h2>
         <div className="inspector-actions">
@@ -66,16 +66,14 @@ export default function Inspector({ selected, current, onClose, children }: Prop
           <fieldset className="inspector-places">
             <legend>{text.places}</legend>
             {places.map(({ view: id, look }) => (
-              <button
+              <Button
                 key={id}
-                type="button"
-                className="button"
                 aria-label={text.showIn(viewName(id))}
                 onClick={() => goToView(id, null, look)}
               >
                 <Icon path={findView(id)?.icon ?? ""} />
                 {viewName(id)}
-              </button>
+              </Button>
             ))}
           </fieldset>
         )}
@@ -98,13 +96,11 @@ function OnlyThisStep({
   if (!steps || at < 0 || steps.names.length < 2) return null;
   const only = range?.first === at && range.last === at;
   return (
-    <button
-      type="button"
-      className="button"
+    <Button
       aria-pressed={only}
       onClick={() => setRange(only ? null : formatRange(steps.names, { first: at, last: at }))}
     >
       {text.onlyStep}
-    </button>
+    </Button>
   );
 }

@@ -15,7 +15,6 @@ export function Licences() {
   return (
     <details className="muted licences" onToggle={text ? undefined : load}>
       <summary>{TITLE}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached with the keyboard */}
       <pre tabIndex={0}>{text}</pre>
     </details>
   );

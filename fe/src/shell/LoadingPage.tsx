@@ -3,10 +3,11 @@ import type { ApiError, Status, TraceStatus } from "../api";
 import { bytes, count, fraction } from "../format";
 import { reasonText, t } from "../i18n";
 import { type CurrentTrace, selectTrace } from "../state";
-import { Failure, ProgressBar } from "../ui";
-import { FilesTable } from "./Files";
+import { Failure, Link, later, ProgressBar } from "../ui";
 import { fileRows, traceProgress } from "./progress";
 import "./page.css";
+
+const FilesTable = later(() => import("./FilesTable"));
 
 export function Connecting() {
   return (
@@ -106,13 +107,9 @@ function ReadyTraces({ status, current }: { status: Status; current: CurrentTrac
       <ul className="ready-traces">
         {ready.map(({ run, trace }) => (
           <li key={`${run}/${trace.file}`}>
-            <button
-              type="button"
-              className="link"
-              onClick={() => selectTrace({ run, worker: trace.worker, span: trace.span })}
-            >
+            <Link onClick={() => selectTrace({ run, worker: trace.worker, span: trace.span })}>
               {run} · {trace.worker} · {trace.span}
-            </button>
+            </Link>
           </li>
         ))}
       </ul>

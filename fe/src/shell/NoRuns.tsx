@@ -1,10 +1,11 @@
 /** Shown when there are no runs: where we looked, why that failed or what was found instead, how to record a trace. */
 import type { Status } from "../api";
 import { reasonText, t } from "../i18n";
-import { Code } from "../ui";
-import { FilesTable } from "./Files";
+import { Code, later } from "../ui";
 import { fileRows } from "./progress";
 import "./page.css";
+
+const FilesTable = later(() => import("./FilesTable"));
 
 /** Records a trace into a directory. */
 const snippet = (directory: string) => `import torch

@@ -1,7 +1,7 @@
 /** The trace-health notes and what the trace says about how it was recorded. */
 import { type Cell, type TraceKey, useHealth } from "../api";
 import { dialogsTexts } from "../i18n";
-import { Async, Dialog } from "../ui";
+import { Async, Dialog, Facts } from "../ui";
 import { NoteList } from "./Notes";
 
 const text = dialogsTexts.notes;
@@ -15,14 +15,11 @@ export default function NotesDialog({ sel, onClose }: { sel: TraceKey; onClose: 
           <>
             {notes.length === 0 ? <p>{text.none}</p> : <NoteList notes={notes} />}
             <h3 className="dialog-sub">{text.capture}</h3>
-            <dl className="facts">
-              {Object.entries({ ...capture.versions, ...capture.options }).map(([key, value]) => (
-                <div key={key}>
-                  <dt>{key}</dt>
-                  <dd>{factText(value)}</dd>
-                </div>
-              ))}
-            </dl>
+            <Facts
+              facts={Object.entries({ ...capture.versions, ...capture.options }).map(
+                ([name, value]) => ({ name, value: factText(value) }),
+              )}
+            />
           </>
         )}
       </Async>

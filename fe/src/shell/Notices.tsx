@@ -3,7 +3,7 @@ import { useState } from "react";
 import { inSentence } from "../format";
 import { t } from "../i18n";
 import { type Dropped, isViewId, page, SCHEMA, useAddress } from "../state";
-import { Icon } from "../ui";
+import { Button, Icon } from "../ui";
 import "./notices.css";
 
 interface Props {
@@ -26,22 +26,20 @@ export function Notices({ dropped, lost, onRetry }: Props) {
       {lost && (
         <div className="notice bad" role="alert">
           <span>{t.status.offline}</span>
-          <button type="button" className="button" onClick={onRetry}>
-            {t.status.retry}
-          </button>
+          <Button onClick={onRetry}>{t.status.retry}</Button>
         </div>
       )}
       {shown.map((text) => (
         <div className="notice" role="status" key={text}>
           <span>{text}</span>
-          <button
-            type="button"
-            className="button quiet icon"
+          <Button
+            quiet
+            icon
             aria-label={t.dropped.dismiss}
             onClick={() => setDismissed([...dismissed, text])}
           >
             <Icon name="close" />
-          </button>
+          </Button>
         </div>
       ))}
     </>

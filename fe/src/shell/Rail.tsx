@@ -4,7 +4,7 @@ import type { TraceStatus } from "../api";
 import { readStored, writeStored } from "../host";
 import { t } from "../i18n";
 import { allViews, goToView, linkToView, type View, type ViewId, viewGroups } from "../state";
-import { Icon, Splitter, useWidth } from "../ui";
+import { Button, Icon, Link, Splitter, useWidth } from "../ui";
 import { hasData, isOf } from "./presence";
 import { useSmall } from "./useSmall";
 import "./rail.css";
@@ -47,16 +47,16 @@ export function Rail({ view, trace }: Props) {
         ))}
         {others.length > 0 && <NotRecorded views={others} view={view} narrow={narrow} />}
       </div>
-      <button
-        type="button"
-        className="button quiet icon"
+      <Button
+        quiet
+        icon
         aria-label={narrow ? t.rail.expand : t.rail.collapse}
         aria-expanded={!narrow}
         title={narrow ? t.rail.expand : t.rail.collapse}
         onClick={toggle}
       >
         <Icon name={narrow ? "expand" : "collapse"} />
-      </button>
+      </Button>
       {!narrow && (
         <Splitter
           label={t.rail.width}
@@ -99,16 +99,15 @@ function NotRecorded(list: ListProps) {
   const isOpen = asked || list.views.some(({ id }) => id === list.view);
   return (
     <div className="rail-group">
-      <button
-        type="button"
+      <Link
+        className="rail-more"
         id={label}
-        className="link rail-more"
         aria-expanded={isOpen}
         aria-label={t.rail.notRecorded(list.views.length)}
         onClick={() => setAsked(!isOpen)}
       >
         {list.narrow ? `(${list.views.length})` : t.rail.notRecorded(list.views.length)}
-      </button>
+      </Link>
       {isOpen && <Entries label={label} off {...list} />}
     </div>
   );

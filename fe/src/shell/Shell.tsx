@@ -18,7 +18,6 @@ import {
 import { Boundary, later, Missing, Panel } from "../ui";
 import { RangeChip } from "./brush/RangeChip";
 import { ContextBar, useCopyLink } from "./ContextBar";
-import { FilesDialog } from "./Files";
 import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { NoRuns } from "./NoRuns";
 import { Notices } from "./Notices";
@@ -33,6 +32,7 @@ const Nothing = () => null;
 
 // What says something in words of the server, or of a view, is fetched with these: see `i18n/README.md`.
 const Inspector = later(() => import("./Inspector"), Nothing);
+const FilesDialog = later(() => import("./Files"), Nothing);
 const KeysDialog = later(() => import("./KeysDialog"), Nothing);
 const NotesDialog = later(() => import("./NotesDialog"), Nothing);
 const ViewNotes = later(() => import("./ViewNotes"), Nothing);
@@ -139,7 +139,11 @@ export function Shell({ views, inspectors }: Props) {
           <KeysDialog trace={current.trace} onClose={close} />
         </Boundary>
       )}
-      {dialog === "files" && status && <FilesDialog status={status} onClose={close} />}
+      {dialog === "files" && status && (
+        <Boundary>
+          <FilesDialog status={status} onClose={close} />
+        </Boundary>
+      )}
       {dialog === "notes" && current.sel && (
         <Boundary>
           <NotesDialog sel={current.sel} onClose={close} />

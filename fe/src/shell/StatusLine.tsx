@@ -4,7 +4,7 @@ import { bytes, count, fraction, moment } from "../format";
 import { canSave } from "../host";
 import { reasonText, t } from "../i18n";
 import type { CurrentTrace } from "../state";
-import { ProgressBar } from "../ui";
+import { Link, ProgressBar } from "../ui";
 import { summarise } from "./progress";
 import "./statusLine.css";
 
@@ -32,11 +32,7 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
               )}
             </span>
           )}
-          {trace.state === "ready" && (
-            <button type="button" className="link" onClick={onNotes}>
-              {t.status.notes(trace.notes)}
-            </button>
-          )}
+          {trace.state === "ready" && <Link onClick={onNotes}>{t.status.notes(trace.notes)}</Link>}
         </>
       )}
       <span className="status-gap" />
@@ -56,35 +52,24 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
         )}
       </span>
       {status?.error && (
-        <button
-          type="button"
-          className="link bad"
-          title={reasonText(status.error, status.why)}
-          onClick={onFiles}
-        >
+        <Link className="bad" title={reasonText(status.error, status.why)} onClick={onFiles}>
           {t.status.unlisted}
-        </button>
+        </Link>
       )}
       {load && load.unlisted > 0 && (
-        <button type="button" className="link bad" onClick={onFiles}>
+        <Link className="bad" onClick={onFiles}>
           {t.status.unlistedDirectories(load.unlisted)}
-        </button>
+        </Link>
       )}
       {load && load.failed > 0 && (
-        <button type="button" className="link bad" onClick={onFiles}>
+        <Link className="bad" onClick={onFiles}>
           {t.status.failed(load.failed)}
-        </button>
+        </Link>
       )}
-      {load && load.skipped > 0 && (
-        <button type="button" className="link" onClick={onFiles}>
-          {t.status.skipped(load.skipped)}
-        </button>
-      )}
+      {load && load.skipped > 0 && <Link onClick={onFiles}>{t.status.skipped(load.skipped)}</Link>}
       {status && (
         <>
-          <button type="button" className="link" onClick={onFiles}>
-            {t.status.files}
-          </button>
+          <Link onClick={onFiles}>{t.status.files}</Link>
           {reportMade() !== null ? (
             <span>{t.report.made(moment(reportMade()))}</span>
           ) : (

@@ -1,9 +1,11 @@
 /** How the steps were found, and a choice of how else to find them. Works while there is no answer, too. */
+
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { Steps } from "../api";
 import { count } from "../format";
-import { dialogsTexts, overviewTexts } from "../i18n";
+import { dialogsTexts, overviewTexts, textFor } from "../i18n";
 import { patternError, STEP_RULES, useStepParams, useTrace } from "../state";
+import { Button, Combo } from "../ui";
 import "./stepChoice.css";
 
 const text = overviewTexts.stepChoice;
@@ -20,7 +22,6 @@ export function StepChoice({ steps, stale }: Props) {
   const { sel } = useTrace();
   // The field is asked for before there is a pattern to put into the address.
   const [asking, setAsking] = useState(false);
-  const id = useId();
   const rules: readonly string[] = steps?.rules ?? STEP_RULES;
   const value =
     asking || pattern !== null ? PATTERN : rule !== null && rules.includes(rule) ? rule : "";
@@ -31,27 +32,19 @@ export function StepChoice({ steps, stale }: Props) {
       {steps && !stale && asked !== undefined && asked !== steps.rule && (
         <span className="step-choice-bad">{text.notFound}</span>
       )}
-      <span className="step-choice-field">
-        <label htmlFor={id}>{text.choose}</label>
-        <select
-          id={id}
-          className="select"
-          value={value}
-          onChange={({ target }) => {
-            setAsking(target.value === PATTERN);
-            if (target.value === PATTERN) return;
-            choose(target.value === "" ? {} : { rule: target.value });
-          }}
-        >
-          <option value="">{text.automatic}</option>
-          {rules.map((each) => (
-            <option key={each} value={each}>
-              {text.rules[each] ?? each}
-            </option>
-          ))}
-          <option value={PATTERN}>{text.pattern}</option>
-        </select>
-      </span>
+      <Combo
+        label={text.choose}
+        value={value}
+        options={[
+          { value: "", label: text.automatic },
+          ...rules.map((each) => ({ value: each, label: textFor(text.rules, each) ?? each })),
+          { value: PATTERN, label: text.pattern },
+        ]}
+        onChange={(next) => {
+          setAsking(next === PATTERN);
+          if (next !== PATTERN) choose(next === "" ? {} : { rule: next });
+        }}
+      />
       {value === PATTERN && (
         <Pattern
           key={pattern ?? ""}
@@ -74,11 +67,11 @@ interface FoundByProps {
 }
 
 function FoundBy({ steps: { rule, names }, chosen }: FoundByProps) {
-  const without = dialogsTexts.noStepMarks[rule];
+  const without = textFor(dialogsTexts.noStepMarks, rule);
   if (without !== undefined && !chosen) return <strong>{without}</strong>;
   return (
     <span>
-      {text.foundBy} <strong>{dialogsTexts.stepRules[rule] ?? rule}</strong>{" "}
+      {text.foundBy} <strong>{textFor(dialogsTexts.stepRules, rule) ?? rule}</strong>{" "}
       <span className="muted num">({text.count(count(names.length))})</span>
     </span>
   );
@@ -119,9 +112,9 @@ function Pattern({ pattern, asked, onChoose }: PatternProps) {
         value={draft}
         onChange={(event) => setDraft(event.target.value)}
       />
-      <button type="submit" className="button" disabled={wrong !== null || draft === pattern}>
+      <Button type="submit" disabled={wrong !== null || draft === pattern}>
         {text.apply}
-      </button>
+      </Button>
       {wrong !== null && (
         <span className="step-choice-bad" id={`${id}-wrong`} role="status">
           {text.invalid(wrong)}

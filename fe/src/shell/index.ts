@@ -1,6 +1,5 @@
 /** What views draw with that knows runs, traces and their state. The frame itself is not for them. */
 export { BaselineNote } from "./BaselineNote";
-export { FilesTable } from "./Files";
 export { modulePath, rowOfModule } from "./modulePath";
 export { bySeverity, NoteList, PartialNotes } from "./Notes";
 export { longestSlice } from "./places";

@@ -1,5 +1,5 @@
 import { tableTexts } from "../i18n";
-import { Popup } from "../ui";
+import { Button, Popup } from "../ui";
 import type { DrawnColumn } from "./columns";
 import type { ColumnState } from "./useColumnState";
 
@@ -26,9 +26,7 @@ export function ColumnChooser({ drawn, columns }: Props) {
               {column.label}
             </label>
           ))}
-          <button type="button" className="button" onClick={columns.reset}>
-            {tableTexts.columnsReset}
-          </button>
+          <Button onClick={columns.reset}>{tableTexts.columnsReset}</Button>
         </fieldset>
       )}
     </Popup>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { canSave, saveFile } from "../host";
 import { tableTexts } from "../i18n";
-import { Popup } from "../ui";
+import { Button, Popup } from "../ui";
 
 /** The text of some rows. */
 export interface Written {
@@ -70,17 +70,16 @@ export function ExportMenu({ name, csv, json, withHidden, onCopy, onSaved, onFai
             </label>
           )}
           {formats.map((format) => (
-            <button
+            <Button
+              quiet
               key={format.ending}
-              type="button"
-              className="button quiet"
               onClick={() => {
                 void run(format);
                 close();
               }}
             >
               {format.label}
-            </button>
+            </Button>
           ))}
         </div>
       )}

@@ -1,7 +1,7 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows are positioned boxes, which table elements cannot be
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and points at the active row
-// biome-ignore-all lint/a11y/noStaticElementInteractions: its role is given
-// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is given
+/**
+ * The frame of a grid. Virtual rows are positioned boxes, which elements of tables cannot be, and the grid has the focus
+ * and points at the active row: `biome.json` spares these files the rules that ask for such elements.
+ */
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import type { CSSProperties, DOMAttributes, PointerEvent, ReactNode, RefObject } from "react";
 import { Edges } from "../ui";

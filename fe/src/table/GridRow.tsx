@@ -1,5 +1,3 @@
-// biome-ignore-all lint/a11y/useSemanticElements: see GridFrame.tsx
-// biome-ignore-all lint/a11y/useFocusableInteractive: see GridFrame.tsx
 import { type CSSProperties, memo } from "react";
 import { tableTexts } from "../i18n";
 import { type DrawnColumn, toneOf } from "./columns";

@@ -1,5 +1,6 @@
 import { change, exact, value } from "../format";
 import { tableTexts } from "../i18n";
+import { Facts } from "../ui";
 import { inWords } from "./columns";
 import { type Cell, type Column, cellOf, isMissing, type Table, wordOf } from "./model";
 
@@ -13,22 +14,22 @@ interface Props {
 /** One row as a list: label and value, each with the unit that suits it. */
 export function RowNumbers({ table, row, without = [] }: Props) {
   return (
-    <dl className="row-numbers">
-      {table.columns
+    <Facts
+      look="edges"
+      facts={table.columns
         .filter(({ key }) => !without.includes(key))
         .map(inWords)
         .map((column) => {
           const cell = cellOf(table.rows, column.key, row);
-          return (
-            <div key={column.key}>
-              <dt title={column.help ?? undefined}>{column.label}</dt>
-              <dd title={typeof cell === "number" ? exact(cell, column.unit) : undefined}>
-                {cellText(cell, column)}
-              </dd>
-            </div>
-          );
+          return {
+            key: column.key,
+            name: column.label,
+            help: column.help,
+            value: cellText(cell, column),
+            title: typeof cell === "number" ? exact(cell, column.unit) : undefined,
+          };
         })}
-    </dl>
+    />
   );
 }
 

@@ -1,9 +1,9 @@
 import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { tableTexts } from "../i18n";
-import { Wide } from "../ui";
-import { drawColumns, toneOf } from "./columns";
-import { cellOf, rowCount, type Table } from "./model";
-import "./table.css";
+import { Link } from "../ui";
+import { type DrawnColumn, drawColumns, toneOf } from "./columns";
+import { type ListColumn, ListTable } from "./ListTable";
+import { cellOf, type Rows, rowCount, type Table } from "./model";
 
 interface Props {
   readonly caption: string;
@@ -14,73 +14,52 @@ interface Props {
   readonly doorOf?: (row: number) => (() => void) | null;
 }
 
-/** For a handful of rows: an ordinary table, without filter, sorting or virtual rows. */
+/** For a handful of rows of a table: each column in one unit, as where tables are large. */
 export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
   const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
+  const named = renderName ?? ((row, text) => <Named text={text} door={doorOf?.(row) ?? null} />);
   return (
-    <Wide className="simple-table">
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {drawn.map(({ column, symbol, right }, position) => (
-              <th
-                key={column.key}
-                scope="col"
-                className={right && position > 0 ? "number" : ""}
-                title={column.help ?? undefined}
-              >
-                {column.label}
-                {symbol && <span className="grid-unit"> {symbol}</span>}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from({ length: rowCount(table) }, (_, row) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the row number is the row
-            <tr key={row}>
-              {drawn.map(({ column, text, title, right }, position) => {
-                const cell = cellOf(table.rows, column.key, row);
-                const bar = column.bar && typeof cell === "number";
-                return (
-                  <td
-                    key={column.key}
-                    // What a row is of is its name, also where that is a number.
-                    className={
-                      right && position > 0
-                        ? `number${bar ? " share" : ""}${toneOf(column, cell)}`
-                        : ""
-                    }
-                    title={right || column.brief ? title(cell) : undefined}
-                    style={
-                      bar ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties) : undefined
-                    }
-                  >
-                    {position > 0 ? (
-                      text(cell)
-                    ) : renderName ? (
-                      renderName(row, text(cell))
-                    ) : (
-                      <Named text={text(cell)} door={doorOf?.(row) ?? null} />
-                    )}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <ListTable
+      caption={caption}
+      columns={drawn.map((column, at) => listColumn(column, table.rows, at === 0 ? named : null))}
+      rows={Array.from({ length: rowCount(table) }, (_, row) => row)}
+    />
   );
 }
 
+/** `name`: how the cells are drawn of the column that says what rows are of, which is a text, also where it is a number. */
+function listColumn(
+  { column, symbol, text, title, right }: DrawnColumn,
+  rows: Rows,
+  name: ((row: number, text: string) => ReactNode) | null,
+): ListColumn<number> {
+  const cell = (row: number) => cellOf(rows, column.key, row);
+  const bar = column.bar && !name;
+  return {
+    label: (
+      <>
+        {column.label}
+        {symbol && <span className="grid-unit"> {symbol}</span>}
+      </>
+    ),
+    help: column.help,
+    kind: right && !name ? "number" : "text",
+    cell: (row) => (name ? name(row, text(cell(row))) : text(cell(row))),
+    title: right || column.brief ? (row) => title(cell(row)) : undefined,
+    className: (row) =>
+      name || !right
+        ? ""
+        : `${bar && typeof cell(row) === "number" ? "share" : ""}${toneOf(column, cell(row))}`,
+    style: (row) => (bar ? shareStyle(cell(row)) : undefined),
+  };
+}
+
+function shareStyle(cell: unknown): CSSProperties | undefined {
+  return typeof cell === "number"
+    ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties)
+    : undefined;
+}
+
 function Named({ text, door }: { text: string; door: (() => void) | null }) {
-  return door === null ? (
-    text
-  ) : (
-    <button type="button" className="link" onClick={door}>
-      {text}
-    </button>
-  );
+  return door === null ? text : <Link onClick={door}>{text}</Link>;
 }

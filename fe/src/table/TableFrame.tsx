@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { count } from "../format";
 import { t, tableTexts } from "../i18n";
+import { Link } from "../ui";
 import { type DrawnColumn, drawColumns } from "./columns";
 import { FilterBox } from "./FilterBox";
 import { exampleFor, type FilterProblem } from "./filter";
@@ -8,6 +9,7 @@ import type { Table } from "./model";
 import { formatSorts, type Sort, toggleSort } from "./sort";
 import { TableTools, type TakeRows, type Taking, useTaking } from "./TableTools";
 import { type ColumnState, useColumnState } from "./useColumnState";
+import "./listTable.css";
 import "./table.css";
 
 /** What every table is given. */
@@ -102,10 +104,7 @@ export function TableFrame(props: Props) {
       {props.children}
       {props.empty && total > 0 && !busy && (
         <p className="data-table-empty">
-          {tableTexts.noMatch}{" "}
-          <button type="button" className="link" onClick={() => onFilter("")}>
-            {tableTexts.clearFilter}
-          </button>
+          {tableTexts.noMatch} <Link onClick={() => onFilter("")}>{tableTexts.clearFilter}</Link>
         </p>
       )}
     </div>

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { count } from "../format";
 import { copyText } from "../host";
 import { tableTexts } from "../i18n";
+import { Button } from "../ui";
 import { ColumnChooser } from "./ColumnChooser";
 import type { DrawnColumn } from "./columns";
 import { ExportMenu, type Written } from "./ExportMenu";
@@ -73,14 +74,12 @@ export function TableTools({ id, table, drawn, columns, taking, shown, all = sho
   return (
     <>
       <ColumnChooser drawn={drawn} columns={columns} />
-      <button
-        type="button"
-        className="button"
+      <Button
         title={tableTexts.copyHint}
         onClick={() => void written(shown, toTsv, false).then(taking.copy, failed)}
       >
         {tableTexts.copy}
-      </button>
+      </Button>
       <ExportMenu
         name={id}
         csv={(hidden) => written(all, toCsv, hidden)}

@@ -1,6 +1,7 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "../draw";
 import { tableTexts } from "../i18n";
+import { Button } from "../ui";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
 import { rowCount, type Table } from "./model";
 import { parseSorts, sortRows } from "./sort";
@@ -99,26 +100,22 @@ export function TreeTable(props: TreeTableProps) {
   const total = rowCount(table);
   const buttons = (
     <>
-      <button
-        type="button"
-        className="button"
+      <Button
         onClick={() => {
           setExpansion({ base: "all", toggled: NOTHING_CLOSED });
           setClosed({ hits, rows: NOTHING_CLOSED });
         }}
       >
         {tableTexts.tree.openAll}
-      </button>
-      <button
-        type="button"
-        className="button"
+      </Button>
+      <Button
         onClick={() => {
           setExpansion({ base: "none", toggled: NOTHING_CLOSED });
           setClosed({ hits, rows: new Set(parent.filter((row) => row >= 0)) });
         }}
       >
         {tableTexts.tree.closeAll}
-      </button>
+      </Button>
     </>
   );
   return (

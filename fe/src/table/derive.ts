@@ -67,6 +67,26 @@ export function declared(
   });
 }
 
+/** A table of the server with all that it declares. */
+export function asDeclared(table: Table): Table {
+  return derive(table, declared(table));
+}
+
+/** Columns with what a view says of some of them, by key. */
+export function described(
+  columns: readonly Column[],
+  said: Readonly<Record<string, Partial<Column>>>,
+): Column[] {
+  return columns.map((column) => ({ ...column, ...said[column.key] }));
+}
+
+/** Columns of which some are not shown until somebody asks for them. */
+export function hiding(columns: readonly Column[], keys: readonly string[]): Column[] {
+  return columns.map((column) =>
+    keys.includes(column.key) ? { ...column, hidden: true } : column,
+  );
+}
+
 const UNIT = /_(ns|bytes)$/;
 
 export function shareKey(key: string): string {

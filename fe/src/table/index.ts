@@ -11,9 +11,18 @@ export {
   withBaseline,
 } from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
-export { type Derivation, declared, derive, shareOf } from "./derive";
+export { DeviceTable } from "./DeviceTable";
+export {
+  asDeclared,
+  type Derivation,
+  declared,
+  derive,
+  described,
+  hiding,
+  shareOf,
+} from "./derive";
 export { FilterBox } from "./FilterBox";
-export { ListTable } from "./ListTable";
+export { Bar, type ListColumn, ListTable } from "./ListTable";
 export {
   byName,
   type Cell,

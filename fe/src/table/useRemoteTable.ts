@@ -12,13 +12,13 @@ export interface TableAnswer extends Table {
   readonly meta: object & { readonly total?: number };
 }
 
-/** For `DataTable`: where the rest of a table is, null when the answer is the whole of it. */
-export function useRemoteTable<R extends TableRoute>(
-  answer: Answer<R>,
-  handle: TableHandle<R>,
-  shape: (answer: Answer<R>) => Table,
+/** For `DataTable`: where the rest of a table is, null when the answer is the whole of it. `handle`: null of one that always is. */
+export function useRemoteTable<A>(
+  answer: A,
+  handle: TableHandle | null,
+  shape: (answer: A) => Table,
 ): RemoteTable | null {
-  const cut = isCut(answer);
+  const cut = handle !== null && isCut(answer as TableAnswer);
   const text = JSON.stringify(handle);
   return useMemo(
     () =>

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
 import {
   type CSSProperties,
   type RefObject,
@@ -12,7 +11,7 @@ import { momentIn, PointerTip, type TimeWindow } from "../draw";
 import { count, duration } from "../format";
 import { useComputed } from "../host";
 import { timelineTexts } from "../i18n";
-import { useLatest } from "../ui";
+import { Link, useLatest } from "../ui";
 import { sameTimes } from "./camera";
 import { type Colors, readColors } from "./colors";
 import type { DropTarget } from "./dragging";
@@ -161,9 +160,7 @@ function Foot({ state, sources, rows, onShowAll }: FootProps) {
       {rows.left > 0 && (
         <span>
           {timelineTexts.left(count(rows.left))}{" "}
-          <button type="button" className="link" onClick={onShowAll}>
-            {timelineTexts.showAll}
-          </button>
+          <Link onClick={onShowAll}>{timelineTexts.showAll}</Link>
         </span>
       )}
       {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
@@ -174,15 +171,13 @@ function Foot({ state, sources, rows, onShowAll }: FootProps) {
           <span className="muted">
             {state.failure instanceof Error ? state.failure.message : ""}
           </span>{" "}
-          <button
-            type="button"
-            className="link"
+          <Link
             onClick={() => {
               for (const source of sources) source.retry();
             }}
           >
             {timelineTexts.retry}
-          </button>
+          </Link>
         </span>
       )}
     </div>

@@ -1,8 +1,10 @@
 /** What a panel shows while its answer is on the way, missing or wrong. */
+
 import type { ReactNode } from "react";
 import type { ApiError, Result } from "../api";
 import { fraction, inSentence } from "../format";
 import { t } from "../i18n";
+import { Button } from "./Button";
 import { Code } from "./Code";
 import { ProgressBar } from "./ProgressBar";
 import "./async.css";
@@ -112,9 +114,7 @@ export function Failure({ error, onRetry }: { error: ApiError; onRetry: () => vo
         {t.panel.request}: <code>{inSentence(error.path)}</code>
         {error.status > 0 && <span className="muted"> ({error.status})</span>}
       </span>
-      <button type="button" className="button" onClick={onRetry}>
-        {t.panel.retry}
-      </button>
+      <Button onClick={onRetry}>{t.panel.retry}</Button>
     </div>
   );
 }

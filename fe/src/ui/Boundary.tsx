@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from "react";
 import { t } from "../i18n";
+import { Button } from "./Button";
 
 interface State {
   error: Error | null;
@@ -20,9 +21,7 @@ export class Boundary extends Component<{ children: ReactNode }, State> {
       <div className="state error" role="alert">
         <strong>{t.panel.crashed}</strong>
         <code>{error.message}</code>
-        <button type="button" className="button" onClick={() => this.setState({ error: null })}>
-          {t.panel.again}
-        </button>
+        <Button onClick={() => this.setState({ error: null })}>{t.panel.again}</Button>
       </div>
     );
   }

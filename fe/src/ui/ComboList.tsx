@@ -99,8 +99,6 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
             const option = found[index];
             if (!option) return null;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the filter handles the keys
-              // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the filter
               <div
                 key={key}
                 ref={virtual.measureElement}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { copyText } from "../host";
 import { t } from "../i18n";
+import { Button } from "./Button";
 
 const SHOWN_MS = 1_500;
 
@@ -12,13 +13,8 @@ export function CopyButton({ text, label = t.copy.copy }: { text: string; label?
     return () => clearTimeout(timer);
   }, [copied]);
   return (
-    <button
-      type="button"
-      className="button"
-      onClick={() => void copyText(text).then(setCopied)}
-      aria-live="polite"
-    >
+    <Button onClick={() => void copyText(text).then(setCopied)} aria-live="polite">
       {copied === null ? label : copied ? t.copy.copied : t.copy.refused}
-    </button>
+    </Button>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from "react";
 import { t } from "../i18n";
+import { Button } from "./Button";
 import { Icon } from "./Icon";
 import { useModal } from "./modal";
 import "./dialog.css";
@@ -18,14 +19,9 @@ export function Dialog({ title, onClose, children }: Props) {
     <dialog {...modal.props} className="dialog" aria-labelledby={id}>
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t.panel.close}
-          onClick={modal.close}
-        >
+        <Button quiet icon aria-label={t.panel.close} onClick={modal.close}>
           <Icon name="close" />
-        </button>
+        </Button>
       </div>
       <div className="dialog-body">{children}</div>
     </dialog>

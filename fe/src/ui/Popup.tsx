@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useRef, useState } from "react";
+import { Button } from "./Button";
 import { useDismiss } from "./dismiss";
 import "./popup.css";
 
@@ -16,9 +17,9 @@ export function Popup({ label, children }: Props) {
   useDismiss(open, ref, close);
   return (
     <div className="popup" ref={ref}>
-      <button type="button" className="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <Button aria-expanded={open} onClick={() => setOpen(!open)}>
         {label} <span aria-hidden="true">▾</span>
-      </button>
+      </Button>
       {open && <div className="popup-box">{children(close)}</div>}
     </div>
   );

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { canOpenInEditor, copyText, openInEditor } from "../host";
 import { stacksTexts } from "../i18n";
+import { Link } from "./Button";
 
 interface Props {
   readonly file: string;
@@ -15,9 +16,7 @@ export function SourceLink({ file, line }: Props) {
   const inEditor = canOpenInEditor();
   return (
     <span className="source-link">
-      <button
-        type="button"
-        className="link"
+      <Link
         title={inEditor ? stacksTexts.open(place) : stacksTexts.copy(place)}
         onBlur={() => setCopied(false)}
         onClick={() => {
@@ -26,7 +25,7 @@ export function SourceLink({ file, line }: Props) {
         }}
       >
         {place}
-      </button>
+      </Link>
       <span role="status" className="muted">
         {copied ? ` ${stacksTexts.copied}` : ""}
       </span>

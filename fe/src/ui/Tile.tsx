@@ -1,11 +1,14 @@
 import type { CSSProperties } from "react";
 import { unbroken } from "../format";
+import { Link } from "./Button";
 import "./tile.css";
 
 interface TileProps {
   label: string;
   help?: string;
   value: string;
+  /** All digits of the value. */
+  title?: string;
   /** Small print: pairs of name and value, or a remark. */
   facts?: readonly (readonly [string, string])[];
   remark?: string;
@@ -14,15 +17,19 @@ interface TileProps {
 }
 
 /** One number of a `<dl className="tiles">`. */
-export function Tile({ label, help, value, facts = [], remark, onOpen }: TileProps) {
+export function Tile({ label, help, value, title, facts = [], remark, onOpen }: TileProps) {
   return (
     <div className="tile" title={help}>
       <dt>{label}</dt>
-      <dd className="tile-value num" style={{ "--letters": value.length } as CSSProperties}>
+      <dd
+        className="tile-value num"
+        title={title}
+        style={{ "--letters": value.length } as CSSProperties}
+      >
         {onOpen ? (
-          <button type="button" className="link" aria-label={`${label}: ${value}`} onClick={onOpen}>
+          <Link aria-label={`${label}: ${value}`} onClick={onOpen}>
             {value}
-          </button>
+          </Link>
         ) : (
           value
         )}

@@ -1,4 +1,5 @@
 import { flameTexts } from "../../i18n";
+import { Link } from "../../ui";
 
 interface Props {
   /** From the top down to the focus; empty when everything is shown. */
@@ -18,9 +19,7 @@ export function Crumbs({ chain, onFocus }: Props) {
       <ol>
         <li>
           {last ? (
-            <button type="button" className="link" onClick={() => onFocus(-1)}>
-              {flameTexts.everything}
-            </button>
+            <Link onClick={() => onFocus(-1)}>{flameTexts.everything}</Link>
           ) : (
             <span aria-current="location">{flameTexts.everything}</span>
           )}
@@ -35,9 +34,9 @@ export function Crumbs({ chain, onFocus }: Props) {
                 {label}
               </span>
             ) : (
-              <button type="button" className="link" title={label} onClick={() => onFocus(key)}>
+              <Link title={label} onClick={() => onFocus(key)}>
                 {label}
-              </button>
+              </Link>
             )}
           </li>
         ))}

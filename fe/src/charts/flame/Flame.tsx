@@ -1,4 +1,3 @@
-// biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
 import { type KeyboardEvent, useId, useMemo, useState } from "react";
 import { PointerTip } from "../../draw";
 import { flameTexts } from "../../i18n";

@@ -2,6 +2,7 @@ import { useCallback, useMemo } from "react";
 import { useBoxWidth } from "../../draw";
 import { count } from "../../format";
 import { stackedColumnsTexts as text } from "../../i18n";
+import { Button } from "../../ui";
 import { columnAt } from "../axes";
 import { Chart } from "../Chart";
 import { type Bucket, bucketSize, bucketsOf, totalsOf } from "../merge";
@@ -123,9 +124,9 @@ interface FootProps extends ColumnsProps {
 /** Which part is shown, and how to change that. */
 function Foot({ range, onRange, order, what, size, zoom }: FootProps) {
   const button = (label: string, onClick: () => void, disabled = false) => (
-    <button type="button" className="button" disabled={disabled} onClick={onClick}>
+    <Button disabled={disabled} onClick={onClick}>
       {label}
-    </button>
+    </Button>
   );
   return (
     <div className="columns-foot">

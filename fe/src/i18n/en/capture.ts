@@ -53,7 +53,7 @@ export const capture = area("capture", {
       span: "Recording windows",
       metadata: "Names of threads and streams",
       counter: "Counters",
-    } as Record<string, string>,
+    },
   },
 
   options: {
@@ -107,7 +107,7 @@ export const capture = area("capture", {
       hip_runtime_version: "HIP runtime",
       hip_driver_version: "HIP driver",
       roctracer_version: "roctracer",
-    } as Record<string, string>,
+    },
     none: "The file names no versions.",
   },
 

@@ -22,7 +22,7 @@ export const change = area("change", {
       `${more ? "Slower" : "Faster"} calls: ${name} ${amount}.`,
     new: (name: string, amount: string) => `New: ${name} ${amount}.`,
     gone: (name: string, amount: string) => `Gone: ${name} ${amount}.`,
-  } as Record<string, (name: string, amount: string, more: boolean) => string>,
+  },
   replaced: (operator: string, after: string, before: string, amount: string) =>
     `${operator} runs ${after} in place of ${before}: ${amount}.`,
   theStep: "Verdict:",
@@ -33,7 +33,7 @@ export const change = area("change", {
     unchanged: "no relevant increase.",
     inconclusive: "inconclusive with these steps.",
     unknown: "too few steps for a verdict: four on each side are needed.",
-  } as Record<string, string>,
+  },
   detectable: (amount: string) => `Changes of ${amount} or more can be detected.`,
   counted: (before: string, after: string, leftOut: string) =>
     `Steps compared: ${before} of the baseline, ${after} of the experiment; first steps left out: ${leftOut}.`,
@@ -49,7 +49,7 @@ export const change = area("change", {
     with_stack: "with_stack slows the host down where it is on",
     profile_memory: "profile_memory slows the host down where it is on",
     versions: "Different versions of drivers or libraries",
-  } as Record<string, string>,
+  },
   waterfall: "Waterfall of the change",
   cause: "Cause",
   total: "Step",
@@ -78,13 +78,13 @@ export const change = area("change", {
     gone: "gone",
     same: "unchanged",
     replaced: "replaced",
-  } as Record<string, string>,
+  },
   trends: {
     title: "Trend",
     help: "Step time and busy time of the traces in the order of their runs, each compared with the baseline (the chosen one, otherwise the first) and with the trace before it. Changes are for the typical step, with a 95 % interval; the verdicts against the baseline hold jointly at a false discovery rate of 5 %. The level of a trace is its median step.",
     tooFew: "Fewer than two traces with steps",
     tooFewReason: "A trend needs two traces in which steps were found.",
-    metrics: { step_time: "Step time", device_busy: "Device busy" } as Record<string, string>,
+    metrics: { step_time: "Step time", device_busy: "Device busy" },
     baseline: (name: string) => `Baseline: ${name}.`,
     chart: (metric: string, count: string) =>
       `${metric} of ${count} traces, from the first to the last`,
@@ -111,7 +111,7 @@ export const change = area("change", {
       unchanged: "unchanged",
       inconclusive: "unclear",
       unknown: "unknown",
-    } as Record<string, string>,
+    },
   },
   hows: {
     name: "same name",
@@ -119,14 +119,14 @@ export const change = area("change", {
     launch: "same kernel, other launch",
     renamed: "renamed operator",
     parent: "same outermost operator",
-  } as Record<string, string>,
+  },
   howSaid: {
     name: "Both sides have the same name.",
     place: "The same operator launches them at the same place of a call.",
     launch: "The names differ only by numbers of the configuration.",
     renamed: "The operators are the same under another name.",
     parent: "The same outermost operator launches them.",
-  } as Record<string, string>,
+  },
   verdicts: {
     slower: "slower",
     faster: "faster",
@@ -135,7 +135,7 @@ export const change = area("change", {
     new: "new",
     gone: "gone",
     untested: "not tested",
-  } as Record<string, string>,
+  },
   columns: {
     shareHelp: "The change as a share of the baseline.",
     callsHelp: "Calls per mean step.",

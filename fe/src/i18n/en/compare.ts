@@ -144,7 +144,7 @@ export const compare = area("compare", {
       device_self_ns: "Device self",
       total_ns: "Total",
       calls: "Calls",
-    } as Record<string, string>,
+    },
     nothingOf: {
       operators: "None of the traces has operators.",
       kernels: "None of the traces has kernels.",

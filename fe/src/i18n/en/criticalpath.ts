@@ -1,4 +1,4 @@
-import { area } from "../translation";
+import { area, byWord } from "../translation";
 
 export const criticalpath = area("criticalpath", {
   question: "What do the steps wait for?",
@@ -19,7 +19,7 @@ export const criticalpath = area("criticalpath", {
   low: "Low confidence: much of the time has no cause in the trace.",
   refused: "Not answered",
   // More than the server says: the others are its own. In Chinese this is `words/zh-CN/refusals.toml`, but for `waits`.
-  refusals: {
+  refusals: byWord<string | ((share: string) => string)>({
     no_device:
       "The device that the program used was not recorded: what changes would save is not known.",
     no_launches: (share: string) =>
@@ -29,7 +29,7 @@ export const criticalpath = area("criticalpath", {
     unexplained: (share: string) =>
       `${share} of the critical path has no cause in the trace: the path is shown, savings are not.`,
     waits: "A wait ends with what it waits for: it cannot become faster by itself.",
-  } as Readonly<Record<string, string | ((share: string) => string)>>,
+  }),
 
   largest: (resource: string, share: string) =>
     `The largest part of the critical path is ${resource}: ${share}.`,

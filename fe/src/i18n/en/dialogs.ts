@@ -19,13 +19,13 @@ export const dialogs = area("dialogs", {
     repeated_kernels: "a repeated sequence of kernels",
     whole_trace: "the whole trace as one step",
     pattern: "your pattern",
-  } as Record<string, string>,
+  },
 
   /** In place of how they were found, where they were not. */
   noStepMarks: {
     whole_trace: "No step marks; the whole trace counts as one step",
     none: "No steps",
-  } as Record<string, string>,
+  },
 
   palette: {
     results: "Results",

@@ -129,7 +129,7 @@ export const overview = area("overview", {
       repeated_module: "Model calls",
       repeated_kernels: "A repeated sequence of kernels",
       whole_trace: "The whole trace as one step",
-    } as Record<string, string>,
+    },
     pattern: "A pattern of annotation names…",
     patternLabel: "Pattern",
     patternHint: "A regular expression, for example ^decode",
@@ -186,7 +186,6 @@ export const overview = area("overview", {
     mutedByServer: (ids: string) => `Not shown on this server: ${ids}.`,
     checked: (n: number) => `${counted(n, "rule")} found nothing`,
     notEvaluated: (n: number) => `${counted(n, "rule")} could not be checked`,
-    showIn: (view: string) => `Show in ${view}`,
   },
 
   devices: {

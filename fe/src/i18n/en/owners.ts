@@ -16,7 +16,7 @@ export const owners = area("owners", {
   title: "Device work that no operator launched",
   owner: "Owner",
   more: (n: string, time: string) => `${counted(n, "more owner")}: ${time}`,
-  evidence: { graph_node: "captured by", inferred: "like" } as Record<string, string>,
+  evidence: { graph_node: "captured by", inferred: "like" },
   how: {
     operator: "launch",
     compiled: "compiled region or Triton launch",
@@ -28,6 +28,6 @@ export const owners = area("owners", {
     thread: "thread",
     inferred: "inferred from a recorded step",
     none: "not known",
-  } as Record<string, string>,
+  },
   words: ({ english }: OwnerWords): string => english,
 });

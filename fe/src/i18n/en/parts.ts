@@ -44,5 +44,5 @@ export const parts = area("parts", {
     optimizer_operators: "inferred from operators of an optimizer",
     no_numbers: "inferred from operators",
     other_thread: "inferred from another thread",
-  } as Record<string, string>,
+  },
 });

@@ -47,7 +47,7 @@ export const roofline = area("roofline", {
     weights: "weights are not among the arguments",
     no_model: "operators without a known formula",
     generated: "generated kernels whose arguments do not show it",
-  } as Readonly<Record<string, string>>,
+  },
 
   chart: "Roofline",
   chartHelp:
@@ -106,7 +106,7 @@ export const roofline = area("roofline", {
     groups: "not: groups",
     small: "not: too small",
     other: "not used",
-  } as Readonly<Record<string, string>>,
+  },
   advices: {
     alignment: "alignment",
     few_rows: "few rows",
@@ -115,22 +115,21 @@ export const roofline = area("roofline", {
     edges: "edges of tiles",
     merge: "same input in a row",
     batch: "many small in a row",
-  } as Readonly<Record<string, string>>,
+  },
   aboves: {
     algorithm: "other algorithm",
     cache: "cache",
     strides: "strides not recorded",
     model: "not explained",
-  } as Readonly<Record<string, string>>,
+  },
   sures: {
     exact: "exact",
     recorded: "recorded",
     derived: "derived",
     bound: "a bound",
     estimate: "estimate",
-  } as Readonly<Record<string, string>>,
+  },
   worst: (time: string) => `Show the worst call in the trace (${time})`,
-  showIn: (view: string) => `Show in ${view}`,
   empty: "Nothing took time",
   emptyReason: "There are neither device work nor operators in this trace.",
   emptyRemedy:
@@ -154,6 +153,6 @@ export const roofline = area("roofline", {
       work: "work",
       kernels: "kernels",
       same: "same",
-    } as Readonly<Record<string, string>>,
+    },
   },
 });

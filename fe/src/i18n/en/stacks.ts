@@ -21,7 +21,7 @@ Top-down: from callers to callees, in order of appearance. Left heavy: the same 
   thread: {
     label: "Thread",
     all: "All threads",
-    idle: "Idle threads",
+    idle: "idle",
     of: (name: string, time: string) => `${name} (${time})`,
   },
 

@@ -88,6 +88,5 @@ export const steps = area("steps", {
     isOutlier: (category: string, time: string) =>
       `An outlier: ${category} takes ${time} more than in the median step.`,
     isSlow: "An outlier: longer than usual.",
-    showIn: (view: string) => `Show in ${view}`,
   },
 });

@@ -1,5 +1,5 @@
 import { counted } from "../counted";
-import { area } from "../translation";
+import { area, byWord } from "../translation";
 
 /** The picture of the Trace view; the page around it has its texts in `trace`. */
 export const timeline = area("timeline", {
@@ -68,7 +68,7 @@ export const timeline = area("timeline", {
   knownBy: "Known by",
   pieces: (n: string) => `${counted(n, "piece")}, most of the time:`,
   /** Why what comes behind a piece of the critical path could not come earlier. */
-  edges: {
+  edges: byWord({
     lane: "the thread continues",
     launch: "the work is launched",
     stream: "next work on its stream",
@@ -82,12 +82,12 @@ export const timeline = area("timeline", {
     step_end: "the step ends",
     root: "as recorded: no cause is known",
     meet: "all ranks have arrived",
-  } as Record<string, string>,
+  }),
   /** Tracks that are computed. */
   derived: { path: "Critical path", idle: "Idle, by cause", phases: "Phases" },
   spoken: (name: string, start: string, duration: string) =>
     `${name}, from ${start}, ${duration} long`,
-  bands: {
+  bands: byWord({
     python: "Python",
     host: "Calls",
     annotation: "Annotations",
@@ -96,7 +96,7 @@ export const timeline = area("timeline", {
     span: "Recording",
     overhead: "Profiler",
     instant: "Instants",
-  } as Record<string, string>,
+  }),
   keys: {
     title: "In the timeline",
     zoom: "Zoom in, out (with Shift: more)",

@@ -1,5 +1,5 @@
 import { counted } from "../counted";
-import { area } from "../translation";
+import { area, byWord } from "../translation";
 
 export const trace = area("trace", {
   file: "Trace file",
@@ -67,14 +67,14 @@ export const trace = area("trace", {
   unexplained: (share: string) => `${share} of the time has no cause in the trace`,
   derivedLoading: "Computing tracks",
   notComputed: (worker: string, why: string) => `Not computed for ${worker}: ${why}`,
-  refusals: {
+  refusals: byWord({
     no_step: "There is no critical path: nothing in the trace has a duration.",
     clocks:
       "There is no critical path: much of the work begins before its launch, so the clocks of host and device do not agree.",
     no_host: "There is no critical path: no events of the host were recorded.",
     no_device: "There are no causes of idle time: no device ran kernels in the steps.",
     no_phase: "There are no phases: nothing in the recording shows what the main thread does.",
-  } as Record<string, string>,
+  }),
   instances: "Instances of a finding",
   instancesAre: (n: string) => counted(n, "instance"),
   instancesShown: (from: string, to: string, n: string) =>
@@ -93,13 +93,13 @@ export const trace = area("trace", {
   eventsDrawn: (n: string, of: string) => `${n} of ${of} events are on the tracks.`,
   eventsOfCounters: (n: string) => `The counters of the file have ${n} values.`,
   eventsRest: (parts: string) => `Not drawn: ${parts}.`,
-  eventKinds: {
+  eventKinds: byWord({
     flows: "flow endpoints",
     counters: "counter values",
     metadata: "metadata records",
     too_deep: "nested too deep",
     other: "other",
-  } as Record<string, string>,
+  }),
 
   selection: "Selection",
   selectionHelp:
@@ -141,14 +141,14 @@ export const trace = area("trace", {
   histogram: "Durations",
 
   chain: "From the program to the device",
-  chainPlaces: {
+  chainPlaces: byWord({
     module: "module",
     frame: "line",
     forward: "forward",
     operator: "operator",
     launch: "launch",
     work: "device",
-  } as Record<string, string>,
+  }),
   toForward: "its forward operator",
   toBackward: "its backward operator",
   between: "Between two slices",
@@ -185,7 +185,7 @@ export const trace = area("trace", {
   category: "Category",
   allCategories: "all categories",
   categoryOption: (name: string, n: string) => `${name} (${n})`,
-  categories: {
+  categories: byWord({
     operator: "Operator",
     user_annotation: "Annotation",
     python_function: "Python function",
@@ -201,7 +201,7 @@ export const trace = area("trace", {
     memory: "Memory",
     span: "Recording window",
     other: "Other",
-  } as Record<string, string>,
+  }),
   from: "From (ms)",
   to: "to (ms)",
   apply: "Apply",
@@ -246,12 +246,12 @@ export const trace = area("trace", {
         : `${n} of its records contradict others: curves may be wrong.`,
     moments: "Moments",
     inUse: (bytes: string) => `${bytes} requested`,
-    kinds: {
+    kinds: byWord({
       peak: "Most requested",
       reserved_peak: "Most reserved",
       oom: "Out of memory",
       snapshot: "Snapshot taken",
-    } as Record<string, string>,
+    }),
     curves: {
       requested: "Requested",
       allocated: "Allocated blocks",
@@ -261,7 +261,7 @@ export const trace = area("trace", {
     record: "Memory snapshot: record",
     recordHelp:
       "What the allocator did at this moment, and what was in use after it. Times are those of the trace: the clock of the snapshot is corrected by what the link found.",
-    actions: {
+    actions: byWord({
       alloc: "Allocation",
       free_requested: "Release requested",
       free_completed: "Release completed",
@@ -273,7 +273,7 @@ export const trace = area("trace", {
       snapshot: "Snapshot taken",
       annotate: "Note on a block",
       "": "Before the first record",
-    } as Record<string, string>,
+    }),
     showMoment: (view: string) => `Show this moment in ${view}`,
     previous: "Previous record",
     next: "Next record",

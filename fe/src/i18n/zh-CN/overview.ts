@@ -178,7 +178,6 @@ export const overview: typeof en = {
     mutedByServer: (ids) => `此服务器不显示：${ids}。`,
     checked: (n) => `${n} 条规则没有发现问题`,
     notEvaluated: (n) => `${n} 条规则无法检查`,
-    showIn: (view) => `在${view}中显示`,
   },
 
   devices: {

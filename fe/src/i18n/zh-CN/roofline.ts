@@ -115,7 +115,6 @@ export const roofline: typeof en = {
     estimate: "估计",
   },
   worst: (time) => `在跟踪中查看损失最多的一次（${time}）`,
-  showIn: (view) => `在“${view}”中查看`,
   empty: "没有任何耗时",
   emptyReason: "此跟踪中既没有设备工作，也没有算子。",
   emptyRemedy:

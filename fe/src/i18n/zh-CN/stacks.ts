@@ -20,7 +20,7 @@ export const stacks: typeof en = {
   thread: {
     label: "线程",
     all: "所有线程",
-    idle: "空闲线程",
+    idle: "空闲",
     of: (name, time) => `${name}（${time}）`,
   },
 

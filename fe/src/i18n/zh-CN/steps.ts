@@ -84,6 +84,5 @@ export const steps: typeof en = {
     delta: "Δ 中位数",
     isOutlier: (category, time) => `离群步：${category}比中位数多 ${time}。`,
     isSlow: "离群步：耗时比通常长。",
-    showIn: (view) => `在“${view}”中查看`,
   },
 };

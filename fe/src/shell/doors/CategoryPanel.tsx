@@ -6,7 +6,7 @@ import { bare, categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
 import { goToView, type PickedKind, viewName } from "../../state";
 import { ListTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Button, Link, QueryPanel } from "../../ui";
 import { showInTrace } from "../findings/showInTrace";
 import "./doors.css";
 
@@ -47,9 +47,9 @@ function Opened({ sel, category, step, onClose }: Props & { readonly category: C
         query={query}
         empty={({ total_ns: total }) => (total === 0 ? { reason: text.nothing } : null)}
         actions={
-          <button type="button" className="button quiet" onClick={onClose}>
+          <Button quiet onClick={onClose}>
             {text.close}
-          </button>
+          </Button>
         }
       >
         {(answer) => <Found answer={answer} />}
@@ -65,7 +65,6 @@ const HOMES: Readonly<Record<string, readonly [PickedKind, "operators" | "kernel
 });
 
 function Found({ answer: { parts, names, stretches, total_ns: total } }: { answer: CategoryTime }) {
-  const trace = viewName("trace");
   const kinds = new Map(parts.map(({ name, kind }) => [name, kind]));
   return (
     <>
@@ -73,58 +72,42 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
       <div className="door-tables">
         <ListTable
           caption={text.parts}
-          columns={[text.name, text.time, text.share, text.count, text.longest]}
-        >
-          {parts.map((part) => (
-            <tr key={part.name ?? ""}>
-              <td>
-                <Name {...part} />
-              </td>
-              <td className="number" title={exact(part.ns, "ns")}>
-                {duration(part.ns)}
-              </td>
-              <td className="number">{fraction(part.ns / total)}</td>
-              <td className="number">{count(part.stretches)}</td>
-              <td className="number">
-                <button
-                  type="button"
-                  className="link"
-                  title={text.inTrace(part.name ?? text.unknown, trace)}
-                  onClick={() => showInTrace(part, part.row)}
-                >
-                  {duration(part.duration_ns)}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </ListTable>
-        <ListTable caption={text.stretches} columns={[text.name, text.step, text.time]}>
-          {stretches.map((stretch) => (
-            <tr key={stretch.start_ns}>
-              <td>
-                <Name
-                  name={stretch.name}
-                  short_name={stretch.short_name}
-                  kind={kinds.get(stretch.name)}
-                />
-              </td>
-              <td className="number">{stretch.step}</td>
-              <td className="number">
-                <button
-                  type="button"
-                  className="link"
-                  title={text.inTrace(stretch.name ?? text.unknown, trace)}
-                  onClick={() => showInTrace(stretch, stretch.row)}
-                >
-                  {duration(stretch.duration_ns)}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </ListTable>
+          rows={parts}
+          columns={[
+            { label: text.name, cell: (part) => <Name {...part} /> },
+            {
+              label: text.time,
+              cell: ({ ns }) => duration(ns),
+              title: ({ ns }) => exact(ns, "ns"),
+            },
+            { label: text.share, cell: ({ ns }) => fraction(ns / total) },
+            { label: text.count, cell: (part) => count(part.stretches) },
+            { label: text.longest, cell: (part) => <Place {...part} /> },
+          ]}
+        />
+        <ListTable
+          caption={text.stretches}
+          rows={stretches}
+          columns={[
+            { label: text.name, cell: (each) => <Name {...each} kind={kinds.get(each.name)} /> },
+            { label: text.step, cell: ({ step }) => step },
+            { label: text.time, cell: (each) => <Place {...each} /> },
+          ]}
+        />
       </div>
       {names > parts.length && <p className="muted">{text.more(count(names - parts.length))}</p>}
     </>
+  );
+}
+
+function Place(stretch: CategoryTime["stretches"][number] | CategoryTime["parts"][number]) {
+  return (
+    <Link
+      title={text.inTrace(stretch.name ?? text.unknown, viewName("trace"))}
+      onClick={() => showInTrace(stretch, stretch.row)}
+    >
+      {duration(stretch.duration_ns)}
+    </Link>
   );
 }
 
@@ -141,13 +124,11 @@ function Name({ name, short_name: short, kind = "other" }: Named) {
   if (!home) return <span title={name}>{name}</span>;
   const [picked, view] = home;
   return (
-    <button
-      type="button"
-      className="link"
+    <Link
       title={text.open(name, viewName(view))}
       onClick={() => goToView(view, { kind: picked, name }, { filter: "" })}
     >
       {short ?? name}
-    </button>
+    </Link>
   );
 }

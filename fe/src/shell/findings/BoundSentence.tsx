@@ -1,9 +1,11 @@
 /** What bounds a run, in one sentence. */
+
 import type { ReactNode } from "react";
 import type { Overview } from "../../api";
 import { partColor } from "../../draw/parts";
 import { unbroken } from "../../format";
 import { boundText, overviewTexts } from "../../i18n";
+import { Swatch } from "../../ui";
 import { ON_PATH } from "./bounds";
 import "./findings.css";
 
@@ -17,7 +19,7 @@ export function BoundSentence({ bound, children }: Props) {
   return (
     <section className="answer" aria-label={overviewTexts.answer.title}>
       <p className="answer-sentence">
-        <i className="swatch" style={{ background: partColor(ON_PATH[bound.kind] ?? "unknown") }} />
+        <Swatch color={partColor(ON_PATH[bound.kind] ?? "unknown")} />
         <strong>{unbroken(boundText(bound))}</strong>
       </p>
       <p className="answer-facts">{children}</p>

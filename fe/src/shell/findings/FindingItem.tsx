@@ -1,4 +1,5 @@
 /** A finding: what it costs, where it is, and what to do. */
+
 import type { ReactNode } from "react";
 import type { Evidence, Finding } from "../../api";
 import { duration, fraction, value } from "../../format";
@@ -12,9 +13,11 @@ import {
   overviewTexts,
   refusedText,
 } from "../../i18n";
-import { goToView, isViewId, parsePicked, type ViewId, viewName } from "../../state";
+import { isViewId, parsePicked } from "../../state";
+import { Facts, Link } from "../../ui";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
+import { ShowIn } from "./ShowIn";
 import "./findings.css";
 
 const text = overviewTexts.findings;
@@ -46,29 +49,33 @@ export function FindingItem(props: ItemProps) {
         {saving && <Saving saving={saving} stepNs={stepNs} isFirst={isFirst} />}
         {confidence !== "high" && <span className="badge">{text.confidence[confidence]}</span>}
         {onHide && (
-          <button type="button" className="link finding-hide" onClick={onHide}>
+          <Link className="finding-hide" onClick={onHide}>
             {text.hide}
-          </button>
+          </Link>
         )}
       </h3>
       {where}
       <p>{inCode(findingDetail(finding))}</p>
       <p className="finding-advice">{inCode(findingAdvice(finding))}</p>
       {evidence.length > 0 && (
-        <dl className="evidence num">
-          {evidence.map((item) => (
-            <div key={`${item.key} ${item.gpu} ${item.select}`}>
-              <dt>
+        <Facts
+          look="line"
+          facts={evidence.map((item) => ({
+            key: `${item.key} ${item.gpu} ${item.select}`,
+            name: (
+              <>
                 {evidenceLabel(item)}
                 <Of select={item.select} />
-              </dt>
-              <dd>
+              </>
+            ),
+            value: (
+              <>
                 {value(item.value, item.unit)}{" "}
                 <Where evidence={item} here={here} onTrace={onTrace} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+              </>
+            ),
+          }))}
+        />
       )}
       {places}
       {links.length > 0 && (
@@ -147,23 +154,18 @@ function Where({
   onTrace,
 }: Pick<ItemProps, "here" | "onTrace"> & { evidence: Evidence }) {
   const selected = parsePicked(select);
-  const show = (id: ViewId) =>
-    id === "trace" && !selected && onTrace ? onTrace() : goToView(id, selected);
   return (
     <>
       {view !== null && view !== here && isViewId(view) && (
-        <button type="button" className="link" onClick={() => show(view)}>
-          {text.showIn(viewName(view))}
-        </button>
+        <ShowIn
+          view={view}
+          select={selected}
+          inText
+          onClick={view === "trace" && !selected ? onTrace : undefined}
+        />
       )}{" "}
       {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
-        <button
-          type="button"
-          className="link"
-          onClick={() => goToView("trace", selected, longestSlice(selected.name))}
-        >
-          {text.showIn(viewName("trace"))}
-        </button>
+        <ShowIn view="trace" select={selected} look={longestSlice(selected.name)} inText />
       )}
     </>
   );

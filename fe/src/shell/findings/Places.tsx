@@ -1,7 +1,9 @@
 /** The places in the trace that show a finding; each leads to the Trace view. */
+
 import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { viewName } from "../../state";
+import { Link } from "../../ui";
 
 const text = overviewTexts.findings;
 /** How many places in the trace a finding lists. */
@@ -31,22 +33,17 @@ export function Places<P extends FoundPlace>({ places, count, onShow, onMark }: 
     <p className="finding-places">
       <span className="muted">{text.places(Math.min(PLACES, places.length), count)}</span>
       {places.slice(0, PLACES).map((place) => (
-        <button
+        <Link
+          className="num"
           key={`${place.worker ?? ""} ${place.row}`}
-          type="button"
-          className="link num"
           title={place.name}
           onClick={() => onShow(place)}
         >
           {place.worker !== undefined && `${place.worker}: `}
           {text.place(duration(place.duration_ns), place.step)}
-        </button>
+        </Link>
       ))}
-      {onMark && (
-        <button type="button" className="link" onClick={onMark}>
-          {text.markAll(viewName("trace"))}
-        </button>
-      )}
+      {onMark && <Link onClick={onMark}>{text.markAll(viewName("trace"))}</Link>}
     </p>
   );
 }

@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import { unbroken } from "../../format";
+import { Each } from "../../ui";
 
 /** A text in which code stands between backticks. */
 export function inCode(text: string): ReactNode {
-  return text.split("`").map((piece, at) =>
-    // Places do not move: the text is fixed.
-    // biome-ignore lint/suspicious/noArrayIndexKey: see above
-    at % 2 === 1 ? <code key={at}>{piece}</code> : unbroken(piece),
+  return (
+    <Each of={text.split("`")}>
+      {(piece, at) => (at % 2 === 1 ? <code>{piece}</code> : unbroken(piece))}
+    </Each>
   );
 }

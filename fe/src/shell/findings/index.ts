@@ -3,4 +3,5 @@ export { BoundSentence } from "./BoundSentence";
 export { inCode } from "./code";
 export { FindingItem } from "./FindingItem";
 export { Places } from "./Places";
+export { ShowIn } from "./ShowIn";
 export { markInTrace, showInTrace } from "./showInTrace";

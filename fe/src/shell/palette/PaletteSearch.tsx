@@ -12,7 +12,7 @@ import type { Status } from "../../api";
 import { count } from "../../format";
 import { dialogsTexts, t } from "../../i18n";
 import type { CurrentTrace } from "../../state";
-import { move } from "../../ui";
+import { Each, move } from "../../ui";
 import type { Commands } from "./commands";
 import { useEntries } from "./entries";
 import { type Entry, lettersOf, search, wordsOf } from "./search";
@@ -98,26 +98,24 @@ export function Search({ entries, loading, typed: query, onType, onDone }: Searc
         onKeyDown={onKeyDown}
       />
       <div className="palette-list" id={`${id}-list`} role="listbox" aria-label={text.results}>
-        {found.entries.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
-          <div
-            // biome-ignore lint/suspicious/noArrayIndexKey: two entries may have the same name
-            key={index}
-            ref={index === at ? activeItem : undefined}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            onPointerMove={() => setActive(index)}
-            onClick={() => onDone(entry)}
-          >
-            <span className="palette-label" title={entry.label}>
-              <Label text={entry.label} words={words} />
-            </span>
-            <span className="palette-kind">{text.kinds[entry.kind]}</span>
-            {entry.keys && <kbd>{entry.keys}</kbd>}
-          </div>
-        ))}
+        <Each of={found.entries}>
+          {(entry, index) => (
+            <div
+              ref={index === at ? activeItem : undefined}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === at}
+              onPointerMove={() => setActive(index)}
+              onClick={() => onDone(entry)}
+            >
+              <span className="palette-label" title={entry.label}>
+                <Label text={entry.label} words={words} />
+              </span>
+              <span className="palette-kind">{text.kinds[entry.kind]}</span>
+              {entry.keys && <kbd>{entry.keys}</kbd>}
+            </div>
+          )}
+        </Each>
       </div>
       <p className="palette-foot" role="status">
         {found.total === 0
@@ -143,8 +141,5 @@ function Label({ text: label, words }: { text: string; words: readonly string[] 
     if (last && last.found === found) last.text += label[at];
     else parts.push({ text: label[at] ?? "", found });
   }
-  return parts.map(({ text: part, found }, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity
-    found ? <mark key={index}>{part}</mark> : <span key={index}>{part}</span>,
-  );
+  return <Each of={parts}>{({ text: part, found }) => (found ? <mark>{part}</mark> : part)}</Each>;
 }

@@ -2,7 +2,7 @@
 import { momentIn } from "../../draw";
 import { partName } from "../../draw/parts";
 import { count, duration } from "../../format";
-import { partsTexts, timelineTexts } from "../../i18n";
+import { partsTexts, textFor, timelineTexts } from "../../i18n";
 import { type Camera, nsPerPixel, timeAt } from "../camera";
 import { PARTS_FROM } from "../colors";
 import { NO_NAME } from "../decode";
@@ -117,7 +117,7 @@ function hitOf(
           ...(edge === undefined
             ? []
             : tiles.of === "phases"
-              ? [{ label: text.knownBy, value: partsTexts.evidence[edge] ?? edge }]
+              ? [{ label: text.knownBy, value: textFor(partsTexts.evidence, edge) ?? edge }]
               : [{ label: text.waitedFor, value: text.edges[edge] ?? edge }]),
           ...(step === undefined ? [] : [{ label: text.step, value: step }]),
         ],

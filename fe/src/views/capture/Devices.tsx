@@ -1,7 +1,8 @@
 import type { RecordedDevice } from "../../api";
 import { captureTexts } from "../../i18n";
 import { goToView } from "../../state";
-import { DeviceTable, Panel } from "../../ui";
+import { DeviceTable } from "../../table";
+import { Link, Panel } from "../../ui";
 
 const text = captureTexts.devices;
 
@@ -12,14 +13,13 @@ export function Devices({ devices }: { devices: readonly RecordedDevice[] }) {
         <p className="muted">{text.none}</p>
       ) : (
         <DeviceTable
-          className="capture-table"
+          label={text.title}
           devices={devices}
           texts={text}
-          memoryClass="number num"
           more={[
             {
-              key: "used",
               label: text.used,
+              kind: "text",
               cell: ({ id, used }) => (used ? <ShowTracks id={id} /> : text.no),
             },
           ]}
@@ -32,12 +32,8 @@ export function Devices({ devices }: { devices: readonly RecordedDevice[] }) {
 /** Its tracks on the timeline. */
 function ShowTracks({ id }: { readonly id: number }) {
   return (
-    <button
-      type="button"
-      className="link"
-      onClick={() => goToView("trace", null, { tracks: `GPU ${id}`, window: null })}
-    >
+    <Link onClick={() => goToView("trace", null, { tracks: `GPU ${id}`, window: null })}>
       {text.yes}
-    </button>
+    </Link>
   );
 }

@@ -3,7 +3,7 @@ import { count } from "../../format";
 import { captureTexts, noteText, remedyText, t } from "../../i18n";
 import { bySeverity } from "../../shell";
 import { goToView, isViewId, viewName } from "../../state";
-import { Code, Panel } from "../../ui";
+import { Code, Link, Panel } from "../../ui";
 import { severities } from "./severities";
 
 const text = captureTexts.health;
@@ -60,9 +60,5 @@ function HealthNote({ note }: { note: Note }) {
 
 function Touched({ view }: { view: string }) {
   if (!isViewId(view)) return <>{view}</>;
-  return (
-    <button type="button" className="link" onClick={() => goToView(view)}>
-      {viewName(view)}
-    </button>
-  );
+  return <Link onClick={() => goToView(view)}>{viewName(view)}</Link>;
 }

@@ -1,17 +1,16 @@
 import type { Health } from "../../api";
 import { bytes, count, duration, moment } from "../../format";
-import { captureTexts, dialogsTexts } from "../../i18n";
+import { captureTexts, dialogsTexts, textFor } from "../../i18n";
 import { goToView, useStepParams } from "../../state";
-import { Panel } from "../../ui";
-import { Facts } from "./Facts";
+import { Facts, Panel } from "../../ui";
 
 const text = captureTexts.recording;
 
 export function Recording({ health: { meta, capture }, file }: { health: Health; file: string }) {
-  const rule = dialogsTexts.stepRules[capture.step_rule] ?? capture.step_rule;
+  const rule = textFor(dialogsTexts.stepRules, capture.step_rule) ?? capture.step_rule;
   const [{ rule: chosen }] = useStepParams();
   const without =
-    chosen === capture.step_rule ? undefined : dialogsTexts.noStepMarks[capture.step_rule];
+    chosen === capture.step_rule ? undefined : textFor(dialogsTexts.noStepMarks, capture.step_rule);
   const steps = without ?? text.stepsFound(count(capture.steps), rule);
   return (
     <Panel className="area-recording" title={text.title}>

@@ -3,12 +3,12 @@ import { useMemo } from "react";
 import { type Capture, type DistributedInfo, type Health, useHealth, useStatus } from "../../api";
 import { HBars } from "../../charts";
 import { count, duration } from "../../format";
-import { t, captureTexts as text } from "../../i18n";
-import { FilesTable, fileRows } from "../../shell";
+import { t, captureTexts as text, textFor } from "../../i18n";
+import { fileRows } from "../../shell";
+import FilesTable from "../../shell/FilesTable";
 import { goToView, useTrace } from "../../state";
-import { Async, Empty, Panel, Wide } from "../../ui";
+import { Async, Empty, Facts, Panel, Wide } from "../../ui";
 import { Devices } from "./Devices";
-import { Facts } from "./Facts";
 import { HealthList } from "./Health";
 import { Log } from "./Log";
 import { Options } from "./OptionList";
@@ -53,7 +53,7 @@ function Categories({ capture: { categories, events } }: { capture: Capture }) {
   const items = useMemo(
     () =>
       categories.map(({ category, events: value }) => ({
-        label: text.categories.names[category] ?? category,
+        label: textFor(text.categories.names, category) ?? category,
         value,
       })),
     [categories],
@@ -76,7 +76,7 @@ const listOf = (category: string) => ({ list: true, category, search: "", page: 
 
 function Versions({ capture: { versions } }: { capture: Capture }) {
   const facts = Object.entries(versions).map(([name, value]) => ({
-    name: text.versions.names[name] ?? name,
+    name: textFor(text.versions.names, name) ?? name,
     value: versionText(name, value),
     help: `${name}: ${value}`,
   }));

@@ -13,10 +13,11 @@ import {
   change as signed,
   signed as withSign,
 } from "../../format";
-import { compareTexts } from "../../i18n";
+import { compareTexts, textFor } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
-import { Empty, QueryPanel } from "../../ui";
+import { Bar, ListTable } from "../../table";
+import { Empty, Link, QueryPanel, Swatch } from "../../ui";
 import { changeBars, intervalText, kindOf } from "./change";
 import { params } from "./params";
 
@@ -101,7 +102,7 @@ function Differences({ answer: { differences } }: { answer: Change }) {
   return (
     <ul className="compare-remarks">
       {differences.map(({ what, base, new: other }) => (
-        <li key={what}>{text.differs(text.differences[what] ?? what, base, other)}</li>
+        <li key={what}>{text.differs(textFor(text.differences, what) ?? what, base, other)}</li>
       ))}
     </ul>
   );
@@ -137,73 +138,86 @@ function sureness(step: NonNullable<Change["step"]>): string {
     : `${text.theStep} ${said} ${text.detectable(percent(100 * step.detectable))}`;
 }
 
+type ChangeRow = ReturnType<typeof changeBars>["rows"][number];
+
+/** A change within the noise is grey, and says so. */
+const noise = {
+  className: ({ isNoise }: ChangeRow) => (isNoise ? "noise" : ""),
+  title: ({ isNoise }: ChangeRow) => (isNoise ? text.noise : undefined),
+};
+
+function barColor(isNoise: boolean | null, delta: number): string {
+  return isNoise ? "var(--series-rest)" : delta > 0 ? "var(--danger)" : "var(--good)";
+}
+
 function Bars({ answer, total }: { answer: Change; total: number }) {
   const [picked, pick] = useAddress(params.cause);
   const { rows, low, high } = changeBars(answer.causes);
   if (rows.length === 0) return <Empty reason={text.nothing} />;
-  const span = high - low;
+  const at = (ns: number) => (ns - low) / (high - low);
   const change = inOneUnit("ns", [...rows.map(({ delta }) => delta), total]);
   const time = inOneUnit("ns", [answer.baseline.step_ns, answer.experiment.step_ns]);
   return (
-    <table className="compare-bars num" aria-label={text.waterfall}>
-      <thead>
-        <tr>
-          <th scope="col">{text.cause}</th>
-          <td className="compare-bar-head" />
-          <th scope="col">Δ</th>
-          <th scope="col">{compareTexts.baseline}</th>
-          <th scope="col">{compareTexts.experiment}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ cause, before, after, delta, start, isNoise, causes }) => (
-          <tr
-            key={cause ?? ""}
-            className={
-              [isNoise && "is-noise", cause === picked && "is-picked"].filter(Boolean).join(" ") ||
-              undefined
-            }
-            title={isNoise ? text.noise : undefined}
-          >
-            <th scope="row">
-              {cause === null ? (
-                text.others(causes)
-              ) : (
-                <>
-                  <i className="swatch" style={{ background: partColor(cause) }} />
-                  <PartButton part={cause} picked={picked} pick={pick} />
-                </>
-              )}
-            </th>
-            <td className="compare-bar" aria-hidden="true">
-              <i className="zero" style={{ insetInlineStart: `${(100 * -low) / span}%` }} />
-              <i
-                className={isNoise || cause === null ? "noise" : delta > 0 ? "more" : "less"}
-                style={{
-                  insetInlineStart: `${(100 * (Math.min(start, start + delta) - low)) / span}%`,
-                  width: `${(100 * Math.abs(delta)) / span}%`,
-                }}
+    <ListTable
+      label={text.waterfall}
+      wide
+      className="compare-bars"
+      rows={rows}
+      isPicked={({ cause }) => cause === picked}
+      columns={[
+        {
+          label: text.cause,
+          cell: ({ cause, causes }) =>
+            cause === null ? (
+              text.others(causes)
+            ) : (
+              <>
+                <Swatch color={partColor(cause)} />
+                <PartButton part={cause} picked={picked} pick={pick} />
+              </>
+            ),
+          ...noise,
+          foot: text.total,
+        },
+        {
+          kind: "bar",
+          cell: ({ cause, delta, start, isNoise }) => (
+            <>
+              <i className="zero" style={{ insetInlineStart: `${100 * at(0)}%` }} />
+              <Bar
+                from={at(Math.min(start, start + delta))}
+                to={at(Math.max(start, start + delta))}
+                color={barColor(isNoise || cause === null, delta)}
               />
-            </td>
-            <td title={exact(delta, "ns")}>
+            </>
+          ),
+        },
+        {
+          label: "Δ",
+          cell: ({ delta, isNoise }) => (
+            <>
               {withSign(delta, change)}
               {isNoise && <span className="visually-hidden"> ({text.noise})</span>}
-            </td>
-            <td>{time(before)}</td>
-            <td>{time(after)}</td>
-          </tr>
-        ))}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">{text.total}</th>
-          <td aria-hidden="true" />
-          <td title={exact(total, "ns")}>{withSign(total, change)}</td>
-          <td>{time(answer.baseline.step_ns)}</td>
-          <td>{time(answer.experiment.step_ns)}</td>
-        </tr>
-      </tfoot>
-    </table>
+            </>
+          ),
+          ...noise,
+          title: ({ delta }) => exact(delta, "ns"),
+          foot: <span title={exact(total, "ns")}>{withSign(total, change)}</span>,
+        },
+        {
+          label: compareTexts.baseline,
+          cell: ({ before }) => time(before),
+          ...noise,
+          foot: time(answer.baseline.step_ns),
+        },
+        {
+          label: compareTexts.experiment,
+          cell: ({ after }) => time(after),
+          ...noise,
+          foot: time(answer.experiment.step_ns),
+        },
+      ]}
+    />
   );
 }
 
@@ -212,20 +226,16 @@ function Kinds({ answer: { kinds, unnamed_ns: unnamed } }: { answer: Change }) {
   const [cause] = useAddress(params.cause);
   const said = Object.entries(kinds)
     .filter(([, ns]) => ns !== 0)
-    .map(([kind, ns]) => `${text.kinds[kindOf(kind, ns)] ?? kind} ${signed(ns, "ns")}`);
+    .map(([kind, ns]) => `${textFor(text.kinds, kindOf(kind, ns)) ?? kind} ${signed(ns, "ns")}`);
   return (
     <p className="compare-kinds">
       {[...said, `${text.unnamed} ${signed(unnamed, "ns")}`].join(" · ")}
       {cause !== "" && (
         <>
           {" "}
-          <button
-            type="button"
-            className="link"
-            onClick={() => goToView("overview", null, { cause })}
-          >
+          <Link onClick={() => goToView("overview", null, { cause })}>
             {text.pieces(partName(cause))}
-          </button>
+          </Link>
         </>
       )}
     </p>

@@ -1,5 +1,5 @@
 /** Any number of traces: their figures in one table, and operators or kernels with a column for each trace. */
-import { useMemo } from "react";
+import { AnswerTable, ViewTable } from "../../answers/AnswerTable";
 import {
   type ByNameWhat,
   type TraceScope,
@@ -9,10 +9,10 @@ import {
   useTracesByName,
 } from "../../api";
 import { count } from "../../format";
-import { compareTexts } from "../../i18n";
+import { compareTexts, textFor } from "../../i18n";
 import { PartialNotes } from "../../shell";
-import { selectTrace, useAddress, usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, rowCount, textAt } from "../../table";
+import { selectTrace, useAddress, useTrace } from "../../state";
+import { rowCount, textAt } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
 import { byNameTable, MEASURES, SCOPES, titleOf } from "./many";
 import { params } from "./params";
@@ -54,16 +54,16 @@ export function Many() {
 
 function Traces({ answer }: { answer: TracesTable }) {
   const { sel } = useTrace();
-  const state = useTableParams(params.filter, params.sort);
   return (
     <>
       <PartialNotes notes={answer.meta.notes} />
-      <DataTable
+      <ViewTable
         id="compare-traces"
         label={text.title}
         table={answer}
         nameKey="trace"
-        {...state}
+        filter={params.filter}
+        sort={params.sort}
         selected={sel && titleOf(answer, sel)}
         onSelect={(row) =>
           selectTrace({
@@ -99,7 +99,10 @@ function ByName({ of }: { of: TraceScope }) {
           <Segmented
             label={text.measure}
             value={measure}
-            options={measures.map((value) => ({ value, label: text.measures[value] ?? value }))}
+            options={measures.map((value) => ({
+              value,
+              label: textFor(text.measures, value) ?? value,
+            }))}
             onChange={setMeasure}
           />
         </>
@@ -118,23 +121,20 @@ function ByName({ of }: { of: TraceScope }) {
 
 function Names({ answer }: { answer: TracesByName }) {
   const { what, per, left_out: leftOut, traces } = answer.meta;
-  const table = useMemo(() => byNameTable(answer), [answer]);
-  const state = useTableParams(params.namesFilter, params.namesSort);
-  const [selected, select] = usePicked();
-  const kind = what === "operators" ? "op" : "kernel";
   return (
     <>
       <p className="compare-many-note">
         {text.per[per]}
         {leftOut > 0 && ` ${text.leftOut(count(traces.length), count(leftOut))}`}
       </p>
-      <DataTable
+      <AnswerTable
         id={`compare-traces-${what}`}
         label={text.byName}
-        table={table}
-        {...state}
-        selected={selected?.kind === kind ? selected.name : null}
-        onSelect={(row) => select({ kind, name: textAt(answer.rows, "name", row) })}
+        answer={answer}
+        shape={byNameTable}
+        filter={params.namesFilter}
+        sort={params.namesSort}
+        kind={what === "operators" ? "op" : "kernel"}
       />
     </>
   );

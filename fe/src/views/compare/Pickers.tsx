@@ -13,7 +13,7 @@ import {
   type TraceName,
   useTrace,
 } from "../../state";
-import { Panel } from "../../ui";
+import { Button, Panel } from "../../ui";
 
 const text = compareTexts.pickers;
 
@@ -54,14 +54,9 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
           </legend>
           <TracePicker names={text.names.baseline} status={status} {...name} onChange={choose} />
         </fieldset>
-        <button
-          type="button"
-          className="button"
-          title={text.swapHint}
-          onClick={() => swapTraces(sel, name)}
-        >
+        <Button title={text.swapHint} onClick={() => swapTraces(sel, name)}>
           ⇄ {text.swap}
-        </button>
+        </Button>
         <fieldset className="compare-side">
           <legend>
             <span className="compare-swatch experiment" aria-hidden="true" />{" "}
@@ -81,21 +76,14 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
         {set ? (
           <>
             <span>{text.set}</span>
-            <button type="button" className="button" onClick={() => setBaseline(null)}>
-              {text.end}
-            </button>
+            <Button onClick={() => setBaseline(null)}>{text.end}</Button>
           </>
         ) : (
           <>
             {suggested && <span>{text.why[suggested.why]}</span>}
-            <button
-              type="button"
-              className="button"
-              title={text.everywhereHint}
-              onClick={() => setBaseline(name)}
-            >
+            <Button title={text.everywhereHint} onClick={() => setBaseline(name)}>
               {text.everywhere}
-            </button>
+            </Button>
           </>
         )}
       </p>

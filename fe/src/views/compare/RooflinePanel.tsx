@@ -1,13 +1,12 @@
 /** FLOP, MFU and lost time of both sides. */
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { type ComparedRoofline, type TraceKey, useCompareRoofline } from "../../api";
 import { duration, flop, fraction, change as signed } from "../../format";
 import { compareTexts } from "../../i18n";
 import { roofline } from "../../i18n/en/roofline";
 import { utilization } from "../../i18n/en/utilization";
 import { shownUtilization } from "../../shell/utilization";
-import { useTableParams } from "../../state";
-import { DataTable, SimpleTable, type Table } from "../../table";
+import { described, SimpleTable, type Table } from "../../table";
 import { QueryPanel } from "../../ui";
 import { params } from "./params";
 
@@ -31,8 +30,6 @@ export function RooflinePanel({ baseline, experiment, versions }: Props) {
 
 function Both({ answer }: { answer: ComparedRoofline }) {
   const { change } = answer;
-  const state = useTableParams(params.rooflinesFilter, params.rooflinesSort);
-  const table = useMemo(() => callsTable(answer), [answer]);
   const points = (value: number) => signed(100 * value, "percent");
   return (
     <div className="compare-roofline">
@@ -42,7 +39,14 @@ function Both({ answer }: { answer: ComparedRoofline }) {
           : text.noChange}
       </p>
       <SimpleTable caption={text.figures} table={figures(answer)} />
-      <DataTable id="compare-roofline" label={text.table} table={table} {...state} />
+      <AnswerTable
+        id="compare-roofline"
+        label={text.table}
+        answer={answer}
+        shape={callsTable}
+        filter={params.rooflinesFilter}
+        sort={params.rooflinesSort}
+      />
     </div>
   );
 }
@@ -78,15 +82,12 @@ function lostOf({ lost_ns: lost, total_ns: total }: ComparedRoofline["exp"]): st
   return total > 0 ? `${duration(lost)} (${fraction(lost / total)})` : duration(lost);
 }
 
-const COSTS: ReadonlySet<string> = new Set(["delta_lost_ns", "delta_time_ns"]);
+const SAID = {
+  cause: { words: text.causes },
+  delta_lost_ns: { change: "cost" },
+  delta_time_ns: { change: "cost" },
+} as const;
 
 function callsTable({ calls: { columns, rows } }: ComparedRoofline): Table {
-  return {
-    columns: columns.map((column) => ({
-      ...column,
-      ...(column.key === "cause" && { words: text.causes }),
-      ...(COSTS.has(column.key) && { change: "cost" as const }),
-    })),
-    rows,
-  };
+  return { columns: described(columns, SAID), rows };
 }

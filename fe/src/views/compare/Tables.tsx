@@ -1,9 +1,9 @@
-import { useEffect, useMemo, useRef } from "react";
+import { type ComponentProps, useEffect, useMemo, useRef } from "react";
+import { ViewTable } from "../../answers/AnswerTable";
 import type { Compared, Result } from "../../api";
 import { count } from "../../format";
 import { compareTexts } from "../../i18n";
-import { type TableParams, usePicked, useTableParams } from "../../state";
-import { DataTable, rowCount, type Table, textAt } from "../../table";
+import { rowCount, type Table } from "../../table";
 import { QueryPanel } from "../../ui";
 import { kernelsTable, operatorsTable, partsTable } from "./columns";
 import type { Look } from "./look";
@@ -43,7 +43,6 @@ interface PartRowsProps {
 
 function PartRows({ answer, look, onPick }: PartRowsProps) {
   const { parts, measure, grouped } = look;
-  const state = useTableParams(params.filter, params.sort);
   const box = useRef<HTMLDivElement>(null);
   const picked = useRef(false);
   const table = useMemo(
@@ -60,12 +59,13 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
   return (
     <div ref={box}>
       <PerStep answer={answer} look={look} />
-      <DataTable
+      <ViewTable
         id="compare-parts"
         label={text.parts}
         table={table}
         nameKey="part"
-        {...state}
+        filter={params.filter}
+        sort={params.sort}
         onSelect={(row) => {
           const part = parts[row];
           if (!part) return;
@@ -77,85 +77,55 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
   );
 }
 
-export function Operators({ query, look }: Props) {
-  const state = useTableParams(params.namesFilter, params.namesSort);
-  const [selected, select] = usePicked();
+const NAMES = {
+  operators: {
+    build: operatorsTable,
+    help: text.operatorsHelp,
+    none: text.noOperators,
+    kind: "op",
+    filter: params.namesFilter,
+    sort: params.namesSort,
+  },
+  kernels: {
+    build: kernelsTable,
+    help: text.kernelsHelp,
+    none: text.noKernels,
+    kind: "kernel",
+    filter: params.kernelsOrTrendsFilter,
+    sort: params.kernelsOrTrendsSort,
+  },
+} as const;
+
+/** Operators or kernels, by name. */
+export function Names({ query, look, of }: Props & { of: keyof typeof NAMES }) {
+  const { help, none, ...names } = NAMES[of];
   return (
     <QueryPanel
-      title={text.operators}
-      help={text.operatorsHelp}
+      title={text[of]}
+      help={help}
       query={query}
-      empty={({ operators }) =>
-        rowCount(operators) === 0 ? { title: text.none, reason: text.noOperators } : null
-      }
+      empty={(answer) => (rowCount(answer[of]) === 0 ? { title: text.none, reason: none } : null)}
     >
       {(answer) => (
-        <Rows
-          id="compare-operators"
-          label={text.operators}
-          answer={answer}
-          look={look}
-          build={operatorsTable}
-          {...state}
-          selected={selected?.kind === "op" ? selected.name : null}
-          onSelect={(name) => select({ kind: "op", name })}
-        />
+        <>
+          <PerStep answer={answer} look={look} />
+          <NameRows id={`compare-${of}`} label={text[of]} answer={answer} look={look} {...names} />
+        </>
       )}
     </QueryPanel>
   );
 }
 
-export function Kernels({ query, look }: Props) {
-  const state = useTableParams(params.kernelsOrTrendsFilter, params.kernelsOrTrendsSort);
-  const [selected, select] = usePicked();
-  return (
-    <QueryPanel
-      title={text.kernels}
-      help={text.kernelsHelp}
-      query={query}
-      empty={({ kernels }) =>
-        rowCount(kernels) === 0 ? { title: text.none, reason: text.noKernels } : null
-      }
-    >
-      {(answer) => (
-        <Rows
-          id="compare-kernels"
-          label={text.kernels}
-          answer={answer}
-          look={look}
-          build={kernelsTable}
-          {...state}
-          selected={selected?.kind === "kernel" ? selected.name : null}
-          onSelect={(name) => select({ kind: "kernel", name })}
-        />
-      )}
-    </QueryPanel>
-  );
-}
-
-interface RowsProps extends TableParams {
-  readonly id: string;
-  readonly label: string;
+interface NameRowsProps
+  extends Pick<ComponentProps<typeof ViewTable>, "id" | "label" | "kind" | "filter" | "sort"> {
   readonly answer: Compared;
   readonly look: Look;
   readonly build: (answer: Compared, divisors: Look["divisors"]) => Table;
-  readonly selected: string | null;
-  readonly onSelect: (name: string) => void;
 }
 
-function Rows({ answer, look, build, onSelect, ...rest }: RowsProps) {
-  const { divisors } = look;
+function NameRows({ answer, look: { divisors }, build, ...rest }: NameRowsProps) {
   const table = useMemo(() => build(answer, divisors), [build, answer, divisors]);
-  return (
-    <>
-      <PerStep answer={answer} look={look} />
-      <DataTable
-        {...rest}
-        table={table}
-        onSelect={(row) => onSelect(textAt(table.rows, "name", row))}
-      />
-    </>
-  );
+  return <ViewTable {...rest} table={table} />;
 }
 
 function PerStep({ answer: { meta }, look }: { answer: Compared; look: Look }) {

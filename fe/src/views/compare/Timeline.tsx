@@ -3,7 +3,7 @@ import type { Compared, CompareMeasure, Result } from "../../api";
 import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
-import { Empty, QueryPanel, Segmented } from "../../ui";
+import { Button, Empty, Link, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./Amount";
 import type { Look } from "./look";
 import { EVERYTHING } from "./params";
@@ -127,9 +127,9 @@ function Trail({ answer: { meta }, onOpen }: { answer: Compared; onOpen: (path: 
                 {title}
               </span>
             ) : (
-              <button type="button" className="link" title={title} onClick={() => onOpen(path)}>
+              <Link title={title} onClick={() => onOpen(path)}>
                 {title}
-              </button>
+              </Link>
             )}
           </li>
         ))}
@@ -181,23 +181,13 @@ function Picture({ parts, measure, look, onPick }: PictureProps) {
       />
       {parts.length > SHOWN && (
         <p className="compare-pages">
-          <button
-            type="button"
-            className="button"
-            disabled={first === 0}
-            onClick={() => look.setPage(first / SHOWN)}
-          >
+          <Button disabled={first === 0} onClick={() => look.setPage(first / SHOWN)}>
             ‹ {text.earlier}
-          </button>
+          </Button>
           <span role="status">{text.range(count(first + 1), count(end), count(parts.length))}</span>
-          <button
-            type="button"
-            className="button"
-            disabled={end === parts.length}
-            onClick={() => look.setPage(first / SHOWN + 2)}
-          >
+          <Button disabled={end === parts.length} onClick={() => look.setPage(first / SHOWN + 2)}>
             {text.later} ›
-          </button>
+          </Button>
         </p>
       )}
     </>

@@ -1,11 +1,10 @@
 /** How step time and busy time change over any number of traces. */
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { type TraceScope, type Trends, useTrends } from "../../api";
 import { count, duration } from "../../format";
 import { change as changeTexts } from "../../i18n/en/change";
 import { PartialNotes } from "../../shell";
-import { selectTrace, useTableParams, useTrace } from "../../state";
-import { DataTable } from "../../table";
+import { selectTrace, useTrace } from "../../state";
 import { QueryPanel } from "../../ui";
 import { params } from "./params";
 import { changeText, lineOf, metricName, type Trend, trendsTable } from "./trends";
@@ -35,8 +34,6 @@ export function TrendsPanel({ of }: { of: TraceScope }) {
 }
 
 function Found({ answer }: { answer: Trends }) {
-  const table = useMemo(() => trendsTable(answer), [answer]);
-  const state = useTableParams(params.kernelsOrTrendsFilter, params.kernelsOrTrendsSort);
   return (
     <>
       <PartialNotes notes={answer.notes} />
@@ -48,13 +45,14 @@ function Found({ answer }: { answer: Trends }) {
           <Line key={trend.metric} trend={trend} answer={answer} />
         ))}
       </div>
-      <DataTable
+      <AnswerTable
         id="compare-trends"
         label={text.title}
-        table={table}
+        answer={answer}
+        shape={trendsTable}
         nameKey="trace"
-        {...state}
-        selected={null}
+        filter={params.kernelsOrTrendsFilter}
+        sort={params.kernelsOrTrendsSort}
         onSelect={(row) => {
           const trace = answer.traces[row];
           if (trace) selectTrace(trace);

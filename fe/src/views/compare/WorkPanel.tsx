@@ -1,13 +1,13 @@
 /** The kernels and operators that make up the change, with the result of the test for each. */
 import { useMemo } from "react";
+import { ViewTable } from "../../answers/AnswerTable";
 import type { Change, ChangedWork, Result } from "../../api";
 import { partName } from "../../draw/parts";
 import { count, duration, signed } from "../../format";
 import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
-import { useAddress, usePicked, useTableParams } from "../../state";
-import { DataTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { useAddress, usePicked } from "../../state";
+import { Link, QueryPanel } from "../../ui";
 import { namesOf, workRows, workTable } from "./change";
 import { params } from "./params";
 
@@ -31,7 +31,6 @@ export function WorkPanel({ query }: { query: Result<Change> }) {
 function Work({ answer }: { answer: Change }) {
   const [cause, setCause] = useAddress(params.cause);
   const [selected, select] = usePicked();
-  const state = useTableParams(params.workFilter, params.workSort);
   const rows = useMemo(() => workRows(answer, cause), [answer, cause]);
   const table = useMemo(() => workTable(answer.columns, rows), [answer.columns, rows]);
   const picked = rows.find((row) => isPicked(row, selected?.name ?? null));
@@ -40,16 +39,15 @@ function Work({ answer }: { answer: Change }) {
       {cause !== "" && (
         <p className="compare-many-note">
           {rows.length === 0 ? text.noneOf(partName(cause)) : text.only(partName(cause))}{" "}
-          <button type="button" className="link" onClick={() => setCause("")}>
-            {text.all}
-          </button>
+          <Link onClick={() => setCause("")}>{text.all}</Link>
         </p>
       )}
-      <DataTable
+      <ViewTable
         id="compare-change"
         label={text.work}
         table={table}
-        {...state}
+        filter={params.workFilter}
+        sort={params.workSort}
         selected={picked ? String(table.rows.name?.[rows.indexOf(picked)] ?? "") : null}
         onSelect={(row) => {
           const chosen = rows[row];

@@ -19,7 +19,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Empty, Flow, Missing, Panel, ProgressBar, Segmented } from "../../ui";
+import { Button, Empty, Flow, Missing, Panel, ProgressBar, Segmented } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
@@ -27,7 +27,7 @@ import { Pickers } from "./Pickers";
 import { EVERYTHING, params } from "./params";
 import type { Part } from "./parts";
 import { RooflinePanel } from "./RooflinePanel";
-import { Kernels, Operators, Parts } from "./Tables";
+import { Names, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
 import { Whole } from "./Whole";
 import { WorkPanel } from "./WorkPanel";
@@ -166,9 +166,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <Panel title={compareTexts.timeline.title}>
         <Empty title={text.noPart} reason={text.noPartReason} />
         <p className="compare-back">
-          <button type="button" className="button" onClick={() => openPart(EVERYTHING)}>
-            {text.showAll}
-          </button>
+          <Button onClick={() => openPart(EVERYTHING)}>{text.showAll}</Button>
         </p>
       </Panel>
     );
@@ -182,8 +180,8 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <WorkPanel query={changed} />
       <Timeline query={query} look={look} onPick={pick} onOpen={openPart} />
       <Parts query={query} look={look} onPick={pick} />
-      <Operators query={query} look={look} />
-      <Kernels query={query} look={look} />
+      <Names of="operators" query={query} look={look} />
+      <Names of="kernels" query={query} look={look} />
       <RooflinePanel baseline={key} experiment={sel} versions={versions} />
     </Flow>
   );

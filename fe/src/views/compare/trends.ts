@@ -1,6 +1,8 @@
 /** Any number of traces in their order: the table of their changes, and the line above it. Pure. */
+
 import type { Trends } from "../../api";
 import { change as signed } from "../../format";
+import { textFor } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import type { Cell, Column, Table } from "../../table";
 
@@ -26,7 +28,7 @@ function intervalText({ low, high }: { low: number | null; high: number | null }
 }
 
 export function metricName({ metric }: Trend): string {
-  return text.metrics[metric] ?? metric;
+  return textFor(text.metrics, metric) ?? metric;
 }
 
 export function trendsTable(answer: Trends): Table {

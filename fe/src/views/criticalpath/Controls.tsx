@@ -3,7 +3,7 @@ import { type ReactNode, useId } from "react";
 import type { CriticalPath } from "../../api";
 import { decimal, fraction, frameLabel, kernelLabel } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
-import { Combo, Icon } from "../../ui";
+import { Button, Combo, Icon } from "../../ui";
 import {
   type Change,
   findChange,
@@ -165,16 +165,16 @@ function Slider({ label, title, factor, onFactor, onRemove }: SliderProps) {
       <output htmlFor={id} className="num">
         {said}
       </output>
-      <button
-        type="button"
-        className="button quiet icon"
+      <Button
+        quiet
+        icon
         disabled={factor === 1 && !onRemove}
         title={onRemove ? text.remove(label) : text.resetOne(label)}
         aria-label={onRemove ? text.remove(label) : text.resetOne(label)}
         onClick={onRemove ?? (() => onFactor(1))}
       >
         <Icon name="close" />
-      </button>
+      </Button>
     </div>
   );
 }

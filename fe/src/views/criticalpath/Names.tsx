@@ -1,8 +1,9 @@
 import { useMemo } from "react";
+import { ViewTable } from "../../answers/AnswerTable";
 import type { CriticalPath, NameOnPath } from "../../api";
 import { criticalpath } from "../../i18n/en/criticalpath";
-import { type Picked, useAddress, usePicked, useTableParams } from "../../state";
-import { DataTable, declaredTable, derive, shareOf, type Table, textAt } from "../../table";
+import { type Picked, useAddress, usePicked } from "../../state";
+import { declaredTable, derive, shareOf, type Table, textAt } from "../../table";
 import { Empty, Panel, Segmented } from "../../ui";
 import { params } from "./params";
 
@@ -20,7 +21,6 @@ const HOST_SLACK = { id: "", label: text.hostSlack, help: text.hostSlackHelp };
 export function Names({ answer }: { answer: CriticalPath }) {
   const [list, setList] = useAddress(params.names);
   const [picked, setPicked] = usePicked();
-  const state = useTableParams(params.filter, params.sort);
   const table = useMemo(() => nameTable(answer, answer[list]), [answer, list]);
   return (
     <Panel
@@ -31,12 +31,13 @@ export function Names({ answer }: { answer: CriticalPath }) {
       {answer[list].length === 0 ? (
         <Empty reason={text.none} />
       ) : (
-        <DataTable
+        <ViewTable
           id={`path-${list}`}
           key={list}
           label={text.title}
           table={table}
-          {...state}
+          filter={params.filter}
+          sort={params.sort}
           selected={picked?.name ?? null}
           onSelect={(row) => {
             const found = pickedOf(

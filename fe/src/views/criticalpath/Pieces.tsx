@@ -1,20 +1,11 @@
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { type CriticalPath, tables, useTable } from "../../api";
 import { partName } from "../../draw/parts";
 import { exact } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
-import { goToView, useAddress, useTableParams, useTrace, type ViewLook } from "../../state";
-import {
-  type Answer,
-  DataTable,
-  declared,
-  derive,
-  numberAt,
-  type Rows,
-  type Table,
-  useRemoteTable,
-} from "../../table";
-import { anchor, Panel, QueryPanel } from "../../ui";
+import { goToView, useAddress, useTrace, type ViewLook } from "../../state";
+import { type Answer, asDeclared, described, numberAt, type Rows, type Table } from "../../table";
+import { anchor, Button, Panel, QueryPanel } from "../../ui";
 import { params } from "./params";
 
 const text = criticalpath.pieces;
@@ -54,7 +45,8 @@ interface Props {
 function OfStep({ step, window }: Props) {
   const { sel } = useTrace();
   const [, setStep] = useAddress(params.step);
-  const query = useTable(tables.pathPieces(sel, step), DETAIL);
+  const pieces = tables.pathPieces(sel, step);
+  const query = useTable(pieces, DETAIL);
   return (
     <QueryPanel
       title={text.title(step)}
@@ -62,54 +54,38 @@ function OfStep({ step, window }: Props) {
       query={query}
       actions={
         <>
-          <button
-            type="button"
-            className="button"
-            onClick={() => goToView("trace", undefined, { window, event: null, search: "" })}
-          >
+          <Button onClick={() => goToView("trace", undefined, { window, event: null, search: "" })}>
             {text.showStep}
-          </button>
-          <button type="button" className="button quiet" onClick={() => setStep(null)}>
+          </Button>
+          <Button quiet onClick={() => setStep(null)}>
             {text.close}
-          </button>
+          </Button>
         </>
       }
     >
-      {(answer) => <PieceRows step={step} answer={answer} />}
+      {(answer) => (
+        <AnswerTable
+          id="path-pieces"
+          label={text.title(step)}
+          answer={answer}
+          handle={pieces}
+          shape={pieceTable}
+          filter={params.piecesFilter}
+          sort={params.piecesSort}
+          renderExpanded={(row, rows) => <PieceDetails rows={rows} row={row} />}
+        />
+      )}
     </QueryPanel>
-  );
-}
-
-function PieceRows({ step, answer }: { step: string; answer: Answer<"critical_path/pieces"> }) {
-  const { sel } = useTrace();
-  const state = useTableParams(params.piecesFilter, params.piecesSort);
-  const table = useMemo(() => pieceTable(answer), [answer]);
-  const remote = useRemoteTable(answer, tables.pathPieces(sel, step), pieceTable);
-  return (
-    <DataTable
-      id="path-pieces"
-      label={text.title(step)}
-      table={table}
-      remote={remote}
-      {...state}
-      renderExpanded={(row, rows) => <PieceDetails rows={rows} row={row} />}
-    />
   );
 }
 
 /** Names of the parts in the language of the page; the step, which is the same in all rows, on demand. */
 function pieceTable(answer: Answer<"critical_path/pieces">): Table {
-  const table = derive(answer, declared(answer));
-  const parts = [...new Set((table.rows.part ?? []).map(String))];
+  const { columns, rows } = asDeclared(answer);
+  const parts = [...new Set((rows.part ?? []).map(String))];
   const words = Object.fromEntries(parts.map((part) => [part, partName(part)]));
-  return {
-    ...table,
-    columns: table.columns.map((column) => {
-      if (column.key === "part") return { ...column, words };
-      if (column.key === "name") return { ...column, grow: true };
-      return column.key === "step" ? { ...column, hidden: true } : column;
-    }),
-  };
+  const said = { part: { words }, name: { grow: true }, step: { hidden: true } };
+  return { columns: described(columns, said), rows };
 }
 
 function PieceDetails({ rows, row }: { rows: Rows; row: number }) {
@@ -118,13 +94,9 @@ function PieceDetails({ rows, row }: { rows: Rows; row: number }) {
   const length = numberAt(rows, "duration_ns", row) ?? 0;
   return (
     <div className="path-piece">
-      <button
-        type="button"
-        className="button"
-        onClick={() => goToView("trace", undefined, lookAt(event, start, length))}
-      >
+      <Button onClick={() => goToView("trace", undefined, lookAt(event, start, length))}>
         {text.show}
-      </button>
+      </Button>
       <span className="muted num">{exact(length, "ns")}</span>
       {event === null && <span className="muted">{text.noEvent}</span>}
     </div>

@@ -4,7 +4,7 @@ import { count, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { change, setAddress } from "../../state";
 import { SimpleTable, type Table } from "../../table";
-import { Panel } from "../../ui";
+import { Link, Panel, Swatch } from "../../ui";
 import { PIECES } from "./Pieces";
 import { params } from "./params";
 import { isTold, madeOf, piecesOf, resourceColor, resourceName, stepWithMost } from "./parts";
@@ -25,10 +25,7 @@ export function Resources({ answer }: { answer: CriticalPath }) {
         table={table}
         renderName={(row, name) => (
           <>
-            <i
-              className="swatch"
-              style={{ background: resourceColor(told[row]?.resource ?? "unknown") }}
-            />
+            <Swatch color={resourceColor(told[row]?.resource ?? "unknown")} />
             <Door steps={steps} resource={told[row]?.resource ?? "unknown"} name={name} />
             <span className="path-made-of">
               {told[row] && unbroken(madeOf(told[row], steps, total_ns))}
@@ -60,9 +57,7 @@ function Door({ steps, resource, name }: DoorProps) {
   // A report has no pieces.
   if (step === undefined || reportMade() !== null) return name;
   return (
-    <button
-      type="button"
-      className="link"
+    <Link
       title={text.piecesOf(name, step)}
       onClick={() => {
         setAddress(
@@ -74,7 +69,7 @@ function Door({ steps, resource, name }: DoorProps) {
       }}
     >
       {name}
-    </button>
+    </Link>
   );
 }
 

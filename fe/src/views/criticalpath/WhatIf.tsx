@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { type CriticalPath, useWhatIf } from "../../api";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { useAddress, useTrace } from "../../state";
-import { Async, Panel } from "../../ui";
+import { Async, Button, Panel } from "../../ui";
 import { Controls } from "./Controls";
 import { CHANGES, type Change } from "./changes";
 import { params } from "./params";
@@ -21,14 +21,9 @@ export function WhatIf({ path }: { path: CriticalPath }) {
       help={text.help}
       className="what-if"
       actions={
-        <button
-          type="button"
-          className="button"
-          disabled={changes.length === 0}
-          onClick={() => setChanges([])}
-        >
+        <Button disabled={changes.length === 0} onClick={() => setChanges([])}>
           {text.reset}
-        </button>
+        </Button>
       }
     >
       <div className="what-if-halves">

@@ -11,7 +11,7 @@ import { duration, fraction, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { PartialNotes } from "../../shell";
 import { useAddress, useTrace } from "../../state";
-import { Async, Empty, Flow, Panel, Segmented } from "../../ui";
+import { Async, Empty, Flow, Panel, Segmented, Swatch } from "../../ui";
 import { Names } from "./Names";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
@@ -73,7 +73,7 @@ export function Answer({ answer }: { answer: Path }) {
       {most && (
         <p>
           <strong>
-            <i className="swatch" style={{ background: resourceColor((first ?? most).resource) }} />
+            <Swatch color={resourceColor((first ?? most).resource)} />
             {first ? unbroken(ifFree(first, answer)) : known && text.nothingSaves}
           </strong>{" "}
           {unbroken(

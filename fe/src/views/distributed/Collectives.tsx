@@ -1,17 +1,13 @@
 /** The collectives of all ranks, and what their sizes say about the links. */
 import { useMemo } from "react";
-import {
-  type BandwidthFit,
-  type CollectiveTable,
-  type RanksOverview,
-  useRanksQuery,
-} from "../../api";
+import { AnswerTable } from "../../answers/AnswerTable";
+import { type BandwidthFit, type RanksOverview, useRanksQuery } from "../../api";
 import { Scatter, type ScatterSeries } from "../../charts";
 import { seriesColor } from "../../draw";
 import { bytes, count, duration, rate } from "../../format";
 import { ranksTexts } from "../../i18n";
-import { useTableParams, useTrace } from "../../state";
-import { DataTable, SimpleTable } from "../../table";
+import { useTrace } from "../../state";
+import { SimpleTable } from "../../table";
 import { Panel, QueryPanel } from "../../ui";
 import { curveOf } from "./curve";
 import { COLLECTIVES, showEvent } from "./go";
@@ -34,26 +30,22 @@ export function Collectives() {
           rows.length === 0 ? { title: text.empty, reason: text.emptyReason } : null
         }
       >
-        {(answer) => <Rows answer={answer} />}
+        {(answer) => (
+          <AnswerTable
+            id="run-collectives"
+            label={text.title}
+            answer={answer}
+            shape={collectivesTable}
+            filter={params.collectivesFilter}
+            sort={params.collectivesSort}
+            onSelect={(row) => {
+              const found = answer.rows[row];
+              if (found) showEvent(found.worker, found.row);
+            }}
+          />
+        )}
       </QueryPanel>
     </div>
-  );
-}
-
-function Rows({ answer }: { answer: CollectiveTable }) {
-  const state = useTableParams(params.collectivesFilter, params.collectivesSort);
-  const table = useMemo(() => collectivesTable(answer), [answer]);
-  return (
-    <DataTable
-      id="run-collectives"
-      label={text.title}
-      table={table}
-      {...state}
-      onSelect={(row) => {
-        const found = answer.rows[row];
-        if (found) showEvent(found.worker, found.row);
-      }}
-    />
   );
 }
 

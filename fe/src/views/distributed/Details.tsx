@@ -6,7 +6,7 @@ import { ranksTexts, distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { change, setAddress, useAddress, useTrace } from "../../state";
 import { inWords } from "../../table";
-import { Async, Combo, Flow, Panel, Segmented } from "../../ui";
+import { Async, Button, Combo, Flow, Panel, Segmented } from "../../ui";
 import { Charts } from "./Charts";
 import { params } from "./params";
 import { RunAnswer } from "./RunAnswer";
@@ -39,9 +39,7 @@ export function Details(props: Props) {
   if (opened || props.ranks <= MOST_AT_ONCE) return <Opened {...props} />;
   return (
     <Panel title={words.title} help={words.help}>
-      <button type="button" className="button" onClick={() => setOpened(true)}>
-        {words.open(count(props.ranks))}
-      </button>
+      <Button onClick={() => setOpened(true)}>{words.open(count(props.ranks))}</Button>
     </Panel>
   );
 }

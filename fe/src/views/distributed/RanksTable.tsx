@@ -1,9 +1,8 @@
 /** A row for each rank. */
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import type { RanksOverview } from "../../api";
 import { ranksTexts } from "../../i18n";
-import { useTableParams, useTrace } from "../../state";
-import { DataTable } from "../../table";
+import { useTrace } from "../../state";
 import { Panel } from "../../ui";
 import { RANKS } from "./go";
 import { params } from "./params";
@@ -18,16 +17,16 @@ interface Props {
 
 export function RanksTable({ answer, onPick }: Props) {
   const { sel } = useTrace();
-  const state = useTableParams(params.ranksFilter, params.ranksSort);
-  const table = useMemo(() => ranksTable(answer), [answer]);
   return (
     <div id={RANKS.id}>
       <Panel title={text.title} help={text.help}>
-        <DataTable
+        <AnswerTable
           id="run-ranks"
           label={text.title}
-          table={table}
-          {...state}
+          answer={answer}
+          shape={ranksTable}
+          filter={params.ranksFilter}
+          sort={params.ranksSort}
           nameKey="worker"
           selected={sel?.worker ?? null}
           onSelect={(row) => {

@@ -1,10 +1,10 @@
 /** Who works longer than its peers, why, and what that costs; slow links; collectives that ranks lack. */
-import { Fragment } from "react";
 import type { MissingCollective, RanksOverview, SlowLink, Straggler } from "../../api";
 import { count, decimal, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { useTrace, viewName } from "../../state";
-import { Panel, Wide } from "../../ui";
+import { ListTable } from "../../table";
+import { Button, Each, Link, Panel } from "../../ui";
 import { compareRanks, showStraggler } from "./go";
 import { rangesOf } from "./ranks";
 import { named, rankName, typical } from "./sentence";
@@ -46,107 +46,119 @@ interface RowsProps {
 }
 
 function Rows({ answer, rows, doubts = false }: RowsProps) {
-  const numbers: readonly (readonly [string, string | undefined])[] = [
-    [text.late, text.lateHelp],
-    [text.z, text.zHelp],
-    [text.steps, text.stepsHelp],
-    [text.saving, text.savingHelp],
-  ];
   return (
-    <Wide className="simple-table run-rows">
-      <table>
-        <caption className="visually-hidden">{text.title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{text.rank}</th>
-            <th scope="col">{text.host}</th>
-            <th scope="col">{text.cause}</th>
-            <th scope="col">{text.where}</th>
-            {numbers.map(([label, help]) => (
-              <th key={label} scope="col" className="number" title={help}>
-                {label}
-              </th>
-            ))}
-            <th scope="col">{text.actions}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.worker} row={row} answer={answer} doubts={doubts} />
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <ListTable
+      label={text.title}
+      className="run-rows"
+      rows={rows}
+      columns={[
+        {
+          label: text.rank,
+          cell: ({ rank, worker }) => <strong>{rankName(rank, worker)}</strong>,
+        },
+        { label: text.host, kind: "text", cell: ({ host }) => host ?? "–" },
+        {
+          label: text.cause,
+          kind: "text",
+          cell: ({ cause, doubt }) => (
+            <>
+              {ranksTexts.causeName[cause]}
+              {doubts && doubt !== "" && <span className="muted"> ({text.doubt[doubt]})</span>}
+            </>
+          ),
+        },
+        {
+          label: text.where,
+          kind: "text",
+          className: "run-where",
+          cell: (row) => <Where row={row} show={() => showStraggler(answer, row)} />,
+        },
+        {
+          label: text.late,
+          help: text.lateHelp,
+          className: "num",
+          cell: ({ late_ns: late }) => duration(late),
+        },
+        {
+          label: text.z,
+          help: text.zHelp,
+          className: "num",
+          cell: ({ z }) => (z === null ? MISSING : decimal(z, 1)),
+        },
+        {
+          label: text.steps,
+          help: text.stepsHelp,
+          className: "num",
+          cell: ({ steps, of_steps: of }) => text.stepsOf(count(steps), count(of)),
+        },
+        {
+          label: text.saving,
+          help: text.savingHelp,
+          className: "num",
+          cell: ({ saving_ns: saving }) => <Saving saving={saving} step={answer.tiles.step_ns} />,
+        },
+        {
+          label: text.actions,
+          kind: "text",
+          className: "run-actions",
+          cell: (row) => <Doors row={row} answer={answer} />,
+        },
+      ]}
+    />
   );
 }
 
-function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; doubts: boolean }) {
+function Where({ row, show }: { row: Straggler; show: () => void }) {
+  return (
+    <>
+      {row.operator !== null && (
+        <Link title={row.operator} onClick={show}>
+          <code>{row.operator}</code>
+        </Link>
+      )}
+      {row.operator_ns !== null && <span className="num"> {duration(row.operator_ns)}</span>}
+      {row.position !== null && (
+        <span className="muted">
+          {" "}
+          <Wrapped text={text.before(row.position)} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Saving({ saving, step }: { saving: number | null; step: number | null }) {
+  if (saving === 0)
+    return (
+      <span className="muted" title={ranksTexts.answer.nothing}>
+        {text.noSaving}
+      </span>
+    );
+  return `${duration(saving)}${saving && step ? ` (${fraction(saving / step)})` : ""}`;
+}
+
+/** Both ranks on the timeline, or beside each other. */
+function Doors({ row, answer }: { row: Straggler; answer: RanksOverview }) {
   const { sel } = useTrace();
   const other = typical(answer, row.worker);
-  const step = answer.tiles.step_ns;
-  const show = () => showStraggler(answer, row);
+  const trace = viewName("trace");
   return (
-    <tr>
-      <td>
-        <strong>{rankName(row.rank, row.worker)}</strong>
-      </td>
-      <td>{row.host ?? "–"}</td>
-      <td>
-        {ranksTexts.causeName[row.cause]}
-        {doubts && row.doubt !== "" && <span className="muted"> ({text.doubt[row.doubt]})</span>}
-      </td>
-      <td className="run-where">
-        {row.operator !== null && (
-          <button type="button" className="link" title={row.operator} onClick={show}>
-            <code>{row.operator}</code>
-          </button>
-        )}
-        {row.operator_ns !== null && <span className="num"> {duration(row.operator_ns)}</span>}
-        {row.position !== null && (
-          <span className="muted">
-            {" "}
-            <Wrapped text={text.before(row.position)} />
-          </span>
-        )}
-      </td>
-      <td className="number num">{duration(row.late_ns)}</td>
-      <td className="number num">{row.z === null ? MISSING : decimal(row.z, 1)}</td>
-      <td className="number num">{text.stepsOf(count(row.steps), count(row.of_steps))}</td>
-      <td className="number num">
-        {row.saving_ns === 0 ? (
-          <span className="muted" title={ranksTexts.answer.nothing}>
-            {text.noSaving}
-          </span>
-        ) : (
-          duration(row.saving_ns)
-        )}
-        {row.saving_ns && step ? ` (${fraction(row.saving_ns / step)})` : ""}
-      </td>
-      <td className="run-actions">
-        <div>
-          <button
-            type="button"
-            className="button"
-            title={other ? text.beside(rankName(other.rank, other.worker)) : undefined}
-            onClick={show}
-          >
-            {other
-              ? ranksTexts.show.both(viewName("trace"))
-              : ranksTexts.show.trace(viewName("trace"))}
-          </button>
-          {sel && other && (
-            <button
-              type="button"
-              className="button"
-              title={rankName(other.rank, other.worker)}
-              onClick={() => compareRanks(sel.run, sel.span, row.worker, other.worker)}
-            >
-              {ranksTexts.show.compare}
-            </button>
-          )}
-        </div>
-      </td>
-    </tr>
+    <div>
+      <Button
+        title={other ? text.beside(rankName(other.rank, other.worker)) : undefined}
+        onClick={() => showStraggler(answer, row)}
+      >
+        {other ? ranksTexts.show.both(trace) : ranksTexts.show.trace(trace)}
+      </Button>
+      {sel && other && (
+        <Button
+          title={rankName(other.rank, other.worker)}
+          onClick={() => compareRanks(sel.run, sel.span, row.worker, other.worker)}
+        >
+          {ranksTexts.show.compare}
+        </Button>
+      )}
+    </div>
   );
 }
 
@@ -177,20 +189,20 @@ export function Missing({ items }: { items: readonly MissingCollective[] }) {
   return (
     <Panel title={missing.title} help={missing.help}>
       <ul className="run-list">
-        {items.slice(0, MOST).map((item, at) => (
-          // Several of a group may be alike.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above
-          <li key={at}>
-            {missing.item(item.name, item.group, whereOf(item))}:{" "}
-            <strong>
-              {missing.lacks(rangesOf(item.ranks.filter((rank) => rank !== null)) || "?")}
-            </strong>
-            <span className="muted">
-              {!item.exact && ` · ${missing.inexact}`}
-              {item.stops && ` · ${missing.stops}`}
-            </span>
-          </li>
-        ))}
+        <Each of={items.slice(0, MOST)}>
+          {(item) => (
+            <li>
+              {missing.item(item.name, item.group, whereOf(item))}:{" "}
+              <strong>
+                {missing.lacks(rangesOf(item.ranks.filter((rank) => rank !== null)) || "?")}
+              </strong>
+              <span className="muted">
+                {!item.exact && ` · ${missing.inexact}`}
+                {item.stops && ` · ${missing.stops}`}
+              </span>
+            </li>
+          )}
+        </Each>
       </ul>
       <More of={items.length} />
     </Panel>
@@ -208,11 +220,14 @@ function More({ of }: { of: number }) {
 
 /** May break behind the parts of a name. */
 function Wrapped({ text: whole }: { text: string }) {
-  return whole.split(/(?<=[_/.:])(?=\w)/).map((part, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text
-    <Fragment key={at}>
-      {at > 0 && <wbr />}
-      {part}
-    </Fragment>
-  ));
+  return (
+    <Each of={whole.split(/(?<=[_/.:])(?=\w)/)}>
+      {(part, at) => (
+        <>
+          {at > 0 && <wbr />}
+          {part}
+        </>
+      )}
+    </Each>
+  );
 }

@@ -6,7 +6,7 @@ import { partColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { SimpleTable, type Table } from "../../table";
-import { Panel } from "../../ui";
+import { Button, Link, Panel } from "../../ui";
 import { showCollectives, showEvent, showStep } from "./go";
 import { fsdpTable, groupsTable, moeTable } from "./runTables";
 import { rankName } from "./sentence";
@@ -56,7 +56,6 @@ function Scrolled(props: {
   const { title, table, doorOf } = props;
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="distributed-groups" tabIndex={0} aria-label={title}>
       <SimpleTable caption={title} table={table} doorOf={doorOf} />
     </section>
@@ -142,9 +141,9 @@ export function Pipeline({ pipeline }: { pipeline: PipelineAnswer }) {
       <p className="run-facts">
         <span className="muted">{stages.bubbles}</span>
         {pipeline.stages.map(({ stage, bubble, bubble_ns: ns }, at) => (
-          <button key={stage} type="button" className="link num" onClick={() => open(at)}>
+          <Link className="num" key={stage} onClick={() => open(at)}>
             {stages.bubble(String(stage), fraction(bubble), duration(ns))}
-          </button>
+          </Link>
         ))}
         {pipeline.note !== "" && <span className="muted">{pipeline.note}</span>}
       </p>
@@ -193,16 +192,11 @@ export function Representatives({ representatives, selected, onPick }: Represent
       <ul className="run-representatives">
         {representatives.map(({ worker, rank, like, named }) => (
           <li key={worker}>
-            <button
-              type="button"
-              className="button"
-              aria-pressed={worker === selected}
-              onClick={() => onPick(worker)}
-            >
+            <Button aria-pressed={worker === selected} onClick={() => onPick(worker)}>
               <strong>{rankName(rank, worker)}</strong>{" "}
               <span className="muted">{text.like(count(like))}</span>
               {named && <span className="badge warning">{text.slow}</span>}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

@@ -1,8 +1,9 @@
 import { useMemo } from "react";
+import { AnswerTable, ViewTable } from "../../answers/AnswerTable";
 import type { Distributed } from "../../api";
 import { noteText, distributedTexts as text } from "../../i18n";
-import { useAddress, useTableParams, useTrace } from "../../state";
-import { DataTable, type DataTableProps, rowCount, textAt } from "../../table";
+import { useAddress, useTrace } from "../../state";
+import { rowCount, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
 import { showLongest } from "./go";
 import { params } from "./params";
@@ -41,7 +42,6 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
   const [named, setWorker] = useAddress(params.worker);
   const [wantedGroup, setGroup] = useAddress(params.group);
   const wanted = named ?? fallback;
-  const state = useTableParams(params.filter, params.sort);
   const groups = useMemo(
     () => [...new Set((operations.rows.group ?? []).map(String))],
     [operations],
@@ -90,13 +90,14 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
       {rowCount(table) === 0 ? (
         <Empty reason={text.operations.noMatch} />
       ) : (
-        <DataTable
+        <ViewTable
           // Columns differ: with one worker there is no column that says which.
           id={worker === null ? "distributed-operations" : "distributed-operations-of-one"}
           key={String(worker === null)}
           label={text.operations.title}
           table={table}
-          {...state}
+          filter={params.filter}
+          sort={params.sort}
           onSelect={(row, rows) =>
             showLongest(worker ?? textAt(rows, "worker", row), textAt(rows, "name", row))
           }
@@ -106,35 +107,21 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
   );
 }
 
-interface WorkerTableProps extends Omit<DataTableProps, "nameKey" | "selected" | "onSelect"> {
-  readonly onPick: (worker: string) => void;
-}
-
-/** Rows that belong to workers; the one on screen is marked. */
-function WorkerTable({ onPick, ...props }: WorkerTableProps) {
-  const { sel } = useTrace();
-  return (
-    <DataTable
-      {...props}
-      nameKey="worker"
-      selected={sel?.worker ?? null}
-      onSelect={(row) => onPick(textAt(props.table.rows, "worker", row))}
-    />
-  );
-}
-
+/** The rank on screen is marked. */
 export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
   const { answer, onPick } = props;
-  const state = useTableParams(params.devicesFilter, params.devicesSort);
-  const table = useMemo(() => deviceTable(answer), [answer]);
   return (
     <Panel title={text.devices.title} help={text.devices.help}>
-      <WorkerTable
+      <AnswerTable
         id="distributed-devices"
         label={text.devices.title}
-        table={table}
-        {...state}
-        onPick={onPick}
+        answer={answer}
+        shape={deviceTable}
+        nameKey="worker"
+        filter={params.devicesFilter}
+        sort={params.devicesSort}
+        selected={useTrace().sel?.worker ?? null}
+        onSelect={(row, rows) => onPick(textAt(rows, "worker", row))}
       />
     </Panel>
   );

@@ -4,7 +4,7 @@ import { hasNoRanks, type RanksOverview, useRanks, useStatus } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
-import { Async, Empty, Flow, Panel } from "../../ui";
+import { Async, Button, Empty, Flow, Panel } from "../../ui";
 import { Answer } from "./Answer";
 import { Collectives, SizeAndBandwidth } from "./Collectives";
 import { Details, MOST_AT_ONCE } from "./Details";
@@ -65,9 +65,7 @@ function Content({ answer }: { answer: RanksOverview }) {
           />
           {worker !== null && shown !== null && (
             <p className="run-chosen">
-              <button type="button" className="button" onClick={() => showStep(worker, shown)}>
-                {text.chosen(worker, shown)}
-              </button>
+              <Button onClick={() => showStep(worker, shown)}>{text.chosen(worker, shown)}</Button>
             </p>
           )}
         </>

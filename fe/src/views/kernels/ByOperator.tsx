@@ -4,7 +4,7 @@ import { count, equals } from "../../format";
 import { kernelsTexts as text } from "../../i18n";
 import { goToView, useTrace } from "../../state";
 import { firstRows, rowCount, SimpleTable } from "../../table";
-import { Async } from "../../ui";
+import { Async, Link } from "../../ui";
 import { byOperator, kernelTable, rowsOf } from "./columns";
 
 interface Props {
@@ -47,14 +47,12 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
           // In parentheses stands what is no operator.
           if (typeof operator === "string" && operator.startsWith("(")) return label;
           return typeof operator === "string" && operator !== "" ? (
-            <button
-              type="button"
-              className="link"
+            <Link
               title={text.showOperator(operator)}
               onClick={() => goToView("operators", { kind: "op", name: operator })}
             >
               {label}
-            </button>
+            </Link>
           ) : (
             <span className="muted">{text.noOperator}</span>
           );
@@ -63,15 +61,13 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
       {!all && (
         <p className="muted">
           {text.longestLaunches(count(compact ? sent : rowCount(shown)), count(launches))}{" "}
-          <button
-            type="button"
-            className="link"
+          <Link
             onClick={() =>
               goToView("kernels", null, { group: BY_LAUNCH, filter: equals("name", name) })
             }
           >
             {text.allLaunches}
-          </button>
+          </Link>
         </p>
       )}
     </>

@@ -4,6 +4,8 @@ import {
   type Cell,
   declared,
   derive,
+  described,
+  hiding,
   numberAt,
   type Table,
   withBaseline,
@@ -19,6 +21,11 @@ const HIDDEN_BY_LAUNCH = [
   "byte_rate",
 ];
 
+const SAID = {
+  kind: { words: kernelsTexts.kinds },
+  mean_achieved_occupancy: { missing: kernelsTexts.occupancyUnknown },
+};
+
 const SHARES = { total_share: { label: kernelsTexts.share, help: kernelsTexts.shareHelp } };
 
 /** The same for the columns of a baseline. */
@@ -32,13 +39,7 @@ export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null 
     : meta.group_by === "name_op_launch"
       ? HIDDEN_BY_LAUNCH
       : [];
-  const shown = columns.map((column) => ({
-    ...column,
-    ...(column.key === "kind" && { words: kernelsTexts.kinds }),
-    ...(column.key === "mean_achieved_occupancy" && { missing: kernelsTexts.occupancyUnknown }),
-    hidden: column.hidden || hidden.includes(column.key),
-  }));
-  const table = { columns: shown, rows };
+  const table = { columns: hiding(described(columns, SAID), hidden), rows };
   const derived = derive(
     baseline ? compared(table, baseline) : table,
     declared({ columns }, SHARES),

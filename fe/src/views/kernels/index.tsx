@@ -1,14 +1,13 @@
 /** Which kernels take the device's time. */
-import { useMemo } from "react";
+import { ComparedPanel } from "../../answers/AnswerTable";
 import { LargestBars, LargestDonut } from "../../answers/Largest";
-import { type KernelsTable, type Result, tables, useTable } from "../../api";
+import { type KernelsTable, type Result, type TraceKey, tables, useTable } from "../../api";
 import { TopNControl } from "../../charts";
 import { kernelColor } from "../../draw/parts";
 import { duration } from "../../format";
-import { compareTexts, noteText, kernelsTexts as text } from "../../i18n";
-import { BaselineNote, useCompared } from "../../shell";
-import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, type Rows, rowCount, textAt, useRemoteTable } from "../../table";
+import { noteText, kernelsTexts as text } from "../../i18n";
+import { useAddress, useTrace } from "../../state";
+import { type Rows, rowCount, textAt } from "../../table";
 import { Empty, Flow, Panel, QueryPanel, Segmented } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
@@ -104,61 +103,26 @@ function color(rows: Rows, row: number) {
 
 function TablePanel() {
   const [group, setGroup] = useAddress(params.group);
-  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
-    tables.kernels(sel, group),
-  );
   return (
-    <QueryPanel
+    <ComparedPanel
+      id="kernels"
       title={text.table}
-      query={query}
-      actions={
+      tableOf={(sel: TraceKey | null) => tables.kernels(sel, group)}
+      shape={kernelTable}
+      filter={params.filter}
+      sort={params.sort}
+      kind="kernel"
+      actions={() => (
         <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
-      }
-    >
-      {(answer) => (
+      )}
+      renderExpanded={(row, rows, gone) => (
         <>
-          <BaselineNote baseline={baseline} query={awaited} />
-          <KernelRows answer={after ?? answer} shown={shown} baseline={before} />
+          <p className="kernel-name">{textAt(rows, "name", row)}</p>
+          {gone ?? <ByOperator name={textAt(rows, "name", row)} />}
         </>
       )}
-    </QueryPanel>
-  );
-}
-
-interface RowsProps {
-  readonly answer: KernelsTable;
-  readonly shown: ReturnType<typeof tables.kernels>;
-  /** What it is compared with. */
-  readonly baseline: KernelsTable | null;
-}
-
-function KernelRows({ answer, shown, baseline }: RowsProps) {
-  const state = useTableParams(params.filter, params.sort);
-  const [selected, setSelected] = usePicked();
-  const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
-  const remote = useRemoteTable(answer, shown, kernelTable);
-  return (
-    <>
-      <p className="kernels-total">{text.total(duration(answer.meta.kernel_ns))}</p>
-      <DataTable
-        id="kernels"
-        label={text.table}
-        table={table}
-        remote={remote}
-        {...state}
-        selected={selected?.kind === "kernel" ? selected.name : null}
-        onSelect={(row, rows) => setSelected({ kind: "kernel", name: textAt(rows, "name", row) })}
-        renderExpanded={(row, rows) => (
-          <>
-            <p className="kernel-name">{textAt(rows, "name", row)}</p>
-            {rows.calls?.[row] === 0 ? (
-              <p className="muted">{compareTexts.table.gone}</p>
-            ) : (
-              <ByOperator name={textAt(rows, "name", row)} />
-            )}
-          </>
-        )}
-      />
-    </>
+    >
+      {({ meta }) => <p className="kernels-total">{text.total(duration(meta.kernel_ns))}</p>}
+    </ComparedPanel>
   );
 }

@@ -1,11 +1,11 @@
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { type MemoryAliveTable, useMemoryAlive } from "../../api";
 import { momentIn } from "../../draw";
 import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
-import { usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, rowCount, type Table, textAt } from "../../table";
-import { QueryPanel } from "../../ui";
+import { useTrace } from "../../state";
+import { type Rows, rowCount } from "../../table";
+import { Button, QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
 import { MOST_BLOCKS, type Moment } from "./look";
@@ -49,12 +49,6 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
 }
 
 function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & AnswerProps) {
-  const state = useTableParams(params.filter, params.sort, "-bytes");
-  const [selected, select] = usePicked();
-  const table = useMemo<Table>(
-    () => (grouped ? holdersTable(answer) : aliveTable(answer)),
-    [answer, grouped],
-  );
   const { total } = answer.meta;
   const listed = rowCount(answer);
   return (
@@ -64,24 +58,22 @@ function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & Ans
           {text.onlyLargest(count(listed), count(total))}
         </p>
       )}
-      <DataTable
+      <AnswerTable
         id={grouped ? "memory-holders" : "memory-alive"}
         label={text.alive}
-        table={table}
+        answer={answer}
+        shape={grouped ? holdersTable : aliveTable}
         nameKey="operator"
-        {...state}
-        selected={selected?.kind === "op" ? selected.name : null}
-        onSelect={(row) => {
-          const name = textAt(table.rows, "operator", row);
-          if (name !== "" && name !== text.beforeRecording) select({ kind: "op", name });
-        }}
-        {...(grouped
-          ? {}
-          : {
-              renderExpanded: (row: number) => (
-                <BlockDetails rows={table.rows} row={row} look={look} />
-              ),
-            })}
+        filter={params.filter}
+        sort={params.sort}
+        order="-bytes"
+        kind="op"
+        nameOf={(name) => (name === text.beforeRecording ? "" : name)}
+        {...(!grouped && {
+          renderExpanded: (row: number, rows: Rows) => (
+            <BlockDetails rows={rows} row={row} look={look} />
+          ),
+        })}
       />
     </>
   );
@@ -117,9 +109,7 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
           {bytes(at.allocated)} {text.inUse}
         </span>
         {look.cursor !== null && (
-          <button type="button" className="button" onClick={() => look.setCursor(null)}>
-            {text.backToPeak}
-          </button>
+          <Button onClick={() => look.setCursor(null)}>{text.backToPeak}</Button>
         )}
       </p>
       <div className="memory-bar" aria-hidden="true">

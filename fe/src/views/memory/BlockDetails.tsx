@@ -1,8 +1,10 @@
 import { momentIn } from "../../draw";
 import { exact } from "../../format";
-import { dialogsTexts, memoryTexts as text } from "../../i18n";
-import { goToView, type ViewLook, viewName } from "../../state";
+import { memoryTexts as text } from "../../i18n";
+import { ShowIn } from "../../shell/findings";
+import type { ViewLook } from "../../state";
 import { numberAt, type Rows } from "../../table";
+import { Button } from "../../ui";
 import type { Look } from "./useLook";
 
 interface Props {
@@ -30,33 +32,21 @@ export function BlockDetails({ rows, row, look }: Props) {
           ) : (
             <>
               <span title={exact(time, "ns")}>{momentIn(time, { start: 0, end: time }, 1e6)}</span>{" "}
-              <button
-                type="button"
-                className="button"
+              <Button
                 aria-label={text.setMomentOf(label, exact(time, "ns"))}
                 onClick={() => setCursor(time)}
               >
                 {text.setMoment}
-              </button>
+              </Button>
             </>
           )}
         </span>
       ))}
-      <button
-        type="button"
-        className="button"
-        onClick={() => setRange({ start: start ?? whole.start, end: end ?? whole.end })}
-      >
+      <Button onClick={() => setRange({ start: start ?? whole.start, end: end ?? whole.end })}>
         {text.zoomLifetime}
-      </button>
+      </Button>
       {start !== null && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => goToView("trace", null, lifetime(start, end ?? whole.end))}
-        >
-          {dialogsTexts.inspector.showIn(viewName("trace"))}
-        </button>
+        <ShowIn view="trace" select={null} look={lifetime(start, end ?? whole.end)} />
       )}
     </div>
   );

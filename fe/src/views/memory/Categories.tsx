@@ -8,7 +8,7 @@ import { bytes, count, fraction } from "../../format";
 import { memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { ListTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Link, QueryPanel } from "../../ui";
 import { openMoment } from "./useLook";
 
 const HEIGHT = 220;
@@ -77,27 +77,24 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
       />
       <ListTable
         caption={text.categories.atPeak(bytes(peak))}
-        columns={text.categories.columns}
+        heads={text.categories.columns}
         help={text.categories.columnsHelp}
-      >
-        {largest.map(({ category, at_peak, blocks }) => (
-          <tr key={category}>
-            <td>{text.categories.names[category]}</td>
-            <td className="number">
-              <button
-                type="button"
-                className="link"
-                title={text.categories.openPeak}
-                onClick={() => openMoment(null, true)}
-              >
-                {bytes(at_peak)}
-              </button>
-            </td>
-            <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
-            <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>
-          </tr>
-        ))}
-      </ListTable>
+        rows={largest}
+        columns={[
+          { cell: ({ category }) => text.categories.names[category] },
+          {
+            cell: ({ at_peak: size }) => (
+              <Link title={text.categories.openPeak} onClick={() => openMoment(null, true)}>
+                {bytes(size)}
+              </Link>
+            ),
+          },
+          { cell: ({ at_peak: size }) => fraction(peak > 0 ? size / peak : null) },
+          {
+            cell: ({ category, blocks }) => (category === "before_recording" ? "–" : count(blocks)),
+          },
+        ]}
+      />
     </>
   );
 }

@@ -1,11 +1,11 @@
-import { useCallback, useId, useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { type DeviceMemory, type MemoryCurves, type Result, useOverview } from "../../api";
 import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } from "../../charts";
 import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
 import { noteText, t, memoryTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { Failure, QueryPanel, Segmented } from "../../ui";
+import { Combo, Failure, QueryPanel, Segmented } from "../../ui";
 import {
   availableLines,
   extentOf,
@@ -102,23 +102,13 @@ function whyNone(curves: MemoryCurves, device: string): string {
 }
 
 function DeviceChoice({ look, devices }: { look: Look; devices: readonly string[] }) {
-  const id = useId();
   return (
-    <span className="memory-device">
-      <label htmlFor={id} className="muted">
-        {text.device}
-      </label>
-      <select
-        id={id}
-        className="select"
-        value={look.device ?? ""}
-        onChange={({ target }) => look.setDevice(target.value)}
-      >
-        {devices.map((device) => (
-          <option key={device}>{device}</option>
-        ))}
-      </select>
-    </span>
+    <Combo
+      label={text.device}
+      value={look.device}
+      options={devices.map((device) => ({ value: device, label: device }))}
+      onChange={look.setDevice}
+    />
   );
 }
 

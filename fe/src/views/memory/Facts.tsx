@@ -3,6 +3,7 @@ import type { CurveSpan } from "../../charts";
 import { momentIn } from "../../draw";
 import { bytes, exact, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";
+import { Tile } from "../../ui";
 import { peakReserved, spanAt } from "./curve";
 import { type Look, openMoment } from "./useLook";
 
@@ -33,79 +34,52 @@ export function Facts({ whole, here, spans, look }: Props) {
           reserved > 0 &&
           memoryTexts.ofDevice(bytes(reserved), bytes(total), fraction(reserved / total))}
       </p>
-      <dl className="memory-facts">
-        <Fact
+      <dl className="tiles">
+        <Tile
           label={text.peak}
           help={text.peakHelp}
-          size={peak.allocated}
+          value={bytes(peak.allocated)}
+          title={exact(peak.allocated, "bytes")}
           remark={when(peak.time_ns)}
           onOpen={() => openMoment(null, true)}
         />
         {here && (
-          <Fact
+          <Tile
             label={text.here}
             help={text.hereHelp}
-            size={here.allocated}
+            value={bytes(here.allocated)}
+            title={exact(here.allocated, "bytes")}
             remark={when(here.time_ns)}
             onOpen={() => openMoment(null, false)}
           />
         )}
         {reserved > 0 && (
-          <Fact
+          <Tile
             label={text.reserved}
             help={text.reservedHelp}
-            size={reserved}
+            value={bytes(reserved)}
+            title={exact(reserved, "bytes")}
             remark={text.slack(bytes(Math.max(0, reserved - peak.allocated)))}
           />
         )}
         {total !== null && (
-          <Fact
+          <Tile
             label={text.total}
             help={text.totalHelp}
-            size={total}
+            value={bytes(total)}
+            title={exact(total, "bytes")}
             remark={text.ofTotal(fraction(Math.max(reserved, peak.allocated) / total))}
           />
         )}
-        <Fact
+        <Tile
           label={text.baseline}
           help={text.baselineHelp}
-          size={baseline}
+          value={bytes(baseline)}
+          title={exact(baseline, "bytes")}
           remark={peak.allocated > 0 ? text.ofPeak(fraction(baseline / peak.allocated)) : ""}
           onOpen={baseline > 0 ? () => openMoment(look.whole.start, true) : undefined}
         />
       </dl>
     </>
-  );
-}
-
-interface FactProps {
-  readonly label: string;
-  readonly help: string;
-  readonly size: number;
-  readonly remark: string;
-  /** Leads to the blocks that are the number. */
-  readonly onOpen?: (() => void) | undefined;
-}
-
-function Fact({ label, help, size, remark, onOpen }: FactProps) {
-  return (
-    <div title={help}>
-      <dt>{label}</dt>
-      <dd className="memory-fact num" title={exact(size, "bytes")}>
-        {onOpen ? (
-          <button
-            type="button"
-            className="link"
-            aria-label={`${label}: ${bytes(size)}`}
-            onClick={onOpen}
-          >
-            {bytes(size)}
-          </button>
-        ) : (
-          bytes(size)
-        )}
-      </dd>
-      <dd className="memory-remark num">{remark}</dd>
-    </div>
   );
 }

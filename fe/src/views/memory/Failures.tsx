@@ -7,7 +7,7 @@ import { bytes, unbroken } from "../../format";
 import { memoryText, memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { Async, Panel, TextField } from "../../ui";
+import { Async, Facts, Link, Panel, TextField } from "../../ui";
 
 const text = memoryTexts.failures;
 const MOST_TEXT = 4000;
@@ -76,23 +76,18 @@ function Explained({
       <p>
         {unbroken(memoryText("failure", said, failure))}{" "}
         {time !== null && (
-          <button
-            type="button"
-            className="link"
-            onClick={() => showInTrace({ start_ns: time, duration_ns: 1_000_000 }, row)}
-          >
+          <Link onClick={() => showInTrace({ start_ns: time, duration_ns: 1_000_000 }, row)}>
             {text.at(momentIn(time, { start: 0, end: time }))}
-          </button>
+          </Link>
         )}
       </p>
-      <dl className="memory-facts num">
-        {FACTS.filter((key) => failure[key] !== null).map((key) => (
-          <div key={key}>
-            <dt>{text.facts[key]}</dt>
-            <dd>{bytes(failure[key])}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        look="above"
+        facts={FACTS.filter((key) => failure[key] !== null).map((key) => ({
+          name: text.facts[key],
+          value: bytes(failure[key]),
+        }))}
+      />
     </div>
   );
 }

@@ -1,10 +1,10 @@
 /** What was in use at the peak, by the module that allocated it and by what it is for. */
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { useTraceQuery } from "../../api";
 import { bytes } from "../../format";
 import { memoryTexts as text } from "../../i18n";
-import { useTableParams, useTrace } from "../../state";
-import { DataTable, declared, derive, type Table } from "../../table";
+import { useTrace } from "../../state";
+import { asDeclared, described, type Table } from "../../table";
 import { QueryPanel } from "../../ui";
 import { params } from "./params";
 import type { TableProps } from "./RangeLine";
@@ -25,31 +25,24 @@ export function ModulesPanel({ device, tabs }: TableProps) {
           <p className="memory-line-of-text num">
             {text.modules.sum(bytes(answer.meta.peak), bytes(answer.meta.unknown_bytes))}
           </p>
-          <Rows answer={answer} />
+          <AnswerTable
+            id="memory-modules"
+            label={text.modules.title}
+            answer={answer}
+            shape={moduleTable}
+            nameKey="module"
+            filter={params.filter}
+            sort={params.sort}
+            order="-bytes"
+          />
         </>
       )}
     </QueryPanel>
   );
 }
 
-function Rows({ answer }: { readonly answer: Table }) {
-  const state = useTableParams(params.filter, params.sort, "-bytes");
-  const table = useMemo(() => {
-    const columns = answer.columns.map((column) =>
-      column.key === "module"
-        ? { ...column, brief: (name: string) => (name === "–" ? text.modules.outside : name) }
-        : column,
-    );
-    const named = { ...answer, columns };
-    return derive(named, declared(named));
-  }, [answer]);
-  return (
-    <DataTable
-      id="memory-modules"
-      label={text.modules.title}
-      table={table}
-      nameKey="module"
-      {...state}
-    />
-  );
+const OUTSIDE = { brief: (name: string) => (name === "–" ? text.modules.outside : name) };
+
+function moduleTable({ columns, rows }: Table): Table {
+  return asDeclared({ columns: described(columns, { module: OUTSIDE }), rows });
 }

@@ -1,9 +1,9 @@
-import { useMemo } from "react";
-import { type MemoryOperatorsTable, type TableHandle, tables, useTable } from "../../api";
+import { AnswerTable } from "../../answers/AnswerTable";
+import { type MemoryOperatorsTable, tables, useTable } from "../../api";
 import { bytes, count } from "../../format";
 import { memoryTexts as text } from "../../i18n";
-import { usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, rowCount, textAt, useRemoteTable } from "../../table";
+import { useTrace } from "../../state";
+import { rowCount } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
 import { params } from "./params";
@@ -24,33 +24,20 @@ export function OperatorsPanel({ look, device, tabs }: TableProps) {
       {(answer) => (
         <>
           <Totals answer={answer} look={look} />
-          <Rows answer={answer} shown={shown} />
+          <AnswerTable
+            id="memory-operators"
+            label={text.operators}
+            answer={answer}
+            handle={shown}
+            shape={operatorsTable}
+            filter={params.filter}
+            sort={params.sort}
+            order="-self_size_increase"
+            kind="op"
+          />
         </>
       )}
     </QueryPanel>
-  );
-}
-
-interface RowsProps {
-  readonly answer: MemoryOperatorsTable;
-  readonly shown: TableHandle<"memory/operators">;
-}
-
-function Rows({ answer, shown }: RowsProps) {
-  const state = useTableParams(params.filter, params.sort, "-self_size_increase");
-  const [selected, select] = usePicked();
-  const table = useMemo(() => operatorsTable(answer), [answer]);
-  const remote = useRemoteTable(answer, shown, operatorsTable);
-  return (
-    <DataTable
-      id="memory-operators"
-      label={text.operators}
-      table={table}
-      remote={remote}
-      {...state}
-      selected={selected?.kind === "op" ? selected.name : null}
-      onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
-    />
   );
 }
 

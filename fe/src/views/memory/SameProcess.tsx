@@ -8,7 +8,7 @@ import { memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { selectTrace, useTrace } from "../../state";
 import { ListTable } from "../../table";
-import { Panel } from "../../ui";
+import { Link, Panel } from "../../ui";
 
 const text = memoryTexts.snapshot;
 const LISTED = 12;
@@ -33,9 +33,7 @@ export function SameProcessPanel() {
             fraction(link.matched),
             count(link.records),
           )}{" "}
-        <button type="button" className="link" onClick={() => selectTrace(name)}>
-          {text.open(partner.worker)}
-        </button>
+        <Link onClick={() => selectTrace(name)}>{text.open(partner.worker)}</Link>
       </p>
       {calls.time_ns.length > 0 && <Calls calls={calls} />}
     </Panel>
@@ -50,30 +48,22 @@ function Calls({ calls }: { readonly calls: AllocatorCalls }) {
   return (
     <ListTable
       caption={text.calls(count(largest.length), count(calls.bytes.length))}
-      columns={text.columns}
-    >
-      {largest.map(({ size, at }) => {
-        const time = calls.time_ns[at] ?? 0;
-        return (
-          <tr key={calls.position[at]}>
-            <td>{calls.call[at]}</td>
-            <td className="number">{bytes(size)}</td>
-            <td className="number">
-              {time < 0 ? (
-                text.outside
-              ) : (
-                <button
-                  type="button"
-                  className="link"
-                  onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}
-                >
-                  {momentIn(time, { start: 0, end: time })}
-                </button>
-              )}
-            </td>
-          </tr>
-        );
-      })}
-    </ListTable>
+      heads={text.columns}
+      rows={largest}
+      columns={[
+        { cell: ({ at }) => calls.call[at] },
+        { cell: ({ size }) => bytes(size) },
+        { cell: ({ at }) => <Moment time={calls.time_ns[at] ?? 0} /> },
+      ]}
+    />
+  );
+}
+
+function Moment({ time }: { readonly time: number }) {
+  if (time < 0) return text.outside;
+  return (
+    <Link onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}>
+      {momentIn(time, { start: 0, end: time })}
+    </Link>
   );
 }

@@ -15,7 +15,7 @@ import {
   textAt,
   useMatches,
 } from "../../table";
-import { Empty, Flow, Panel, QueryPanel, Segmented } from "../../ui";
+import { Button, Empty, Flow, Link, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
 import {
   chosenMetric,
@@ -61,9 +61,9 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
             <>
               <NoModules answer={answer} source={source} />
               {others.map((each) => (
-                <button key={each} type="button" className="button" onClick={() => setSource(each)}>
+                <Button key={each} onClick={() => setSource(each)}>
                   {text.showOther(text.sources[each])}
-                </button>
+                </Button>
               ))}
             </>
           ) : (
@@ -150,9 +150,7 @@ function Sentence({ answer, metric }: Shown) {
   const time = ownValues(answer, key)[row] ?? 0;
   return (
     <p className="sentence modules-sentence">
-      <button type="button" className="link" onClick={() => select(row)}>
-        {modulePath(answer, row)}
-      </button>
+      <Link onClick={() => select(row)}>{modulePath(answer, row)}</Link>
       {text.most(text.metrics[key], duration(time), whole ? fraction(time / whole) : "")}
     </p>
   );

@@ -1,19 +1,16 @@
 import type { ModulesTable } from "../../api";
 import { modulesTexts as text } from "../../i18n";
-import { type Column, derive, only, shareOf, type Table } from "../../table";
+import { derive, hiding, only, shareOf, type Table } from "../../table";
 import { type Metric, wholeOf } from "./metrics";
 
 /** The server's columns, the metric with its share as a bar. */
 export function moduleTable(answer: ModulesTable, metric: Metric): Table {
-  const columns: Column[] = answer.columns.map((column) => ({
-    ...column,
-    hidden:
-      column.hidden ||
-      // Without a backward pass, as in inference, they would only take the room of the others.
-      (column.key.startsWith("backward_") &&
-        column.key !== metric &&
-        (answer.rows[column.key] ?? []).every((ns) => !ns)),
-  }));
+  // Without a backward pass, as in inference, they would only take the room of the others.
+  const nothing = Object.keys(answer.rows).filter(
+    (key) =>
+      key.startsWith("backward_") && key !== metric && (answer.rows[key] ?? []).every((ns) => !ns),
+  );
+  const columns = hiding(answer.columns, nothing);
   const label = text.metrics[metric];
   const rows = {
     ...answer.rows,

@@ -5,7 +5,7 @@ import { modulesTexts as text } from "../../i18n";
 import { modulePath, rowOfModule } from "../../shell";
 import { useAddress, usePicked, useTrace } from "../../state";
 import { numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
-import { Async } from "../../ui";
+import { Async, Link } from "../../ui";
 import { insideOf, moduleTable } from "./columns";
 import { chosenMetric, metricsOf } from "./metrics";
 import { params } from "./params";
@@ -49,9 +49,7 @@ function Numbers({ answer, row }: { answer: ModulesTable; row: number }) {
       {parent >= 0 && (
         <p>
           {text.calledBy}{" "}
-          <button type="button" className="link" onClick={() => go(parent)}>
-            {textAt(answer.rows, "name", parent)}
-          </button>
+          <Link onClick={() => go(parent)}>{textAt(answer.rows, "name", parent)}</Link>
         </p>
       )}
       <RowNumbers table={table} row={row} without={["name", "id", "parent"]} />
@@ -60,13 +58,7 @@ function Numbers({ answer, row }: { answer: ModulesTable; row: number }) {
           caption={text.contains}
           table={inside}
           renderName={(at, name) => (
-            <button
-              type="button"
-              className="link"
-              onClick={() => go(numberAt(inside.rows, "id", at) ?? row)}
-            >
-              {name}
-            </button>
+            <Link onClick={() => go(numberAt(inside.rows, "id", at) ?? row)}>{name}</Link>
           )}
         />
       )}

@@ -1,6 +1,6 @@
 import type { OperatorsTable } from "../../api";
 import { compareTexts, operatorsTexts } from "../../i18n";
-import { declared, derive, type Table, withBaseline } from "../../table";
+import { declared, derive, described, hiding, type Table, withBaseline } from "../../table";
 
 const text = operatorsTexts.shares;
 
@@ -14,12 +14,14 @@ const SHARES = {
 export const BACKWARD_OF = " (backward)";
 
 /** Left out at first when the columns of a baseline need the room. */
-const HIDDEN_IN_COMPARISON: ReadonlySet<string> = new Set([
+const HIDDEN_IN_COMPARISON = [
   "tensor_core_self",
   "device_total_ns",
   "host_total_ns",
   "api_self_ns",
-]);
+];
+
+const SAID = { name: { tail: BACKWARD_OF } };
 
 /** Below this share of step time devices wait more than they work: then the host is the question. */
 const IDLE = 0.5;
@@ -52,17 +54,9 @@ export function operatorTable(
   const { rows } = answer;
   const columns = isHostFirst(answer) ? hostFirst(answer.columns) : answer.columns;
   const device = "device_self_ns" in rows;
-  const shown = columns.map((column) =>
-    // Without device work no operator has a share of it.
-    (baseline && HIDDEN_IN_COMPARISON.has(column.key)) ||
-    (!device && column.key === "tensor_core_self")
-      ? { ...column, hidden: true }
-      : column,
-  );
-  const named = shown.map((column) =>
-    column.key === "name" ? { ...column, tail: BACKWARD_OF } : column,
-  );
-  const table = { columns: named, rows };
+  // Without device work no operator has a share of it.
+  const hidden = baseline ? HIDDEN_IN_COMPARISON : device ? [] : ["tensor_core_self"];
+  const table = { columns: hiding(described(columns, SAID), hidden), rows };
   return derive(baseline ? compared(table, baseline) : table, declared({ columns }, SHARES));
 }
 

@@ -1,22 +1,15 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
+import { ComparedPanel } from "../../answers/AnswerTable";
 import { LargestBars, LargestDonut } from "../../answers/Largest";
-import { type OperatorsTable, tables, useTable } from "../../api";
+import { type OperatorsTable, type TraceKey, tables, useTable } from "../../api";
 import { TopNControl } from "../../charts";
 import { operatorColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
-import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
-import { BaselineNote, longestSlice, useCompared } from "../../shell";
-import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
-import {
-  DataTable,
-  hasColumn,
-  type Rows,
-  rowCount,
-  SimpleTable,
-  textAt,
-  useRemoteTable,
-} from "../../table";
+import { ownersTexts, operatorsTexts as text } from "../../i18n";
+import { longestSlice } from "../../shell";
+import { goToView, useAddress, useTrace } from "../../state";
+import { type Rows, rowCount, SimpleTable, textAt } from "../../table";
 import { Flow, Help, QueryPanel, Segmented } from "../../ui";
 import { ApiCalls } from "./ApiCalls";
 import { BACKWARD_OF, isHostFirst, operatorTable } from "./columns";
@@ -123,16 +116,19 @@ function TablePanel() {
   const [group, setGroup] = useAddress(params.group);
   const [backward, setBackward] = useAddress(params.backward);
   const withForward = backward === "with_forward";
-  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
-    tables.operators(sel, group, withForward),
-  );
-  const hasBackward = query.data !== undefined && query.data.meta.unlinked_backward !== null;
   return (
-    <QueryPanel
+    <ComparedPanel
+      id="operators"
       title={text.table}
-      query={query}
+      tableOf={(sel: TraceKey | null) => tables.operators(sel, group, withForward)}
+      shape={operatorTable}
+      filter={params.filter}
+      sort={params.sort}
+      order={(answer) => (isHostFirst(answer) ? "-host_self_ns" : "-device_self_ns")}
+      kind="op"
+      nameOf={(name) => name.replace(BACKWARD_OF, "")}
       empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
-      actions={
+      actions={(data) => (
         <>
           <Segmented
             labelled
@@ -141,7 +137,7 @@ function TablePanel() {
             options={GROUPS}
             onChange={setGroup}
           />
-          {(withForward || hasBackward) && (
+          {(withForward || (data && data.meta.unlinked_backward !== null)) && (
             <Segmented
               label={text.backward}
               value={backward}
@@ -150,60 +146,23 @@ function TablePanel() {
             />
           )}
         </>
+      )}
+      renderExpanded={(row, rows, gone) =>
+        gone ??
+        (textAt(rows, "name", row).endsWith(BACKWARD_OF) ? (
+          <p className="muted">{text.backwardRow}</p>
+        ) : (
+          <Details rows={rows} row={row} hasDevice={"device_self_ns" in rows} />
+        ))
       }
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={awaited} />
-          <OperatorRows answer={after ?? answer} shown={shown} baseline={before} />
+          <Totals answer={answer} />
+          <Owners answer={answer} />
         </>
       )}
-    </QueryPanel>
-  );
-}
-
-interface RowsProps {
-  readonly answer: OperatorsTable;
-  readonly shown: ReturnType<typeof tables.operators>;
-  /** What it is compared with. */
-  readonly baseline: OperatorsTable | null;
-}
-
-function OperatorRows({ answer, shown, baseline }: RowsProps) {
-  const hasDevice = hasColumn(answer, "device_self_ns");
-  const state = useTableParams(
-    params.filter,
-    params.sort,
-    isHostFirst(answer) ? "-host_self_ns" : "-device_self_ns",
-  );
-  const [selected, select] = usePicked();
-  const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
-  const remote = useRemoteTable(answer, shown, operatorTable);
-  return (
-    <>
-      <Totals answer={answer} />
-      <Owners answer={answer} />
-      <DataTable
-        id="operators"
-        label={text.table}
-        table={table}
-        remote={remote}
-        {...state}
-        selected={selected?.kind === "op" ? selected.name : null}
-        onSelect={(row, rows) =>
-          select({ kind: "op", name: textAt(rows, "name", row).replace(BACKWARD_OF, "") })
-        }
-        renderExpanded={(row, rows) =>
-          rows.calls?.[row] === 0 ? (
-            <p className="muted">{compareTexts.table.gone}</p>
-          ) : textAt(rows, "name", row).endsWith(BACKWARD_OF) ? (
-            <p className="muted">{text.backwardRow}</p>
-          ) : (
-            <Details rows={rows} row={row} hasDevice={hasDevice} />
-          )
-        }
-      />
-    </>
+    </ComparedPanel>
   );
 }
 

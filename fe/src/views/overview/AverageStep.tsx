@@ -3,7 +3,8 @@ import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
-import { categoryColor, Panel } from "../../ui";
+import { ListTable } from "../../table";
+import { categoryColor, Link, Panel, Swatch } from "../../ui";
 import { categoryRows } from "./numbers";
 
 const text = overviewTexts.average;
@@ -46,45 +47,38 @@ export function AverageStep({ overview, picked, onPick }: Props) {
             onPick={(index) => onPick(shown[index]?.category ?? "")}
           />
         </div>
-        <table className="average-table num">
-          <thead>
-            <tr>
-              <th scope="col">{text.category}</th>
-              <th scope="col">{text.time}</th>
-              <th scope="col">{text.share}</th>
-            </tr>
-          </thead>
-          <tbody>
-            <tr className="total">
-              <th scope="row" title={definitionText(overview.definitions, "step")}>
-                {text.total}
-              </th>
-              <td title={exact(total, "ns")}>{time(total)}</td>
-              <td>{fraction(1)}</td>
-            </tr>
-            {rows.map((row) => (
-              <tr key={row.category} className={row.category === picked ? "is-picked" : undefined}>
-                <th scope="row" title={definitionText(overview.definitions, row.category)}>
-                  <i className="swatch" style={{ background: categoryColor(row.category) }} />
-                  {row.ns > 0 ? (
-                    <button
-                      type="button"
-                      className="link"
-                      aria-pressed={row.category === picked}
-                      onClick={() => onPick(row.category === picked ? "" : row.category)}
-                    >
-                      {categoryName(row.category)}
-                    </button>
-                  ) : (
-                    categoryName(row.category)
-                  )}
-                </th>
-                <td title={exact(row.ns, "ns")}>{time(row.ns)}</td>
-                <td>{fraction(row.share)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <ListTable
+          label={text.title}
+          wide
+          rows={[{ category: null, ns: total, share: 1 }, ...rows]}
+          isPicked={({ category }) => category === picked}
+          columns={[
+            {
+              label: text.category,
+              cell: ({ category, ns }) =>
+                category === null ? (
+                  <strong>{text.total}</strong>
+                ) : (
+                  <>
+                    <Swatch color={categoryColor(category)} />
+                    {ns > 0 ? (
+                      <Link
+                        aria-pressed={category === picked}
+                        onClick={() => onPick(category === picked ? "" : category)}
+                      >
+                        {categoryName(category)}
+                      </Link>
+                    ) : (
+                      categoryName(category)
+                    )}
+                  </>
+                ),
+              title: ({ category }) => definitionText(overview.definitions, category ?? "step"),
+            },
+            { label: text.time, cell: ({ ns }) => time(ns), title: ({ ns }) => exact(ns, "ns") },
+            { label: text.share, cell: ({ share }) => fraction(share) },
+          ]}
+        />
       </div>
     </Panel>
   );

@@ -2,31 +2,24 @@ import type { Overview } from "../../api";
 import { count } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { goToView, viewName } from "../../state";
-import { Panel } from "../../ui";
+import { Facts, Link, Panel } from "../../ui";
 
 const text = overviewTexts.configuration;
 
 export function Configuration({ overview }: { overview: Overview }) {
   const { workers, meta, steps, devices } = overview;
-  const facts: [string, string][] = [
-    [text.workers, count(workers)],
-    [text.deviceType, meta.device_type],
-    [text.steps, count(steps.names.length)],
+  const facts = [
+    { name: text.workers, value: count(workers) },
+    { name: text.deviceType, value: meta.device_type },
+    { name: text.steps, value: count(steps.names.length) },
+    ...(devices.length > 0 ? [{ name: text.devices, value: count(devices.length) }] : []),
   ];
-  if (devices.length > 0) facts.push([text.devices, count(devices.length)]);
   return (
     <Panel className="area-configuration" title={text.title}>
-      <dl className="facts">
-        {facts.map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd className="num">{fact}</dd>
-          </div>
-        ))}
-      </dl>
-      <button type="button" className="link capture-link" onClick={() => goToView("capture")}>
+      <Facts facts={facts} />
+      <Link className="capture-link" onClick={() => goToView("capture")}>
         {text.more(viewName("capture"))}
-      </button>
+      </Link>
     </Panel>
   );
 }

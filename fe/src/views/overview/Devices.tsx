@@ -2,7 +2,8 @@ import type { Definitions, Device, Fraction } from "../../api";
 import { fraction } from "../../format";
 import { definitionText, overviewTexts } from "../../i18n";
 import { goToView } from "../../state";
-import { DeviceTable, Panel } from "../../ui";
+import { DeviceTable } from "../../table";
+import { Link, Panel } from "../../ui";
 
 const text = overviewTexts.devices;
 
@@ -84,28 +85,21 @@ export function Devices({ devices, definitions, onCause, onCategory }: Props) {
   return (
     <Panel className="area-devices" title={text.title} help={text.help}>
       <DeviceTable
-        className="plain num devices-table"
+        label={text.title}
+        className="devices-table"
         devices={devices}
         texts={{ id: "GPU", ...text }}
-        memoryClass="devices-memory"
         more={METRICS.map((metric) => ({
-          key: metric.key,
           label: metric.label,
-          title: definitionText(definitions, metric.key),
-          className: "metric",
+          help: definitionText(definitions, metric.key),
           cell: (device: Device) => {
             const value = metric.value(device);
             const open = opens(metric, value);
             const said = fraction(value);
             return open ? (
-              <button
-                type="button"
-                className="link"
-                aria-label={`${metric.label}: ${said}`}
-                onClick={open}
-              >
+              <Link aria-label={`${metric.label}: ${said}`} onClick={open}>
                 {said}
-              </button>
+              </Link>
             ) : (
               said
             );

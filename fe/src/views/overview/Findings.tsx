@@ -4,7 +4,7 @@ import { fraction } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { FindingItem, markInTrace, Places, showInTrace } from "../../shell/findings";
 import { useAddress } from "../../state";
-import { Panel } from "../../ui";
+import { Link, Panel } from "../../ui";
 import { params } from "./params";
 
 const text = overviewTexts.findings;
@@ -71,10 +71,7 @@ function Rest({
     <div className="findings-rest">
       {hidden.length > 0 && (
         <p className="muted">
-          {text.hidden(hidden.join(", "))}{" "}
-          <button type="button" className="link" onClick={onShow}>
-            {text.showHidden}
-          </button>
+          {text.hidden(hidden.join(", "))} <Link onClick={onShow}>{text.showHidden}</Link>
         </p>
       )}
       {muted.length > 0 && <p className="muted">{text.mutedByServer(muted.join(", "))}</p>}

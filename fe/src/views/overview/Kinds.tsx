@@ -2,9 +2,12 @@
 import type { Overview } from "../../api";
 import { count, exact, fraction, inOneUnit } from "../../format";
 import { categoryName, overviewTexts, stepKindName } from "../../i18n";
-import { Panel, Wide } from "../../ui";
+import { type ListColumn, ListTable } from "../../table";
+import { Panel } from "../../ui";
 
 const text = overviewTexts.kinds;
+
+type Kind = Overview["steps"]["kinds"][number];
 
 /** Nothing where all steps are of one kind. */
 export function Kinds({ overview: { steps } }: { overview: Overview }) {
@@ -15,47 +18,36 @@ export function Kinds({ overview: { steps } }: { overview: Overview }) {
     "ns",
     kinds.map(({ mean_ns: ns }) => ns),
   );
+  const timeOf = (label: string, of: (kind: Kind) => number): ListColumn<Kind> => ({
+    label,
+    cell: (kind) => time(of(kind)),
+    title: (kind) => exact(of(kind), "ns"),
+  });
   return (
     <Panel className="area-kinds" title={text.title} help={text.help}>
       <p role="note">{text.line(kinds.length)}</p>
-      <Wide>
-        <table className="average-table num">
-          <thead>
-            <tr>
-              <th scope="col">{text.kind}</th>
-              <th scope="col">{text.count}</th>
-              <th scope="col" title={text.rangeHelp}>
-                {text.range}
-              </th>
-              <th scope="col">{text.mean}</th>
-              <th scope="col">{text.median}</th>
-              {shown.map((key) => (
-                <th key={key} scope="col" title={text.shareHelp}>
-                  {categoryName(key)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {kinds.map((kind) => (
-              <tr key={stepKindName(kind)}>
-                <th scope="row">{stepKindName(kind)}</th>
-                <td>{count(kind.count)}</td>
-                <td>{rangeOf(kind.from_step, kind.to_step)}</td>
-                <td title={exact(kind.mean_ns, "ns")}>{time(kind.mean_ns)}</td>
-                <td title={exact(kind.median_ns, "ns")}>{time(kind.median_ns)}</td>
-                {shown.map((key) => (
-                  <td key={key}>
-                    {fraction(
-                      kind.mean_ns > 0 ? (kind.category_ns[key] ?? 0) / kind.mean_ns : null,
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <ListTable
+        label={text.title}
+        wide
+        rows={kinds}
+        columns={[
+          { label: text.kind, cell: stepKindName },
+          { label: text.count, cell: (kind) => count(kind.count) },
+          {
+            label: text.range,
+            help: text.rangeHelp,
+            cell: ({ from_step: from, to_step: to }) => rangeOf(from, to),
+          },
+          timeOf(text.mean, ({ mean_ns: ns }) => ns),
+          timeOf(text.median, ({ median_ns: ns }) => ns),
+          ...shown.map((key) => ({
+            label: categoryName(key),
+            help: text.shareHelp,
+            cell: ({ mean_ns: ns, category_ns: parts }: Kind) =>
+              fraction(ns > 0 ? (parts[key] ?? 0) / ns : null),
+          })),
+        ]}
+      />
     </Panel>
   );
 }

@@ -5,7 +5,8 @@ import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { Async, Panel, Wide } from "../../ui";
+import { type ListColumn, ListTable } from "../../table";
+import { Async, Button, Link, Panel } from "../../ui";
 
 const text = overviewTexts.pieces;
 const LISTED = 20;
@@ -18,9 +19,9 @@ export function Pieces({ cause, onClose }: { cause: string; onClose: () => void 
       className="area-pieces"
       title={text.title(partName(cause))}
       actions={
-        <button type="button" className="button quiet" onClick={onClose}>
+        <Button quiet onClick={onClose}>
           {text.close}
-        </button>
+        </Button>
       }
     >
       <Async query={query}>{(answer) => <List answer={answer} />}</Async>
@@ -37,48 +38,39 @@ function List({ answer: { pieces, causes } }: { answer: Waterfall }) {
       <p className="muted">
         {text.shown(pieces.largest.length, pieces.total, duration(pieces.total_ns))}
       </p>
-      <Wide>
-        <table className="plain num pieces">
-          <thead>
-            <tr>
-              <th scope="col">{text.duration}</th>
-              <th scope="col">{text.step}</th>
-              <th scope="col">{text.host}</th>
-              <th scope="col">{text.line}</th>
-              <th scope="col">{text.owner}</th>
-              <th scope="col">{text.work}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {pieces.largest.map((piece) => (
-              <tr key={`${piece.device} ${piece.start_ns}`}>
-                <td>
-                  <button
-                    type="button"
-                    className="link"
-                    onClick={() => showInTrace(piece, piece.host_row ?? piece.work_row)}
-                  >
-                    {duration(piece.duration_ns)}
-                  </button>
-                </td>
-                <td>{piece.step}</td>
-                <Name name={piece.host} />
-                <Name name={piece.frame ?? piece.module} />
-                <Name name={piece.owner} />
-                <Name name={piece.work} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <ListTable
+        label={text.title(partName(pieces.cause))}
+        wide
+        rows={pieces.largest}
+        columns={[
+          {
+            label: text.duration,
+            cell: (piece) => (
+              <Link onClick={() => showInTrace(piece, piece.host_row ?? piece.work_row)}>
+                {duration(piece.duration_ns)}
+              </Link>
+            ),
+          },
+          { label: text.step, kind: "text", cell: ({ step }) => step },
+          named(text.host, ({ host }) => host),
+          named(text.line, ({ frame, module }) => frame ?? module),
+          named(text.owner, ({ owner }) => owner),
+          named(text.work, ({ work }) => work),
+        ]}
+      />
     </>
   );
 }
 
-function Name({ name }: { name: string | null }) {
-  return (
-    <td className="piece-name" title={name ?? undefined}>
-      {name ?? "–"}
-    </td>
-  );
+type Piece = NonNullable<Waterfall["pieces"]>["largest"][number];
+
+/** A long name is cut, and whole on hover. */
+function named(label: string, of: (piece: Piece) => string | null): ListColumn<Piece> {
+  return {
+    label,
+    kind: "text",
+    className: "piece-name",
+    cell: (piece) => of(piece) ?? "–",
+    title: (piece) => of(piece) ?? undefined,
+  };
 }

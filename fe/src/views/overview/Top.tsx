@@ -4,7 +4,7 @@ import { type HBarItem, HBars } from "../../charts";
 import { kernelColor, operatorColor } from "../../draw/parts";
 import { overviewTexts } from "../../i18n";
 import { formatPicked, goToView, parsePicked, type ViewId, viewName } from "../../state";
-import { Empty, Panel } from "../../ui";
+import { Empty, Link, Panel } from "../../ui";
 
 const text = overviewTexts.top;
 
@@ -79,11 +79,7 @@ function Top({ className, title, help, measure, view, items, empty }: TopProps) 
       className={className}
       title={title}
       help={help}
-      actions={
-        <button type="button" className="link" onClick={() => goToView(view)}>
-          {text.all(viewName(view))}
-        </button>
-      }
+      actions={<Link onClick={() => goToView(view)}>{text.all(viewName(view))}</Link>}
     >
       {items.length === 0 ? (
         <Empty {...empty} />

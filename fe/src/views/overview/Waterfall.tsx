@@ -4,7 +4,8 @@ import { PartButton } from "../../draw/PartButton";
 import { partColor } from "../../draw/parts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { overviewTexts } from "../../i18n";
-import { Empty, Panel } from "../../ui";
+import { Bar, ListTable } from "../../table";
+import { Empty, Panel, Swatch } from "../../ui";
 import { waterfallRows } from "./waterfallRows";
 
 const text = overviewTexts.waterfall;
@@ -32,49 +33,42 @@ export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Pro
       {rows.length === 0 ? (
         <Empty reason={text.none} remedy={text.remedy} />
       ) : (
-        <table className="waterfall num">
-          <thead>
-            <tr>
-              <th scope="col">{text.cause}</th>
-              <td className="waterfall-bar-head" />
-              <th scope="col">{text.time}</th>
-              <th scope="col">{text.share}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ cause, ns, start, others }) => (
-              <tr key={cause} className={cause === picked ? "is-picked" : undefined}>
-                <th scope="row">
-                  <i className="swatch" style={{ background: partColor(cause) }} />
+        <ListTable
+          label={text.title}
+          wide
+          className="waterfall"
+          rows={rows}
+          isPicked={({ cause }) => cause === picked}
+          columns={[
+            {
+              label: text.cause,
+              cell: ({ cause, others }) => (
+                <>
+                  <Swatch color={partColor(cause)} />
                   {others ? (
                     text.others(others)
                   ) : (
                     <PartButton part={cause} picked={picked} pick={onPick} />
                   )}
-                </th>
-                <td className="waterfall-bar" aria-hidden="true">
-                  <i
-                    style={{
-                      insetInlineStart: `${(100 * start) / total}%`,
-                      width: `${(100 * ns) / total}%`,
-                      background: partColor(cause),
-                    }}
-                  />
-                </td>
-                <td title={exact(ns, "ns")}>{time(ns)}</td>
-                <td>{fraction(ns / total)}</td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row">{text.total}</th>
-              <td aria-hidden="true" />
-              <td title={exact(total, "ns")}>{time(total)}</td>
-              <td>{fraction(1)}</td>
-            </tr>
-          </tfoot>
-        </table>
+                </>
+              ),
+              foot: text.total,
+            },
+            {
+              kind: "bar",
+              cell: ({ cause, ns, start }) => (
+                <Bar from={start / total} to={(start + ns) / total} color={partColor(cause)} />
+              ),
+            },
+            {
+              label: text.time,
+              cell: ({ ns }) => time(ns),
+              title: ({ ns }) => exact(ns, "ns"),
+              foot: <span title={exact(total, "ns")}>{time(total)}</span>,
+            },
+            { label: text.share, cell: ({ ns }) => fraction(ns / total), foot: fraction(1) },
+          ]}
+        />
       )}
     </Panel>
   );

@@ -4,12 +4,12 @@ import { type Phase, type Phases, usePhases } from "../../api";
 import { StackedBars } from "../../charts";
 import { partColor, phaseName, phasePart } from "../../draw/parts";
 import { bytes, duration, equals, exact, fraction, inOneUnit } from "../../format";
-import { partsTexts } from "../../i18n";
+import { partsTexts, textFor } from "../../i18n";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
-import { derive, SimpleTable, textAt } from "../../table";
-import { Empty, Panel, QueryPanel, Segmented, Wide } from "../../ui";
+import { derive, type ListColumn, ListTable, SimpleTable, textAt } from "../../table";
+import { Button, Empty, Link, Panel, QueryPanel, Segmented, Swatch } from "../../ui";
 import { params } from "./params";
 import { PHASE_LANE } from "./phaseLane";
 import { phaseSentence } from "./phaseSentence";
@@ -68,6 +68,8 @@ function timesOf({ meta }: Phases) {
 /** What rounds to nothing is not told. */
 const TOLD_SHARE = 0.001;
 
+type PhaseRow = Phases["phases"][number];
+
 interface AverageProps {
   readonly answer: Phases;
   readonly picked: Phase | null;
@@ -79,15 +81,6 @@ function Average({ answer, picked, onPick }: AverageProps) {
   if (phases.length === 0)
     return <Empty title={text.none} reason={text.noneReason} remedy={text.noneRemedy} />;
   const total = phases.reduce((sum, each) => sum + each.exposed_ns, 0);
-  const hasDevice = answer.meta.device_type === "GPU";
-  const time = inOneUnit(
-    "ns",
-    phases.flatMap((each) => [each.exposed_ns, each.host_ns, each.device_ns]),
-  );
-  const size = inOneUnit(
-    "bytes",
-    phases.map((each) => each.allocated_bytes),
-  );
   const accumulates = passes.some((count) => count > 1);
   return (
     <>
@@ -108,77 +101,90 @@ function Average({ answer, picked, onPick }: AverageProps) {
           />
         ))}
       </div>
-      <Wide className="simple-table">
-        <table>
-          <caption>{text.average}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{text.phase}</th>
-              <th scope="col" className="number" title={text.times.exposed.help}>
-                {text.times.exposed.name}
-              </th>
-              <th scope="col" className="number" title={text.shareHelp}>
-                {text.share}
-              </th>
-              <th scope="col" className="number" title={text.times.host.help}>
-                {text.times.host.name}
-              </th>
-              <th scope="col" className="number" title={text.inferredHelp}>
-                {text.inferredName}
-              </th>
-              {hasDevice && (
-                <>
-                  <th scope="col" className="number" title={text.times.device.help}>
-                    {text.times.device.name}
-                  </th>
-                  <th scope="col" className="number" title={text.communicationHelp}>
-                    {text.communication}
-                  </th>
-                </>
-              )}
-              <th scope="col" className="number" title={text.allocatedHelp}>
-                {text.allocated}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {phases.map((each) => (
-              <tr key={each.name} className={each.name === picked ? "is-picked" : undefined}>
-                <th scope="row" title={text.phaseHelp[each.name]}>
-                  <i className="swatch" style={{ background: partColor(phasePart(each.name)) }} />
-                  <button
-                    type="button"
-                    className="link"
-                    aria-pressed={each.name === picked}
-                    onClick={() => onPick(each.name === picked ? null : each.name)}
-                  >
-                    {phaseName(each.name)}
-                  </button>
-                </th>
-                <td className="number" title={exact(each.exposed_ns, "ns")}>
-                  {time(each.exposed_ns)}
-                </td>
-                <td className="number">{fraction(each.exposed_ns / total)}</td>
-                <td className="number">{time(each.host_ns)}</td>
-                <td className="number">
-                  {each.host_ns > 0 ? fraction(each.inferred_ns / each.host_ns) : "–"}
-                </td>
-                {hasDevice && (
-                  <>
-                    <td className="number">{time(each.device_ns)}</td>
-                    <td className="number">{time(each.communication_ns)}</td>
-                  </>
-                )}
-                <td className="number">{size(each.allocated_bytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <PhaseTable answer={answer} total={total} picked={picked} onPick={onPick} />
       <Peaks answer={answer} />
       <Linked answer={answer} />
       {picked && <Stretches answer={answer} phase={picked} />}
     </>
+  );
+}
+
+interface PhaseTableProps extends AverageProps {
+  readonly total: number;
+}
+
+function PhaseTable({ answer: { phases, meta }, total, picked, onPick }: PhaseTableProps) {
+  const time = inOneUnit(
+    "ns",
+    phases.flatMap((each) => [each.exposed_ns, each.host_ns, each.device_ns]),
+  );
+  const size = inOneUnit(
+    "bytes",
+    phases.map((each) => each.allocated_bytes),
+  );
+  const ofDevice: ListColumn<PhaseRow>[] = [
+    {
+      label: text.times.device.name,
+      help: text.times.device.help,
+      cell: (phase) => time(phase.device_ns),
+    },
+    {
+      label: text.communication,
+      help: text.communicationHelp,
+      cell: (phase) => time(phase.communication_ns),
+    },
+  ];
+  return (
+    <ListTable
+      caption={text.average}
+      rows={phases}
+      isPicked={({ name }) => name === picked}
+      columns={[
+        {
+          label: text.phase,
+          cell: ({ name }) => (
+            <>
+              <Swatch color={partColor(phasePart(name))} />
+              <Link
+                aria-pressed={name === picked}
+                onClick={() => onPick(name === picked ? null : name)}
+              >
+                {phaseName(name)}
+              </Link>
+            </>
+          ),
+          title: ({ name }) => text.phaseHelp[name],
+        },
+        {
+          label: text.times.exposed.name,
+          help: text.times.exposed.help,
+          cell: (phase) => time(phase.exposed_ns),
+          title: (phase) => exact(phase.exposed_ns, "ns"),
+        },
+        {
+          label: text.share,
+          help: text.shareHelp,
+          cell: (phase) => fraction(phase.exposed_ns / total),
+        },
+        {
+          label: text.times.host.name,
+          help: text.times.host.help,
+          cell: (phase) => time(phase.host_ns),
+        },
+        {
+          label: text.inferredName,
+          help: text.inferredHelp,
+          cell: ({ host_ns: host, inferred_ns: inferred }) =>
+            host > 0 ? fraction(inferred / host) : "–",
+        },
+        ...(meta.device_type === "GPU" ? ofDevice : []),
+        {
+          label: text.allocated,
+          help: text.allocatedHelp,
+          cell: (phase) => size(phase.allocated_bytes),
+        },
+      ]}
+    />
   );
 }
 
@@ -190,14 +196,12 @@ function Peaks({ answer }: { answer: Phases }) {
   return (
     <p className="program-linked">
       {peaks.map((each) => (
-        <button
+        <Link
           key={each.device}
-          type="button"
-          className="link"
           onClick={() => showInTrace({ start_ns: each.time_ns, duration_ns: 0 }, null)}
         >
           {text.peak(each.device, bytes(each.bytes), phaseName(each.phase))}
-        </button>
+        </Link>
       ))}
     </p>
   );
@@ -235,14 +239,10 @@ function Stretches({ answer, phase }: { answer: Phases; phase: Phase }) {
         <ul>
           {answer.stretches.map((each) => (
             <li key={each.start_ns}>
-              <button
-                type="button"
-                className="button"
-                onClick={() => showInTrace(each, null, PHASE_LANE)}
-              >
+              <Button onClick={() => showInTrace(each, null, PHASE_LANE)}>
                 {text.stretch(duration(each.duration_ns), each.step ?? "–")}
-              </button>{" "}
-              <span className="muted">{partsTexts.evidence[each.evidence]}</span>
+              </Button>{" "}
+              <span className="muted">{textFor(partsTexts.evidence, each.evidence)}</span>
             </li>
           ))}
         </ul>

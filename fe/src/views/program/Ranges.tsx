@@ -6,7 +6,7 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { change, setAddress, useAddress, useTableParams, useTrace } from "../../state";
 import { numberAt, rowCount, type Table, TreeTable, textAt } from "../../table";
-import { Async, anchor, QueryPanel } from "../../ui";
+import { Async, anchor, Button, QueryPanel } from "../../ui";
 import { params } from "./params";
 
 const NOTHING = { title: text.noRanges, reason: text.noRangesReason, remedy: text.noRangesRemedy };
@@ -92,16 +92,12 @@ function Calls({ range, name }: { range: number; name: string }) {
                 };
                 return (
                   <li key={row}>
-                    <button
-                      type="button"
-                      className="button"
-                      onClick={() => showInTrace(stretch, numberAt(rows, "row", row))}
-                    >
+                    <Button onClick={() => showInTrace(stretch, numberAt(rows, "row", row))}>
                       {text.stretch(
                         duration(stretch.duration_ns),
                         textAt(rows, "step", row) || "–",
                       )}
-                    </button>{" "}
+                    </Button>{" "}
                     <span className="muted">{textAt(rows, "name", row)}</span>
                   </li>
                 );

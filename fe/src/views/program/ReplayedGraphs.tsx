@@ -7,8 +7,8 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useAddress, useTrace } from "../../state";
-import { SimpleTable, shortNames, type Table, withShortNames } from "../../table";
-import { Panel } from "../../ui";
+import { described, SimpleTable, shortNames, type Table, withShortNames } from "../../table";
+import { Button, Link, Panel } from "../../ui";
 import { params } from "./params";
 
 /** Rows of each table. */
@@ -57,21 +57,15 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
               const span = Number(answer.graphs.rows.span_ns?.[row] ?? 0);
               return (
                 <>
-                  <button
-                    type="button"
-                    className="link"
+                  <Link
                     aria-pressed={Number(number) === graph}
                     onClick={() => onGraph(Number(number) === graph ? "" : number)}
                   >
                     {text.graph(name)}
-                  </button>{" "}
-                  <button
-                    type="button"
-                    className="button"
-                    onClick={() => showInTrace({ start_ns: start, duration_ns: span }, null)}
-                  >
+                  </Link>{" "}
+                  <Button onClick={() => showInTrace({ start_ns: start, duration_ns: span }, null)}>
                     {text.inTrace}
-                  </button>
+                  </Button>
                 </>
               );
             }}
@@ -128,7 +122,7 @@ function rowsOf(table: Graphs["graphs"]): number {
   return Object.values(table.rows)[0]?.length ?? 0;
 }
 
-function tableOf({ columns, rows }: Graphs["graphs"], most = MOST): Table {
+function tableOf({ columns, rows }: Table, most = MOST): Table {
   const shown = Object.fromEntries(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
@@ -141,15 +135,11 @@ const LONGEST_NODE = 40;
 export function gapTable({ columns, rows }: Graphs["gaps"]): Table {
   const after = shortNames(rows, "after", "short_after");
   const before = shortNames(rows, "before", "short_before");
-  const worded = columns.map((column) =>
-    column.key === "where"
-      ? { ...column, words: text.gapPlaces }
-      : column.key === "after"
-        ? { ...column, brief: (name: string) => shorten(after(name), LONGEST_NODE) }
-        : column.key === "before"
-          ? { ...column, brief: (name: string) => shorten(before(name), LONGEST_NODE) }
-          : column,
-  );
+  const worded = described(columns, {
+    where: { words: text.gapPlaces },
+    after: { brief: (name) => shorten(after(name), LONGEST_NODE) },
+    before: { brief: (name) => shorten(before(name), LONGEST_NODE) },
+  });
   return tableOf({ columns: worded, rows });
 }
 

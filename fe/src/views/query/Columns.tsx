@@ -18,20 +18,15 @@ export function Columns({ query }: { readonly query: Result<Answers["sql/tables"
               </summary>
               <ListTable
                 caption={<span className="visually-hidden">{name}</span>}
-                columns={words.columns.heads}
-                numbersFrom={words.columns.heads.length}
-              >
-                {columns.map((column) => (
-                  <tr key={column.name}>
-                    <td>
-                      <code>{column.name}</code>
-                    </td>
-                    <td>{column.unit}</td>
-                    <td>{column.meaning}</td>
-                    <td>{column.missing}</td>
-                  </tr>
-                ))}
-              </ListTable>
+                heads={words.columns.heads}
+                rows={columns}
+                columns={[
+                  { cell: (column) => <code>{column.name}</code> },
+                  { kind: "text", cell: ({ unit }) => unit },
+                  { kind: "text", cell: (column) => column.meaning },
+                  { kind: "text", cell: ({ missing }) => missing },
+                ]}
+              />
             </details>
           ))}
         </>

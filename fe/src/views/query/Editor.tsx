@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Answers } from "../../api/schema.gen";
 import { count } from "../../format";
 import { query as words } from "../../i18n/en/query";
-import { TextField } from "../../ui";
+import { Button, Link, TextField } from "../../ui";
 import { EXAMPLES, exampleIn } from "./examples";
 
 interface Props {
@@ -28,10 +28,8 @@ export function Editor({ statement, schema, limits, onRun }: Props) {
       <div className="query-examples">
         <span>{words.examples}</span>
         {EXAMPLES.map((example) => (
-          <button
+          <Link
             key={example.id}
-            type="button"
-            className="link"
             onClick={() => {
               const text = exampleIn(example, schema);
               setTyped(text);
@@ -39,7 +37,7 @@ export function Editor({ statement, schema, limits, onRun }: Props) {
             }}
           >
             {words.exampleNames[example.id]}
-          </button>
+          </Link>
         ))}
       </div>
       <TextField
@@ -55,9 +53,9 @@ export function Editor({ statement, schema, limits, onRun }: Props) {
         }}
       />
       <div className="query-run">
-        <button type="submit" className="button primary" disabled={!typed.trim()}>
+        <Button className="primary" type="submit" disabled={!typed.trim()}>
           {words.run}
-        </button>
+        </Button>
         {limits && <span>{words.limits(count(limits.rows), String(limits.seconds))}</span>}
       </div>
     </form>

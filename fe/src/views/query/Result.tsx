@@ -1,11 +1,10 @@
 /** What a query found, or why it found nothing. */
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import type { Result as Answer } from "../../api";
 import type { Answers } from "../../api/schema.gen";
 import { count, duration } from "../../format";
 import { query as words } from "../../i18n/en/query";
-import { useTableParams } from "../../state";
-import { DataTable, declared, derive, type Table } from "../../table";
+import { asDeclared, type Table } from "../../table";
 import { Async } from "../../ui";
 import { params } from "./params";
 
@@ -34,9 +33,9 @@ export function withUnits(table: Table): Table {
   return { ...table, columns };
 }
 
+const shownTable = (found: Table) => withUnits(asDeclared(found));
+
 function Rows({ found }: { readonly found: Found }) {
-  const state = useTableParams(params.filter, params.sort);
-  const table = useMemo(() => withUnits(derive(found, declared(found))), [found]);
   const { more, prepared_ns: prepared, query_ns: took } = found.meta;
   const rows = Object.values(found.rows)[0]?.length ?? 0;
   return (
@@ -45,12 +44,14 @@ function Rows({ found }: { readonly found: Found }) {
         {words.found(count(rows), duration(took), duration(prepared))}
         {more !== "" && <strong> {words.more[more]}</strong>}
       </p>
-      <DataTable
+      <AnswerTable
         id="query"
         label={words.result}
-        table={table}
+        answer={found}
+        shape={shownTable}
         nameKey={found.columns.find(({ type }) => type === "string")?.key ?? ""}
-        {...state}
+        filter={params.filter}
+        sort={params.sort}
       />
     </>
   );

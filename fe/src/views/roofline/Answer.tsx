@@ -1,6 +1,8 @@
 /** The answer in a few sentences, the numbers behind it, and what is not known. */
+
 import { type Flops, type RooflineTable, type Utilization, useTraceQuery } from "../../api";
 import { duration, flop, fraction, unbroken } from "../../format";
+import { textFor } from "../../i18n";
 import { roofline as text } from "../../i18n/en/roofline";
 import { useTrace } from "../../state";
 import { numberAt, rowCount, textAt } from "../../table";
@@ -73,7 +75,7 @@ export function NotKnown({
 }) {
   const parts = Object.entries(coverage?.unknown ?? {}).sort(([, a], [, b]) => b - a);
   if (parts.length === 0) return null;
-  const reason = (why: string) => text.why[why] ?? why;
+  const reason = (why: string) => textFor(text.why, why) ?? why;
   const large = parts.filter(([, share]) => share >= LEAST_SHARE);
   const small = parts.filter(([, share]) => share < LEAST_SHARE);
   return (

@@ -1,14 +1,14 @@
 import type { RooflineTable } from "../../api";
 import { partsTexts } from "../../i18n";
 import { roofline as text } from "../../i18n/en/roofline";
-import { declared, derive, type Table } from "../../table";
+import { declared, derive, described, hiding, type Table } from "../../table";
 
-const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  bound: text.bounds,
-  tensor_cores: text.tensorCores,
-  advice: text.advices,
-  above: text.aboves,
-  sure: text.sures,
+const SAID = {
+  bound: { words: text.bounds },
+  tensor_cores: { words: text.tensorCores },
+  advice: { words: text.advices },
+  above: { words: text.aboves },
+  sure: { words: text.sures },
 };
 
 const SHARES = { time_share: { label: text.share, help: text.shareHelp } };
@@ -17,7 +17,7 @@ const SHARES = { time_share: { label: text.share, help: text.shareHelp } };
 const MFU_OF: ReadonlySet<string> = new Set(["module", "line", "element", "phase"]);
 
 /** Of rows whose FLOP lie between two numbers; of a table without such rows they are hidden. */
-const RANGE: ReadonlySet<string> = new Set(["least_flops", "most_flops"]);
+const RANGE = ["least_flops", "most_flops"];
 
 /** The name of a row; phases are named as in the view Program. */
 export const rowName = (name: string, group: string): string =>
@@ -29,14 +29,11 @@ function isEmpty(rows: RooflineTable["rows"], key: string): boolean {
 
 /** The server's columns with the share of the time. */
 export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
-  const shown = columns.map((column) => {
-    const words =
-      column.key === "name" && meta.group_by === "phase" ? partsTexts.phases : WORDS[column.key];
-    const hidden =
-      column.hidden ||
-      (column.key === "mfu" && !MFU_OF.has(meta.group_by)) ||
-      (RANGE.has(column.key) && isEmpty(rows, column.key));
-    return { ...column, hidden, ...(words && { words }) };
-  });
+  const said = meta.group_by === "phase" ? { ...SAID, name: { words: partsTexts.phases } } : SAID;
+  const hidden = [
+    ...(MFU_OF.has(meta.group_by) ? [] : ["mfu"]),
+    ...RANGE.filter((key) => isEmpty(rows, key)),
+  ];
+  const shown = hiding(described(columns, said), hidden);
   return derive({ columns: shown, rows }, declared({ columns }, SHARES));
 }

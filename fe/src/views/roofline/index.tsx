@@ -1,12 +1,12 @@
 /** How good it could be: MFU, the roofline, and the time that is lost beside it. */
-import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { type RooflineTable, tables, useFlops, useTable } from "../../api";
 import { duration } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
-import { showInTrace } from "../../shell/findings";
-import { goToView, useAddress, usePicked, useTableParams, useTrace, viewName } from "../../state";
-import { DataTable, numberAt, type Rows, rowCount, textAt, useRemoteTable } from "../../table";
-import { Flow, QueryPanel, Segmented } from "../../ui";
+import { ShowIn, showInTrace } from "../../shell/findings";
+import { useAddress, useTrace } from "../../state";
+import { numberAt, type Rows, rowCount, textAt } from "../../table";
+import { Button, Flow, QueryPanel, Segmented } from "../../ui";
 import { Answer } from "./Answer";
 import { rooflineTable } from "./columns";
 import { GROUPS, params } from "./params";
@@ -61,42 +61,32 @@ export default function Roofline() {
         query={query}
         empty={empty}
       >
-        {(answer) => <LostRows answer={answer} shown={shown} />}
+        {(answer) => (
+          <>
+            <Lost {...answer.meta} />
+            <AnswerTable
+              id={`roofline-${answer.meta.group_by}`}
+              label={text.table}
+              answer={answer}
+              handle={shown}
+              shape={rooflineTable}
+              filter={params.filter}
+              sort={params.sort}
+              kind={PICKED[answer.meta.group_by]}
+              renderExpanded={(row, rows) => (
+                <RowLinks group={answer.meta.group_by} rows={rows} row={row} />
+              )}
+            />
+          </>
+        )}
       </QueryPanel>
     </Flow>
   );
 }
 
-interface RowsProps {
-  readonly answer: RooflineTable;
-  readonly shown: ReturnType<typeof tables.roofline>;
-}
-
-function LostRows({ answer, shown }: RowsProps) {
-  const state = useTableParams(params.filter, params.sort);
-  const [selected, select] = usePicked();
-  const table = useMemo(() => rooflineTable(answer), [answer]);
-  const remote = useRemoteTable(answer, shown, rooflineTable);
-  const { group_by: group, lost_ns: lost, total_ns: total } = answer.meta;
-  const kind = PICKED[group];
-  return (
-    <>
-      {lost !== null && (
-        <p className="roofline-total">{text.total(duration(lost), duration(total))}</p>
-      )}
-      <DataTable
-        id={`roofline-${group}`}
-        label={text.table}
-        table={table}
-        remote={remote}
-        {...state}
-        selected={kind && selected?.kind === kind ? selected.name : null}
-        {...(kind && {
-          onSelect: (row: number, rows: Rows) => select({ kind, name: textAt(rows, "name", row) }),
-        })}
-        renderExpanded={(row, rows) => <RowLinks group={group} rows={rows} row={row} />}
-      />
-    </>
+function Lost({ lost_ns: lost, total_ns: total }: RooflineTable["meta"]) {
+  return lost === null ? null : (
+    <p className="roofline-total">{text.total(duration(lost), duration(total))}</p>
   );
 }
 
@@ -110,23 +100,11 @@ function RowLinks({ group, rows, row }: { group: string; rows: Rows; row: number
   return (
     <div className="roofline-links">
       {event !== null && start !== null && length !== null && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => showInTrace({ start_ns: start, duration_ns: length }, event)}
-        >
+        <Button onClick={() => showInTrace({ start_ns: start, duration_ns: length }, event)}>
           {text.worst(duration(length))}
-        </button>
+        </Button>
       )}
-      {isOperator && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => goToView("operators", { kind: "op", name })}
-        >
-          {text.showIn(viewName("operators"))}
-        </button>
-      )}
+      {isOperator && <ShowIn view="operators" select={{ kind: "op", name }} />}
     </div>
   );
 }

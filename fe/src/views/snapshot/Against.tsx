@@ -1,11 +1,11 @@
 /** What is in use here and was not in another snapshot. */
 import { useMemo } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { type TraceKey, useStatus, useTraceQuery } from "../../api";
-import type { AgainstAnswer } from "../../api/schema.gen";
 import { bytes, count } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
-import { useAddress, useTableParams, useTrace } from "../../state";
-import { DataTable, declared, derive } from "../../table";
+import { useAddress, useTrace } from "../../state";
+import { asDeclared } from "../../table";
 import { Combo, QueryPanel } from "../../ui";
 import { momentName } from "./Moments";
 import { params } from "./params";
@@ -96,19 +96,18 @@ export function AgainstPanel({ look, by, other, actions }: Props) {
           {answer.before.kind !== at && (
             <p className="muted">{text.againstPeak(nameOf(other), momentName(at))}</p>
           )}
-          <Rows answer={answer} />
+          <AnswerTable
+            id="snapshot-against"
+            label={text.alive}
+            answer={answer.rows}
+            // the server puts first what differs most, in either direction
+            shape={asDeclared}
+            filter={params.filter}
+            sort={params.sort}
+          />
           {answer.left_out > 0 && <p className="muted">{text.more(count(answer.left_out))}</p>}
         </>
       )}
     </QueryPanel>
-  );
-}
-
-function Rows({ answer }: { readonly answer: AgainstAnswer }) {
-  // the server puts first what differs most, in either direction
-  const state = useTableParams(params.filter, params.sort, "");
-  const table = useMemo(() => derive(answer.rows, declared(answer.rows)), [answer]);
-  return (
-    <DataTable id="snapshot-against" label={text.alive} table={table} nameKey="name" {...state} />
   );
 }

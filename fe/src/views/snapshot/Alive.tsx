@@ -1,12 +1,13 @@
 /** What was in use at the moment: by line, stack, size, as a flame graph; and how long allocations live. */
 import { useMemo, useState } from "react";
+import { AnswerTable } from "../../answers/AnswerTable";
 import { useTraceQuery } from "../../api";
 import type { SnapshotStacksAnswer } from "../../api/schema.gen";
 import { type FlameEntries, useLayout, ZoomedFlame } from "../../charts/flame";
 import { bytes, count, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
-import { useAddress, useTableParams, useTrace } from "../../state";
-import { DataTable, declared, derive, type Table } from "../../table";
+import { useAddress, useTrace } from "../../state";
+import { asDeclared, described, hasColumn, type Table } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
 import { AgainstPanel, OtherChoice, useOther } from "./Against";
 import { LinkedAlivePanel } from "./LinkedAlive";
@@ -52,11 +53,10 @@ export function AlivePanel({ look }: { readonly look: Look }) {
 
 /** Lines of the program as everywhere: the function first, the whole path on hover. */
 export function withBriefLines(table: Table): Table {
-  const columns = table.columns.map((column) =>
-    column.key === "line" ? { ...column, brief: frameLabel } : column,
-  );
-  return { ...table, columns };
+  return { ...table, columns: described(table.columns, { line: { brief: frameLabel } }) };
 }
+
+const shownTable = (answer: Table) => withBriefLines(asDeclared(answer));
 
 interface PartProps {
   readonly look: Look;
@@ -73,22 +73,20 @@ function RowsPanel({ look, by, actions }: PartProps & { readonly by: By }) {
   const sort = look.since ? "" : "-bytes";
   return (
     <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
-      {(answer) => <Rows key={by} answer={answer} sort={sort} />}
+      {(answer) => (
+        <AnswerTable
+          key={by}
+          id="snapshot-alive"
+          label={text.alive}
+          answer={answer}
+          shape={shownTable}
+          nameKey={hasColumn(answer, "group") ? "group" : "line"}
+          filter={params.filter}
+          sort={params.sort}
+          order={sort}
+        />
+      )}
     </QueryPanel>
-  );
-}
-
-function Rows({ answer, sort }: { readonly answer: Table; readonly sort: string }) {
-  const state = useTableParams(params.filter, params.sort, sort);
-  const table = useMemo(() => withBriefLines(derive(answer, declared(answer))), [answer]);
-  return (
-    <DataTable
-      id="snapshot-alive"
-      label={text.alive}
-      table={table}
-      nameKey={table.columns.some(({ key }) => key === "group") ? "group" : "line"}
-      {...state}
-    />
   );
 }
 
@@ -97,22 +95,19 @@ function LifetimesPanel({ look, actions }: PartProps) {
   const query = useTraceQuery("snapshot/lifetimes", sel, asked(look));
   return (
     <QueryPanel title={text.tabs.lifetimes} query={query} actions={actions}>
-      {(answer) => <Lifetimes answer={answer} />}
+      {(answer) => (
+        <AnswerTable
+          id="snapshot-lifetimes"
+          label={text.tabs.lifetimes}
+          answer={answer}
+          shape={shownTable}
+          nameKey="line"
+          filter={params.filter}
+          sort={params.sort}
+          order="-bytes"
+        />
+      )}
     </QueryPanel>
-  );
-}
-
-function Lifetimes({ answer }: { readonly answer: Table }) {
-  const state = useTableParams(params.filter, params.sort, "-bytes");
-  const table = useMemo(() => withBriefLines(derive(answer, declared(answer))), [answer]);
-  return (
-    <DataTable
-      id="snapshot-lifetimes"
-      label={text.tabs.lifetimes}
-      table={table}
-      nameKey="line"
-      {...state}
-    />
   );
 }
 

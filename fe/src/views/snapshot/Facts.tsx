@@ -11,7 +11,7 @@ import { bytes, count, duration, fraction, unbroken } from "../../format";
 import { memoryText, snapshotTexts as text } from "../../i18n";
 import { inCode } from "../../shell/findings";
 import { change, goToView, selectTrace, setAddress, useTrace, viewName } from "../../state";
-import { Combo, Tile } from "../../ui";
+import { Combo, Link, Tile } from "../../ui";
 import { params } from "./params";
 import { type Look, openMoment } from "./useSnapshot";
 
@@ -129,13 +129,7 @@ function Findings({ answer, look }: { answer: SnapshotAnswer; look: Look }) {
             <strong>{text.severities[each.severity]}.</strong>{" "}
             {inCode(memoryText(each.id, each.said, each))}{" "}
             {each.position >= 0 && (
-              <button
-                type="button"
-                className="link"
-                onClick={() => look.setAt(String(each.position))}
-              >
-                {text.showMoment}
-              </button>
+              <Link onClick={() => look.setAt(String(each.position))}>{text.showMoment}</Link>
             )}
           </li>
         ))}
@@ -164,16 +158,14 @@ function SameProcess({ look }: { readonly look: Look }) {
             duration(link.offset_ns),
             fraction(link.matched),
           )}{" "}
-      <button
-        type="button"
-        className="link"
+      <Link
         onClick={() => {
           selectTrace(name);
           goToView("memory");
         }}
       >
         {text.sameProcess.open}
-      </button>
+      </Link>
       {linked && moment.data && !moment.isPlaceholderData && (
         <>
           {" "}
@@ -200,16 +192,14 @@ function InTrace({
   const margin = Math.max(1_000, (end - begin) / 50);
   const window = { start: Math.max(0, time - margin), end: time + margin };
   return (
-    <button
-      type="button"
-      className="link"
+    <Link
       onClick={() => {
         onTrace();
         goToView("trace", null, { window, record: String(position) });
       }}
     >
       {text.sameProcess.moment(viewName("trace"))}
-    </button>
+    </Link>
   );
 }
 

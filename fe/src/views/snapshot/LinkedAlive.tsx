@@ -33,15 +33,16 @@ export function LinkedAlivePanel({ look, by }: Props) {
   const rest = group.length - shown.length + data.left_out;
   return (
     <Panel title={text.linked.title[by]} help={text.linked.help}>
-      <ListTable caption={text.linked.share(fraction(data.linked))} columns={text.linked.columns}>
-        {shown.map((name, at) => (
-          <tr key={name}>
-            <td>{name}</td>
-            <td className="number">{bytes(sizes[at])}</td>
-            <td className="number">{count(blocks[at])}</td>
-          </tr>
-        ))}
-      </ListTable>
+      <ListTable
+        caption={text.linked.share(fraction(data.linked))}
+        heads={text.linked.columns}
+        rows={shown}
+        columns={[
+          { cell: String },
+          { cell: (_, at) => bytes(sizes[at]) },
+          { cell: (_, at) => count(blocks[at]) },
+        ]}
+      />
       {rest > 0 && <p className="muted">{text.more(count(rest))}</p>}
     </Panel>
   );

@@ -7,9 +7,9 @@ import type { TooltipContent } from "../../draw";
 import { bytes, count } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
-import { ListTable } from "../../table";
 import { QueryPanel } from "../../ui";
 import { MomentChoice } from "./Moments";
+import { Pools } from "./Pools";
 import { asked, type Look, useColors } from "./useSnapshot";
 
 /** What the server says instead of a line. */
@@ -106,23 +106,4 @@ function rowOf(answer: SegmentsAnswer, piece: number): ChartRow {
     bytes(used[piece]),
   ];
   return { cells: [nameOf(answer, piece), placeOf(answer, piece), ...numbers] };
-}
-
-function Pools({ answer: { pools } }: { readonly answer: SegmentsAnswer }) {
-  return (
-    <ListTable caption={text.pools} columns={text.poolColumns} numbersFrom={3}>
-      {pools.map((pool) => (
-        <tr key={`${pool.pool} ${pool.stream} ${pool.is_small}`}>
-          <td>{pool.pool === "default" ? text.defaultPool : pool.pool}</td>
-          <td>{pool.stream}</td>
-          <td>{pool.is_small ? text.small : text.large}</td>
-          <td className="number">{count(pool.segments)}</td>
-          <td className="number">{bytes(pool.reserved)}</td>
-          <td className="number">{bytes(pool.used)}</td>
-          <td className="number">{bytes(pool.free)}</td>
-          <td className="number">{bytes(pool.largest)}</td>
-        </tr>
-      ))}
-    </ListTable>
-  );
 }

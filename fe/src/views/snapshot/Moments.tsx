@@ -1,6 +1,7 @@
 /** Which moment the map and the tables are of. */
 import { count } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
+import { Combo } from "../../ui";
 import type { Look } from "./useSnapshot";
 
 /** A moment in words: `peak`, or the number of a record. */
@@ -16,27 +17,16 @@ export function MomentChoice({ look }: { readonly look: Look }) {
   if (!look.device.has_history) return null;
   const kinds = [...new Set(look.device.moments.map(({ kind }) => kind))];
   const options = kinds.includes(look.at as (typeof kinds)[number]) ? kinds : [...kinds, look.at];
-  const field = (
-    label: string,
-    value: string,
-    more: readonly string[],
-    set: (v: string) => void,
-  ) => (
-    <label className="snapshot-choice">
-      {label}
-      <select className="select" value={value} onChange={(event) => set(event.target.value)}>
-        {[...more, ...options].map((each) => (
-          <option key={each} value={each}>
-            {each === "" ? text.nothing : momentName(each)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const shown = options.map((value) => ({ value, label: momentName(value) }));
   return (
     <>
-      {field(text.moment, look.at, [], look.setAt)}
-      {field(text.compare, look.since ?? "", [""], (since) => look.setSince(since || null))}
+      <Combo label={text.moment} value={look.at} options={shown} onChange={look.setAt} />
+      <Combo
+        label={text.compare}
+        value={look.since ?? ""}
+        options={[{ value: "", label: text.nothing }, ...shown]}
+        onChange={(since) => look.setSince(since || null)}
+      />
     </>
   );
 }

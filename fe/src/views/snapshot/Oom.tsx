@@ -3,7 +3,7 @@ import type { Oom } from "../../api/schema.gen";
 import { bytes, count, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { ListTable } from "../../table";
-import { Panel } from "../../ui";
+import { Facts, Panel } from "../../ui";
 
 const FACTS = [
   ["requested", "requested"],
@@ -21,29 +21,29 @@ const FACTS = [
 export function OomPanel({ oom }: { readonly oom: Oom }) {
   return (
     <Panel title={text.oom}>
-      <dl className="snapshot-facts num">
-        {FACTS.map(([key, label]) => (
-          <div key={key}>
-            <dt>{text.oomFacts[label]}</dt>
-            <dd>{bytes(oom[key])}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        look="above"
+        facts={FACTS.map(([key, label]) => ({
+          name: text.oomFacts[label],
+          value: bytes(oom[key]),
+        }))}
+      />
       {oom.expandable_helps && <p>{text.expandable}</p>}
       {!oom.pool_known && <p className="muted">{text.noPool}</p>}
       {!oom.exact && <p className="muted">{text.inexact}</p>}
       {oom.holders.length > 0 && (
-        <ListTable caption={text.holders} columns={text.holderColumns}>
-          {oom.holders.map((holder) => (
-            <tr key={holder.line}>
-              <td title={holder.line}>{frameLabel(holder.line)}</td>
-              <td className="number">{bytes(holder.bytes)}</td>
-              <td className="number">{count(holder.blocks)}</td>
-              <td className="number">{count(holder.segments)}</td>
-              <td className="number">{bytes(holder.joins)}</td>
-            </tr>
-          ))}
-        </ListTable>
+        <ListTable
+          caption={text.holders}
+          heads={text.holderColumns}
+          rows={oom.holders}
+          columns={[
+            { cell: ({ line }) => frameLabel(line), title: ({ line }) => line },
+            { cell: (holder) => bytes(holder.bytes) },
+            { cell: ({ blocks }) => count(blocks) },
+            { cell: ({ segments }) => count(segments) },
+            { cell: ({ joins }) => bytes(joins) },
+          ]}
+        />
       )}
     </Panel>
   );

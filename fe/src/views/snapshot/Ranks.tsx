@@ -5,7 +5,7 @@ import { snapshotTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useTrace } from "../../state";
 import { ListTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Link, QueryPanel } from "../../ui";
 
 const LISTED = 50;
 
@@ -22,13 +22,14 @@ export function RanksPanel() {
         return (
           <>
             <PartialNotes notes={meta.notes} />
-            <ListTable caption={text.ranksOrder} columns={text.rankColumns}>
-              {rows.trace.slice(0, LISTED).map((trace, at) => (
-                <tr key={trace}>
-                  <td>
-                    <button
-                      type="button"
-                      className="link"
+            <ListTable
+              caption={text.ranksOrder}
+              heads={text.rankColumns}
+              rows={rows.trace.slice(0, LISTED)}
+              columns={[
+                {
+                  cell: (trace, at) => (
+                    <Link
                       onClick={() =>
                         selectTrace({
                           run: run?.name,
@@ -38,18 +39,23 @@ export function RanksPanel() {
                       }
                     >
                       {trace}
-                    </button>
-                  </td>
-                  <td className="number">{bytes(rows.peak_requested[at])}</td>
-                  <td className="number">{bytes(rows.difference[at])}</td>
-                  <td className="number">{bytes(rows.peak_reserved[at])}</td>
-                  <td className="number">{bytes(rows.requested[at])}</td>
-                  <td className="number">{count(rows.ooms[at])}</td>
-                  <td title={rows.line[at]}>{frameLabel(rows.line[at] ?? "")}</td>
-                  <td className="number">{rows.line[at] ? bytes(rows.line_bytes[at]) : ""}</td>
-                </tr>
-              ))}
-            </ListTable>
+                    </Link>
+                  ),
+                },
+                { cell: (_, at) => bytes(rows.peak_requested[at]) },
+                { cell: (_, at) => bytes(rows.difference[at]) },
+                { cell: (_, at) => bytes(rows.peak_reserved[at]) },
+                { cell: (_, at) => bytes(rows.requested[at]) },
+                { cell: (_, at) => count(rows.ooms[at]) },
+                {
+                  kind: "text",
+                  cell: (_, at) => (
+                    <span title={rows.line[at]}>{frameLabel(rows.line[at] ?? "")}</span>
+                  ),
+                },
+                { cell: (_, at) => (rows.line[at] ? bytes(rows.line_bytes[at]) : "") },
+              ]}
+            />
             {more > 0 && <p className="muted">{text.more(count(more))}</p>}
           </>
         );

@@ -15,7 +15,7 @@ import {
 import { bytes, count, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { Button, Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { momentName } from "./Moments";
 import { params } from "./params";
 import { type Layer, layerAt, layersOf, ranksOf } from "./stack";
@@ -50,11 +50,7 @@ function History({ look }: { readonly look: Look }) {
       query={query}
       actions={
         <>
-          {window && (
-            <button type="button" className="button" onClick={() => setRange("")}>
-              {text.whole}
-            </button>
-          )}
+          {window && <Button onClick={() => setRange("")}>{text.whole}</Button>}
           <Segmented
             labelled
             label={text.axis}

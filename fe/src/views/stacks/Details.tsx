@@ -2,7 +2,7 @@ import type { StackRows, StacksTable } from "../../api";
 import { count, duration, exact, fraction, parseFrameName } from "../../format";
 import { dialogsTexts, flameTexts, stacksTexts as text } from "../../i18n";
 import { type Picked, usePicked } from "../../state";
-import { CopyButton, SourceLink } from "../../ui";
+import { Button, CopyButton, Facts, SourceLink } from "../../ui";
 import { hasSelf, modulePath } from "./rows";
 
 interface Props {
@@ -26,42 +26,30 @@ export function Details({ answer, rows, row, onZoom }: Props) {
   const place = kind === "frame" ? parseFrameName(name) : null;
   const selection = selectionOf(rows, row);
   const whole = answer.meta.all_ns;
-  const share = (ns = 0) => (whole > 0 ? ` (${fraction(ns / whole)})` : "");
+  const timeOf = (name: string, ns = 0) => ({
+    name,
+    value: `${duration(ns)}${whole > 0 ? ` (${fraction(ns / whole)})` : ""}`,
+    title: exact(ns, "ns"),
+  });
   return (
     <section className="stacks-details" aria-label={text.details}>
       <h3>
         <span className="badge">{flameTexts.kinds[kind]}</span> {name}
       </h3>
-      <dl>
-        {[
-          { term: text.tooltip.total, ns: rows.total_ns[row] },
-          ...(hasSelf(answer) ? [{ term: text.tooltip.self, ns: rows.self_ns[row] }] : []),
-        ].map(({ term, ns }) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd title={exact(ns, "ns")}>
-              {duration(ns)}
-              {share(ns)}
-            </dd>
-          </div>
-        ))}
-        <div>
-          <dt>{text.tooltip.calls}</dt>
-          <dd>{count(rows.calls[row])}</dd>
-        </div>
-      </dl>
+      <Facts
+        look="line"
+        facts={[
+          timeOf(text.tooltip.total, rows.total_ns[row]),
+          ...(hasSelf(answer) ? [timeOf(text.tooltip.self, rows.self_ns[row])] : []),
+          { name: text.tooltip.calls, value: count(rows.calls[row]) },
+        ]}
+      />
       <div className="stacks-actions">
-        {onZoom && kind !== "smaller" && (
-          <button type="button" className="button" onClick={() => onZoom(row)}>
-            {text.zoom}
-          </button>
-        )}
+        {onZoom && kind !== "smaller" && <Button onClick={() => onZoom(row)}>{text.zoom}</Button>}
         {place && <SourceLink file={place.file} line={place.line} />}
         <CopyButton text={name} label={dialogsTexts.inspector.copyName} />
         {selection && (
-          <button type="button" className="button" onClick={() => select(selection)}>
-            {text.inspect[selection.kind]}
-          </button>
+          <Button onClick={() => select(selection)}>{text.inspect[selection.kind]}</Button>
         )}
       </div>
     </section>

@@ -2,6 +2,7 @@
 import type { StacksTable } from "../../api";
 import { duration, inSentence, onOneLine } from "../../format";
 import { stacksTexts as text } from "../../i18n";
+import { Combo } from "../../ui";
 
 interface Props {
   readonly meta: StacksTable["meta"];
@@ -10,31 +11,22 @@ interface Props {
 
 export function Threads({ meta: { thread, threads, weight }, onChange }: Props) {
   if (threads.length < 2) return null;
-  const options = (idle: boolean) =>
-    threads
-      .filter((each) => each.idle === idle)
-      .map((each) => (
-        <option key={each.id} value={each.id}>
-          {text.thread.of(
-            onOneLine(inSentence(each.name)),
-            duration(weight === "device" ? each.device_ns : each.host_ns),
-          )}
-        </option>
-      ));
+  const options = threads
+    .toSorted((one, other) => Number(one.idle) - Number(other.idle))
+    .map(({ id, name, idle, device_ns: device, host_ns: host }) => ({
+      value: String(id),
+      label: text.thread.of(
+        onOneLine(inSentence(name)),
+        duration(weight === "device" ? device : host),
+      ),
+      ...(idle && { detail: text.thread.idle }),
+    }));
   return (
-    <label className="stacks-threads">
-      <span className="muted">{text.thread.label}</span>
-      <select
-        className="select"
-        value={thread < 0 ? "" : thread}
-        onChange={(event) => onChange(event.target.value)}
-      >
-        <option value="">{text.thread.all}</option>
-        {options(false)}
-        {threads.some(({ idle }) => idle) && (
-          <optgroup label={text.thread.idle}>{options(true)}</optgroup>
-        )}
-      </select>
-    </label>
+    <Combo
+      label={text.thread.label}
+      value={thread < 0 ? "" : String(thread)}
+      options={[{ value: "", label: text.thread.all }, ...options]}
+      onChange={onChange}
+    />
   );
 }

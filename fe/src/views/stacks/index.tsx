@@ -7,7 +7,7 @@ import { flameTexts, stacksTexts as text } from "../../i18n";
 import { NoteList } from "../../shell";
 import { change, setAddress, useAddress, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
-import { Help, QueryPanel, Segmented } from "../../ui";
+import { Help, Link, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
 import { Files } from "./Files";
 import { entriesOf, kindsOf, labelOf } from "./looks";
@@ -138,9 +138,9 @@ function Most({ answer, onRoot }: { answer: StacksTable; onRoot: (root: number) 
   return (
     <p className="sentence">
       {text.most(text.weights[meta.weight])}
-      <button type="button" className="link" title={name} onClick={() => onRoot(rows.id[row] ?? 0)}>
+      <Link title={name} onClick={() => onRoot(rows.id[row] ?? 0)}>
         {labelOf(rows.kind[row] ?? "other", name, rows.short_name[row])}
-      </button>
+      </Link>
       {text.mostTakes(duration(time), fraction(time / meta.all_ns))}
     </p>
   );

@@ -1,7 +1,7 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
-import { categoryColor, Panel } from "../../ui";
+import { categoryColor, Link, Panel, Swatch } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
 
 const SHOWN = 8;
@@ -39,16 +39,16 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
             const more = ns - usual.duration_ns;
             return (
               <li key={step}>
-                <button type="button" className="link" onClick={() => onPick(step)}>
+                <Link onClick={() => onPick(step)}>
                   {text.tiles.ofStep(steps.names[step] ?? String(step))}
-                </button>
+                </Link>
                 <span>{duration(ns)}</span>
                 <span className="muted">
                   {text.longer(duration(more), fraction(more / usual.duration_ns))}
                 </span>
                 {because && (
                   <span>
-                    <i className="swatch" style={{ background: categoryColor(because.category) }} />
+                    <Swatch color={categoryColor(because.category)} />
                     {text.because(categoryName(because.category), duration(because.ns))}
                   </span>
                 )}

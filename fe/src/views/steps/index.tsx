@@ -1,21 +1,13 @@
 /** Which steps are slow, and what makes them so. */
 import { useMemo } from "react";
+import { ViewTable } from "../../answers/AnswerTable";
 import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
 import { type ColumnSeries, Columns, largestFirst, rangeWithin } from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
-import {
-  change,
-  setAddress,
-  useAddress,
-  usePicked,
-  useStepParams,
-  useTableParams,
-  useTrace,
-} from "../../state";
-import { DataTable, textAt } from "../../table";
+import { change, setAddress, useAddress, usePicked, useStepParams, useTrace } from "../../state";
 import { Async, categoryColor, Empty, Flow, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
@@ -188,8 +180,6 @@ interface RowsProps extends ShownProps {
 }
 
 function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
-  const state = useTableParams(params.filter, params.sort);
-  const [selected, setSelected] = usePicked();
   const definitions = useOverview(useTrace().sel).data?.definitions;
   const table = useMemo(
     () =>
@@ -197,15 +187,15 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
     [steps, definitions, usual, slow, mode, rows],
   );
   return (
-    <DataTable
+    <ViewTable
       // Which columns are shown by default depends on the scale.
       id={mode === "percent" ? "steps-percent" : "steps"}
       key={mode}
       label={text.table}
       table={table}
-      {...state}
-      selected={selected?.kind === "step" ? selected.name : null}
-      onSelect={(row) => setSelected({ kind: "step", name: textAt(table.rows, "name", row) })}
+      filter={params.filter}
+      sort={params.sort}
+      kind="step"
     />
   );
 }

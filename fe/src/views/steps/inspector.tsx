@@ -6,7 +6,8 @@ import type { TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
-import { goToView, useTrace, useViewId, viewName } from "../../state";
+import { ShowIn } from "../../shell/findings";
+import { goToView, useTrace, useViewId } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
 import { Async } from "../../ui";
 import { stepTable } from "./columns";
@@ -77,14 +78,7 @@ function Links({ window, step, label }: LinksProps) {
       {targets
         .filter(({ id }) => id !== view)
         .map(({ id, look }) => (
-          <button
-            key={id}
-            type="button"
-            className="button"
-            onClick={() => goToView(id, undefined, look)}
-          >
-            {text.showIn(viewName(id))}
-          </button>
+          <ShowIn key={id} view={id} look={look} />
         ))}
     </div>
   );

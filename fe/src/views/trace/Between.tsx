@@ -2,7 +2,7 @@
 import type { SliceDetails } from "../../api";
 import { traceTexts as text } from "../../i18n";
 import { between, isSameSlice, signed } from "../../timeline";
-import { Panel } from "../../ui";
+import { Button, Facts, Link, Panel } from "../../ui";
 import { useModel, useTraceState } from "./useTraceModel";
 
 export function BetweenPanel() {
@@ -17,26 +17,22 @@ export function BetweenPanel() {
       title={text.between}
       help={text.betweenHelp}
       actions={
-        <button type="button" className="button quiet" onClick={() => model.measureFrom(null)}>
+        <Button quiet onClick={() => model.measureFrom(null)}>
           {text.clear}
-        </button>
+        </Button>
       }
     >
       <p className="trace-between">
-        <button type="button" className="link" onClick={() => model.pick(from)}>
-          {nameOf(start.details)}
-        </button>{" "}
-        → {found ? nameOf(event.details) : text.betweenNext}
+        <Link onClick={() => model.pick(from)}>{nameOf(start.details)}</Link> →{" "}
+        {found ? nameOf(event.details) : text.betweenNext}
       </p>
       {found && (
-        <dl className="trace-facts">
-          {(Object.keys(found) as (keyof typeof found)[]).map((kind) => (
-            <div key={kind}>
-              <dt>{text.betweenKinds[kind]}</dt>
-              <dd className="num">{signed(found[kind])}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts
+          facts={(Object.keys(found) as (keyof typeof found)[]).map((kind) => ({
+            name: text.betweenKinds[kind],
+            value: signed(found[kind]),
+          }))}
+        />
       )}
     </Panel>
   );

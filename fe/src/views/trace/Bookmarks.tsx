@@ -3,7 +3,7 @@ import { momentIn, type TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { traceTexts as text } from "../../i18n";
 import { useAddress } from "../../state";
-import { Popup } from "../../ui";
+import { Button, Link, Popup } from "../../ui";
 import { formatTimes } from "./look";
 import { params } from "./params";
 
@@ -42,9 +42,8 @@ export function Bookmarks({ bookmarks: { windows, add, remove }, current, onGo }
         <div className="trace-menu">
           {windows.map((window, at) => (
             <div key={formatTimes(window)} className="trace-bookmark">
-              <button
-                type="button"
-                className="link num"
+              <Link
+                className="num"
                 onClick={() => {
                   onGo(window);
                   close();
@@ -54,20 +53,13 @@ export function Bookmarks({ bookmarks: { windows, add, remove }, current, onGo }
                   momentIn(window.start, { start: 0, end: window.end }, 1e4),
                   duration(window.end - window.start),
                 )}
-              </button>
-              <button
-                type="button"
-                className="button quiet"
-                aria-label={text.removeBookmark(at + 1)}
-                onClick={() => remove(at)}
-              >
+              </Link>
+              <Button quiet aria-label={text.removeBookmark(at + 1)} onClick={() => remove(at)}>
                 ×
-              </button>
+              </Button>
             </div>
           ))}
-          <button type="button" className="button" onClick={() => add(current())}>
-            {text.addBookmark}
-          </button>
+          <Button onClick={() => add(current())}>{text.addBookmark}</Button>
         </div>
       )}
     </Popup>

@@ -1,8 +1,10 @@
 /** From the program to the device: the chain that the selected slice belongs to. */
+
 import { Fragment } from "react";
 import type { SliceDetails, SliceRef } from "../../api";
 import { bareName } from "../../format";
 import { traceTexts as text } from "../../i18n";
+import { Link } from "../../ui";
 
 interface Props {
   readonly details: SliceDetails;
@@ -17,16 +19,14 @@ export function Chain({ details: { chain, row, forward, backward }, onPick }: Pr
       {chain.map(({ place, slice }, at) => (
         <Fragment key={slice.row}>
           {at > 0 && <span aria-hidden="true">›</span>}
-          <button
-            type="button"
-            className="link"
+          <Link
             aria-current={slice.row === row ? "true" : undefined}
             title={slice.name}
             onClick={() => onPick(slice)}
           >
             <small className="muted">{text.chainPlaces[place]}</small>{" "}
             {slice.short_name ?? bareName(slice.name)}
-          </button>
+          </Link>
         </Fragment>
       ))}
       <small className="muted">

@@ -1,12 +1,13 @@
 /** The selected slice: what it is, where it comes from, and the others of its name. */
-import { type ReactNode, useState } from "react";
+
+import { useState } from "react";
 import { type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, onOneLine, parseFrameName } from "../../format";
-import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "../../i18n";
-import { goToView, viewName } from "../../state";
+import { dialogsTexts, ownersTexts, traceTexts as text, textFor, timelineTexts } from "../../i18n";
+import { ShowIn } from "../../shell/findings";
 import type { PickedSlice, RankTiles } from "../../timeline";
-import { Async, CopyButton, Panel, SourceLink } from "../../ui";
+import { Async, Button, CopyButton, Each, Fact, Facts, Link, Panel, SourceLink } from "../../ui";
 import { Chain } from "./Chain";
 import { Histogram } from "./Histogram";
 import { sameName } from "./moves";
@@ -45,9 +46,9 @@ interface OwnerProps {
 function OwnerFact({ owner, launcher, pick }: OwnerProps) {
   const { how, name, reason, evidence } = owner;
   return (
-    <Fact term={ownersTexts.owner}>
+    <Fact name={ownersTexts.owner}>
       {ownersTexts.words({ how, name, reason, launcher, english: owner.text })}{" "}
-      <span className="muted">{ownersTexts.how[how] ?? how}</span>
+      <span className="muted">{textFor(ownersTexts.how, how) ?? how}</span>
       {owner.slice && owner.slice.row !== evidence?.row && (
         <>
           {" "}
@@ -57,7 +58,7 @@ function OwnerFact({ owner, launcher, pick }: OwnerProps) {
       {evidence && (
         <>
           {" "}
-          {ownersTexts.evidence[how]} <Ref slice={evidence} onPick={pick} />
+          {textFor(ownersTexts.evidence, how)} <Ref slice={evidence} onPick={pick} />
         </>
       )}
     </Fact>
@@ -90,47 +91,38 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
         <div className="trace-downloads">
           <CopyButton text={details.name} label={dialogsTexts.inspector.copyName} />
           {kind && (
-            <button
-              type="button"
-              className="button"
-              onClick={() =>
-                goToView(kind === "op" ? "operators" : "kernels", { kind, name: details.name })
-              }
-            >
-              {dialogsTexts.inspector.showIn(viewName(kind === "op" ? "operators" : "kernels"))}
-            </button>
+            <ShowIn
+              view={kind === "op" ? "operators" : "kernels"}
+              select={{ kind, name: details.name }}
+            />
           )}
-          <button type="button" className="button" onClick={() => onSameName(-1)}>
-            ‹ {text.previousSame}
-          </button>
-          <button type="button" className="button" onClick={() => onSameName(1)}>
-            {text.nextSame} ›
-          </button>
+          <Button onClick={() => onSameName(-1)}>‹ {text.previousSame}</Button>
+          <Button onClick={() => onSameName(1)}>{text.nextSame} ›</Button>
         </div>
-        <dl className="trace-facts">
-          <Fact term={text.category}>{text.categories[details.category] ?? details.category}</Fact>
-          <Fact term={timelineTexts.start} title={exact(details.start_ns, "ns")}>
+        <Facts>
+          <Fact name={text.category}>{text.categories[details.category] ?? details.category}</Fact>
+          <Fact name={timelineTexts.start} title={exact(details.start_ns, "ns")}>
             {momentIn(details.start_ns, { start: 0, end }, 1e9)}
           </Fact>
-          <Fact term={timelineTexts.duration} title={exact(details.duration_ns, "ns")}>
+          <Fact name={timelineTexts.duration} title={exact(details.duration_ns, "ns")}>
             {duration(details.duration_ns)}
           </Fact>
-          <Fact term={text.self} title={exact(details.self_ns, "ns")}>
+          <Fact name={text.self} title={exact(details.self_ns, "ns")}>
             {duration(details.self_ns)}
           </Fact>
           {details.step !== null && (
-            <Fact term={text.step}>
+            <Fact name={text.step}>
               {details.last_step === null
                 ? details.step
                 : text.severalSteps(details.step, details.last_step)}
             </Fact>
           )}
-          <Fact term={text.event}>{count(details.row)}</Fact>
+          <Fact name={text.event}>{count(details.row)}</Fact>
           {details.modules.length > 0 && (
-            <Fact term={text.modules}>{details.modules.join(" › ")}</Fact>
+            <Fact name={text.modules}>{details.modules.join(" › ")}</Fact>
           )}
           {details.operator && (
-            <Fact term={text.operator}>
+            <Fact name={text.operator}>
               <Ref slice={details.operator} onPick={pick} />
             </Fact>
           )}
@@ -138,14 +130,14 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
             <OwnerFact owner={details.owner} launcher={details.launch?.name ?? null} pick={pick} />
           )}
           {details.launch && (
-            <Fact term={text.launch}>
+            <Fact name={text.launch}>
               <Ref slice={details.launch} onPick={pick} />{" "}
               <span className="muted">
                 {text.launchDelay(duration(details.start_ns - details.launch.start_ns))}
               </span>
             </Fact>
           )}
-        </dl>
+        </Facts>
       </div>
       {launchOf.total > 0 && (
         <List
@@ -173,30 +165,11 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
   );
 }
 
-export function Fact({
-  term,
-  title,
-  children,
-}: {
-  term: string;
-  title?: string;
-  children: ReactNode;
-}) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd className="num" title={title}>
-        {children}
-      </dd>
-    </div>
-  );
-}
-
 function Ref({ slice, onPick }: { slice: SliceRef; onPick: (slice: SliceRef) => void }) {
   return (
-    <button type="button" className="link" title={slice.name} onClick={() => onPick(slice)}>
+    <Link title={slice.name} onClick={() => onPick(slice)}>
       {slice.short_name ?? bareName(slice.name)}
-    </button>
+    </Link>
   );
 }
 
@@ -231,19 +204,21 @@ function Args({ args, computed }: Pick<SliceDetails, "args" | "computed">) {
   return (
     <section aria-label={text.args}>
       <h3>{text.args}</h3>
-      <dl className="trace-facts trace-args">
-        {entries.map(([key, value]) => (
-          <Fact key={key} term={key}>
-            <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
-          </Fact>
-        ))}
-        {Object.entries(computed).map(([key, value]) => (
-          <Fact key={key} term={key}>
-            <code>{Number(value.toPrecision(6))}</code>{" "}
-            <span className="muted">{text.computed}</span>
-          </Fact>
-        ))}
-      </dl>
+      <div className="trace-args">
+        <Facts>
+          {entries.map(([key, value]) => (
+            <Fact key={key} name={key}>
+              <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
+            </Fact>
+          ))}
+          {Object.entries(computed).map(([key, value]) => (
+            <Fact key={key} name={key}>
+              <code>{Number(value.toPrecision(6))}</code>{" "}
+              <span className="muted">{text.computed}</span>
+            </Fact>
+          ))}
+        </Facts>
+      </div>
     </section>
   );
 }
@@ -255,9 +230,7 @@ function RawArgs({ row, source }: { row: number; source: RankTiles | null }) {
   if (!wanted)
     return (
       <p>
-        <button type="button" className="button" onClick={() => setWanted(true)}>
-          {text.rawArgs}
-        </button>
+        <Button onClick={() => setWanted(true)}>{text.rawArgs}</Button>
       </p>
     );
   return (
@@ -289,21 +262,22 @@ export function Frames({ title, frames }: { title: string; frames: readonly stri
     <section aria-label={title}>
       <h3>{title}</h3>
       <ol className="trace-frames">
-        {frames.map((frame, at) => {
-          const place = parseFrameName(frame);
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a frame can be there twice
-            <li key={at}>
-              {place ? (
-                <>
-                  <span>{place.func}</span> <SourceLink file={place.file} line={place.line} />
-                </>
-              ) : (
-                frame
-              )}
-            </li>
-          );
-        })}
+        <Each of={frames}>
+          {(frame) => {
+            const place = parseFrameName(frame);
+            return (
+              <li>
+                {place ? (
+                  <>
+                    <span>{place.func}</span> <SourceLink file={place.file} line={place.line} />
+                  </>
+                ) : (
+                  frame
+                )}
+              </li>
+            );
+          }}
+        </Each>
       </ol>
     </section>
   );
@@ -318,18 +292,16 @@ function SameName({
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
-      <dl className="trace-facts">
-        <Fact term={text.sum}>{duration(same.total_ns)}</Fact>
-        <Fact term={text.mean}>{duration(same.mean_ns)}</Fact>
-        <Fact term={text.median}>{duration(same.median_ns)}</Fact>
-        <Fact term={text.p95}>{duration(same.p95_ns)}</Fact>
-        <Fact term={text.shortest}>{duration(same.min_ns)}</Fact>
-        <Fact term={text.longest}>
+      <Facts>
+        <Fact name={text.sum}>{duration(same.total_ns)}</Fact>
+        <Fact name={text.mean}>{duration(same.mean_ns)}</Fact>
+        <Fact name={text.median}>{duration(same.median_ns)}</Fact>
+        <Fact name={text.p95}>{duration(same.p95_ns)}</Fact>
+        <Fact name={text.shortest}>{duration(same.min_ns)}</Fact>
+        <Fact name={text.longest}>
           {duration(same.max_ns)}{" "}
           {same.longest_row !== row && source && (
-            <button
-              type="button"
-              className="link"
+            <Link
               onClick={() =>
                 onPick({
                   worker: source.worker,
@@ -341,13 +313,13 @@ function SameName({
               }
             >
               {text.goToLongest}
-            </button>
+            </Link>
           )}
         </Fact>
-        <Fact term={text.position}>
+        <Fact name={text.position}>
           {text.positionOf(count(same.position + 1), count(same.count))}
         </Fact>
-      </dl>
+      </Facts>
       {same.histogram && <Histogram title={text.histogram} {...same.histogram} />}
     </section>
   );

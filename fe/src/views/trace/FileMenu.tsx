@@ -5,7 +5,7 @@ import { bytes, count, exact } from "../../format";
 import { canSave, openInPerfetto, PERFETTO_URL } from "../../host";
 import { traceTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
-import { CopyButton, Popup } from "../../ui";
+import { Button, CopyButton, Facts, Popup } from "../../ui";
 
 /** The file itself: what it is, taking it away, looking at it elsewhere. `window`: what is in sight, null for all. */
 export function FileMenu({ window }: { window: TimeWindow | null }) {
@@ -30,24 +30,13 @@ export function FileMenu({ window }: { window: TimeWindow | null }) {
     <Popup label={text.file}>
       {() => (
         <section className="trace-menu trace-file" aria-label={text.file}>
-          <dl className="trace-facts">
-            <div>
-              <dt>{text.name}</dt>
-              <dd>
-                <code>{trace.file}</code>
-              </dd>
-            </div>
-            <div>
-              <dt>{text.size}</dt>
-              <dd className="num" title={exact(trace.size, "bytes")}>
-                {bytes(trace.size)}
-              </dd>
-            </div>
-            <div>
-              <dt>{text.events}</dt>
-              <dd className="num">{count(trace.events)}</dd>
-            </div>
-          </dl>
+          <Facts
+            facts={[
+              { name: text.name, value: <code>{trace.file}</code> },
+              { name: text.size, value: bytes(trace.size), title: exact(trace.size, "bytes") },
+              { name: text.events, value: count(trace.events) },
+            ]}
+          />
           {canSave() ? (
             <div className="trace-downloads">
               <a className="button" href={stored} download={trace.file} title={text.downloadHelp}>
@@ -120,8 +109,8 @@ interface InPerfettoProps {
 
 function InPerfetto({ label, help, onOpen }: InPerfettoProps) {
   return (
-    <button type="button" className="button" title={help} onClick={onOpen}>
+    <Button title={help} onClick={onOpen}>
       {label}
-    </button>
+    </Button>
   );
 }

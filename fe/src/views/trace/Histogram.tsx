@@ -1,4 +1,5 @@
 import { count, duration } from "../../format";
+import { Each } from "../../ui";
 
 interface Props {
   readonly title: string;
@@ -16,14 +17,14 @@ export function Histogram({ title, edges_ns, counts }: Props) {
     <figure className="trace-histogram">
       <figcaption className="muted">{title}</figcaption>
       <div role="img" aria-label={`${title}: ${duration(first)} – ${duration(last)}`}>
-        {counts.map((n, at) => (
-          <i
-            // biome-ignore lint/suspicious/noArrayIndexKey: a bin is its position
-            key={at}
-            title={`${duration(edges_ns[at])} – ${duration(edges_ns[at + 1])}: ${count(n)}`}
-            style={{ height: n === 0 ? 0 : `${Math.max(4, (n / most) * 100)}%` }}
-          />
-        ))}
+        <Each of={counts}>
+          {(n, at) => (
+            <i
+              title={`${duration(edges_ns[at])} – ${duration(edges_ns[at + 1])}: ${count(n)}`}
+              style={{ height: n === 0 ? 0 : `${Math.max(4, (n / most) * 100)}%` }}
+            />
+          )}
+        </Each>
       </div>
       <div className="trace-histogram-ends num">
         <span>{duration(first)}</span>

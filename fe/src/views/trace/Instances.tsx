@@ -7,7 +7,7 @@ import { traceTexts as text, timelineTexts } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import type { Flags } from "../../timeline";
-import { QueryPanel } from "../../ui";
+import { Button, Link, QueryPanel } from "../../ui";
 import {
   type FindingInstances,
   type Instance,
@@ -78,11 +78,7 @@ export function InstancesPanel() {
   const state = useInstances();
   const { whole } = useTraceState().windows;
   const [, setId] = useAddress(params.finding);
-  const clear = (
-    <button type="button" className="button" onClick={() => setId("")}>
-      {text.clearFinding}
-    </button>
-  );
+  const clear = <Button onClick={() => setId("")}>{text.clearFinding}</Button>;
   return (
     <QueryPanel title={text.instances} query={state.query} actions={clear}>
       {(answer) => {
@@ -116,26 +112,24 @@ function InstanceList({
     <div className="trace-instances trace-range">
       <div className="trace-instances-head">
         <span>{title}</span>
-        <button
-          type="button"
-          className="button icon"
+        <Button
+          icon
           aria-label={text.previousInstance}
           title={`${text.previousInstance} (Shift N)`}
           disabled={current === 0}
           onClick={() => step(-1)}
         >
           ‹
-        </button>
-        <button
-          type="button"
-          className="button icon"
+        </Button>
+        <Button
+          icon
           aria-label={text.nextInstance}
           title={`${text.nextInstance} (N)`}
           disabled={current === n - 1}
           onClick={() => step(1)}
         >
           ›
-        </button>
+        </Button>
         <span role="status" className="muted num">
           {current < 0 ? text.instancesAre(count(n)) : text.hitOf(count(current + 1), count(n))}
           {all > n && ` ${text.instancesCut(count(all))}`}
@@ -149,14 +143,12 @@ function InstanceList({
         }
         table={tableOf(rows, whole)}
         renderName={(row, name) => (
-          <button
-            type="button"
-            className="link"
+          <Link
             aria-current={from + row === current ? "true" : undefined}
             onClick={() => go(from + row)}
           >
             {name}
-          </button>
+          </Link>
         )}
       />
     </div>

@@ -16,7 +16,7 @@ import {
   textAt,
 } from "../../table";
 import type { Mark, PickedSlice } from "../../timeline";
-import { QueryPanel, Segmented } from "../../ui";
+import { Button, QueryPanel, Segmented } from "../../ui";
 import { params } from "./params";
 import { shownLanes } from "./shownLanes";
 import { type AllSums, mergeSums } from "./sums";
@@ -56,13 +56,9 @@ export function RangePanel({ mark }: { readonly mark: Mark }) {
             ]}
             onChange={setWhich}
           />
-          <button
-            type="button"
-            className="button quiet"
-            onClick={() => setAddress(change(params.mark, null))}
-          >
+          <Button quiet onClick={() => setAddress(change(params.mark, null))}>
             {text.clear}
-          </button>
+          </Button>
         </>
       }
     >

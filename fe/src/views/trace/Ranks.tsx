@@ -1,7 +1,7 @@
 /** Further ranks of the run, stacked below the one that is shown. */
 import { traceTexts as text } from "../../i18n";
 import { useAddress, useTrace, workersOf } from "../../state";
-import { Popup } from "../../ui";
+import { Link, Popup } from "../../ui";
 import { params } from "./params";
 
 /** Nothing with one rank. */
@@ -18,12 +18,8 @@ export function Ranks() {
         <fieldset className="trace-menu">
           <legend className="visually-hidden">{text.ranksHelp}</legend>
           <div className="trace-ranks-all">
-            <button type="button" className="link" onClick={() => setWanted(others)}>
-              {text.allRanks}
-            </button>
-            <button type="button" className="link" onClick={() => setWanted([])}>
-              {text.noRanks}
-            </button>
+            <Link onClick={() => setWanted(others)}>{text.allRanks}</Link>
+            <Link onClick={() => setWanted([])}>{text.noRanks}</Link>
           </div>
           {others.map((worker) => (
             <label key={worker}>

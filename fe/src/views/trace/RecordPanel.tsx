@@ -4,8 +4,8 @@ import { momentIn } from "../../draw";
 import { bytes, count, exact, frameLabel } from "../../format";
 import { timelineTexts, traceTexts } from "../../i18n";
 import { goToView, selectTrace, viewName } from "../../state";
-import { QueryPanel } from "../../ui";
-import { Fact, Frames } from "./Details";
+import { Button, Fact, Facts, QueryPanel } from "../../ui";
+import { Frames } from "./Details";
 import { useModel, useRecord, useTraceState } from "./useTraceModel";
 
 const text = traceTexts.snapshot;
@@ -18,11 +18,7 @@ export function RecordPanel() {
       title={text.record}
       help={text.recordHelp}
       query={query}
-      actions={
-        <button type="button" className="button" onClick={() => pickRecord(null)}>
-          {traceTexts.clear}
-        </button>
-      }
+      actions={<Button onClick={() => pickRecord(null)}>{traceTexts.clear}</Button>}
     >
       {(answer) => <Record answer={answer} />}
     </QueryPanel>
@@ -49,9 +45,7 @@ function Record({ answer }: { readonly answer: SnapshotRecord }) {
           {answer.line !== "" && <span className="muted"> {frameLabel(answer.line)}</span>}
         </h3>
         <div className="trace-downloads">
-          <button
-            type="button"
-            className="button"
+          <Button
             disabled={!of}
             onClick={() => {
               if (!of) return;
@@ -60,27 +54,17 @@ function Record({ answer }: { readonly answer: SnapshotRecord }) {
             }}
           >
             {text.showMoment(viewName("snapshot"))}
-          </button>
-          <button
-            type="button"
-            className="button"
-            disabled={position <= 0}
-            onClick={() => to(position - 1)}
-          >
+          </Button>
+          <Button disabled={position <= 0} onClick={() => to(position - 1)}>
             ‹ {text.previous}
-          </button>
-          <button
-            type="button"
-            className="button"
-            disabled={position >= last}
-            onClick={() => to(position + 1)}
-          >
+          </Button>
+          <Button disabled={position >= last} onClick={() => to(position + 1)}>
             {text.next} ›
-          </button>
+          </Button>
         </div>
-        <dl className="trace-facts">
-          <Fact term={text.number}>{text.recordOf(count(position), count(last))}</Fact>
-          <Fact term={timelineTexts.time} title={time === null ? undefined : exact(time, "ns")}>
+        <Facts>
+          <Fact name={text.number}>{text.recordOf(count(position), count(last))}</Fact>
+          <Fact name={timelineTexts.time} title={time === null ? undefined : exact(time, "ns")}>
             {time === null
               ? text.noTime
               : inside
@@ -88,19 +72,19 @@ function Record({ answer }: { readonly answer: SnapshotRecord }) {
                 : text.outside}
           </Fact>
           {answer.curves.map(({ kind, bytes: size, exact: isExact }) => (
-            <Fact key={kind} term={text.curves[kind]} title={exact(size, "bytes")}>
+            <Fact key={kind} name={text.curves[kind]} title={exact(size, "bytes")}>
               {isExact ? bytes(size) : timelineTexts.snapshot.atLeast(bytes(size))}
             </Fact>
           ))}
           {answer.device_free !== null && (
-            <Fact term={text.deviceFree}>{bytes(answer.device_free)}</Fact>
+            <Fact name={text.deviceFree}>{bytes(answer.device_free)}</Fact>
           )}
-          {answer.address !== "" && <Fact term={text.address}>{answer.address}</Fact>}
-          {answer.stream !== null && <Fact term={text.stream}>{String(answer.stream)}</Fact>}
-          {answer.annotation !== "" && <Fact term={text.annotation}>{answer.annotation}</Fact>}
-          {answer.compiled !== "" && <Fact term={text.compiled}>{answer.compiled}</Fact>}
-          {answer.metadata !== "" && <Fact term={text.metadata}>{answer.metadata}</Fact>}
-        </dl>
+          {answer.address !== "" && <Fact name={text.address}>{answer.address}</Fact>}
+          {answer.stream !== null && <Fact name={text.stream}>{String(answer.stream)}</Fact>}
+          {answer.annotation !== "" && <Fact name={text.annotation}>{answer.annotation}</Fact>}
+          {answer.compiled !== "" && <Fact name={text.compiled}>{answer.compiled}</Fact>}
+          {answer.metadata !== "" && <Fact name={text.metadata}>{answer.metadata}</Fact>}
+        </Facts>
       </div>
       <Frames title={text.stack} frames={answer.frames} />
     </div>

@@ -1,7 +1,9 @@
 /** Slices by their names: how many there are, and from one to the next. */
+
 import type { KeyboardEvent } from "react";
 import { count } from "../../format";
 import { traceTexts as text } from "../../i18n";
+import { Button } from "../../ui";
 import { useSearch } from "./search";
 import { useModel } from "./useTraceModel";
 
@@ -35,38 +37,35 @@ export function SearchField() {
         onChange={(event) => search.setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <button
-        type="button"
-        className="button icon"
+      <Button
+        icon
         aria-label={text.regex}
         title={text.regex}
         aria-pressed={search.regex}
         onClick={() => search.setRegex(!search.regex)}
       >
         .*
-      </button>
+      </Button>
       {search.text !== "" && (
         <>
-          <button
-            type="button"
-            className="button icon"
+          <Button
+            icon
             aria-label={text.previousHit}
             title={`${text.previousHit} (Shift Enter)`}
             disabled={!hits?.count}
             onClick={() => go(-1)}
           >
             ‹
-          </button>
-          <button
-            type="button"
-            className="button icon"
+          </Button>
+          <Button
+            icon
             aria-label={text.nextHit}
             title={`${text.nextHit} (Enter)`}
             disabled={!hits?.count}
             onClick={() => go(1)}
           >
             ›
-          </button>
+          </Button>
           <span role="status" className={error ? "trace-wrong" : "muted num"}>
             {error ? error.message : said}
           </span>

@@ -1,7 +1,9 @@
 /** How long what is drawn took, and which step took longest. */
+
 import { duration, frameLabel } from "../../format";
 import { traceTexts as text } from "../../i18n";
 import type { RankTiles } from "../../timeline";
+import { Link } from "../../ui";
 import { useModel } from "./useTraceModel";
 
 export function Sentence({ source: { meta, work, offset } }: { readonly source: RankTiles }) {
@@ -15,13 +17,9 @@ export function Sentence({ source: { meta, work, offset } }: { readonly source: 
   return (
     <p className="sentence trace-sentence">
       {text.stepsIn(names.length, ran)}
-      <button
-        type="button"
-        className="link"
-        onClick={() => stage.current?.look({ start, end: start + time })}
-      >
+      <Link onClick={() => stage.current?.look({ start, end: start + time })}>
         {text.longestStep(frameLabel(names[at] ?? ""))}
-      </button>
+      </Link>
       {text.longestTakes(duration(time))}
     </p>
   );

@@ -5,7 +5,7 @@ import { bareName, count } from "../../format";
 import { traceTexts as text } from "../../i18n";
 import { change, goToView, type Param, setAddress, useAddress, useTrace } from "../../state";
 import { rowCount, SimpleTable, type Table, textAt } from "../../table";
-import { Async, Panel } from "../../ui";
+import { Async, Button, Combo, Link, Panel } from "../../ui";
 import { WINDOW } from "./look";
 import { params } from "./params";
 import { PICKABLE } from "./pickedSlice";
@@ -65,10 +65,7 @@ export function Slices() {
         {(answer) =>
           rowCount(answer) === 0 ? (
             <p className="muted">
-              {text.noMatch}{" "}
-              <button type="button" className="link" onClick={reset}>
-                {text.reset}
-              </button>
+              {text.noMatch} <Link onClick={reset}>{text.reset}</Link>
             </p>
           ) : (
             <>
@@ -106,20 +103,18 @@ function Filters({ meta, window, onWindow, ...props }: FiltersProps) {
         value={props.name}
         onChange={(event) => props.onName(event.target.value)}
       />
-      <label htmlFor={`${id}category`}>{text.category}</label>
-      <select
-        id={`${id}category`}
-        className="select"
+      <Combo
+        label={text.category}
         value={props.category in text.categories ? props.category : ""}
-        onChange={(event) => props.onCategory(event.target.value)}
-      >
-        <option value="">{text.allCategories}</option>
-        {meta.categories.map(({ category, slices }) => (
-          <option key={category} value={category}>
-            {text.categoryOption(text.categories[category] ?? category, count(slices))}
-          </option>
-        ))}
-      </select>
+        options={[
+          { value: "", label: text.allCategories },
+          ...meta.categories.map(({ category, slices }) => ({
+            value: category,
+            label: text.categoryOption(text.categories[category] ?? category, count(slices)),
+          })),
+        ]}
+        onChange={props.onCategory}
+      />
       <WindowFields
         key={WINDOW.format(window)}
         window={window}
@@ -165,17 +160,16 @@ function WindowFields({ window, end_ns, onWindow }: WindowProps) {
     <form className="trace-window" onSubmit={submit}>
       {field(text.from, from, setFrom)}
       {field(text.to, to, setTo)}
-      <button
+      <Button
         type="submit"
-        className="button"
         disabled={wanted === "wrong" || WINDOW.format(wanted) === WINDOW.format(window)}
       >
         {text.apply}
-      </button>
+      </Button>
       {window && (
-        <button type="button" className="button quiet" onClick={() => onWindow(null)}>
+        <Button quiet onClick={() => onWindow(null)}>
           {text.clear}
-        </button>
+        </Button>
       )}
       {wrong && (
         <span id={`${id}wrong`} className="trace-wrong" role="status">
@@ -200,22 +194,12 @@ function Pages({ answer, page, onPage }: PagesProps) {
       <span className="muted num" role="status">
         {text.shown(count(offset + 1), count(last), count(total))}
       </span>
-      <button
-        type="button"
-        className="button"
-        disabled={page === 0}
-        onClick={() => onPage(page - 1)}
-      >
+      <Button disabled={page === 0} onClick={() => onPage(page - 1)}>
         {text.previous}
-      </button>
-      <button
-        type="button"
-        className="button"
-        disabled={last >= total}
-        onClick={() => onPage(page + 1)}
-      >
+      </Button>
+      <Button disabled={last >= total} onClick={() => onPage(page + 1)}>
         {text.next}
-      </button>
+      </Button>
     </div>
   );
 }
@@ -224,7 +208,6 @@ function SliceRows({ answer }: { answer: SlicesTable }) {
   const table = useMemo(() => sliceTable(answer), [answer]);
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="trace-slices" tabIndex={0} aria-label={text.slicesList}>
       <SimpleTable
         caption={text.slices}
@@ -234,14 +217,12 @@ function SliceRows({ answer }: { answer: SlicesTable }) {
           const name = textAt(answer.rows, "name", row);
           if (kind === undefined) return <span title={name}>{label}</span>;
           return (
-            <button
-              type="button"
-              className="link"
+            <Link
               title={kind === "op" ? text.showOperator(name) : text.showKernel(name)}
               onClick={() => goToView(kind === "op" ? "operators" : "kernels", { kind, name })}
             >
               {label}
-            </button>
+            </Link>
           );
         }}
       />

@@ -1,9 +1,11 @@
 /** On what the tracks of a memory snapshot rest, what their colours mean, and the moments worth going to. */
+
 import type { CurveKind } from "../../api/snapshotTracks";
 import { bytes, count, duration, fraction } from "../../format";
 import { traceTexts } from "../../i18n";
 import { goToView, selectTrace } from "../../state";
 import { LineLegend } from "../../timeline";
+import { Link } from "../../ui";
 import type { KnownSnapshot } from "./snapshots";
 import { useModel, useTraceState } from "./useTraceModel";
 import "./snapshots.css";
@@ -20,16 +22,14 @@ export function SnapshotNote() {
 function OfRank({ known: { rank, worker, span, link, about } }: { readonly known: KnownSnapshot }) {
   const { pickRecord } = useModel();
   const open = (
-    <button
-      type="button"
-      className="link"
+    <Link
       onClick={() => {
         selectTrace({ run: rank.key.run, worker, span });
         goToView("snapshot", null, link.device === null ? {} : { device: String(link.device) });
       }}
     >
       {text.open}
-    </button>
+    </Link>
   );
   if (link.reason !== "linked")
     return (
@@ -71,15 +71,13 @@ function OfRank({ known: { rank, worker, span, link, about } }: { readonly known
         <p className="trace-moments num">
           <span className="muted">{text.moments}</span>
           {shown.map(({ kind, position, requested, reserved }) => (
-            <button
+            <Link
               key={`${kind} ${position}`}
-              type="button"
-              className="link"
               onClick={() => pickRecord({ worker: rank.worker, at: { type: "record", position } })}
             >
               {text.kinds[kind] ?? kind} ·{" "}
               {kind === "reserved_peak" ? bytes(reserved) : text.inUse(bytes(requested))}
-            </button>
+            </Link>
           ))}
         </p>
       )}

@@ -4,7 +4,7 @@ import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
 import { useAddress } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
-import { Segmented } from "../../ui";
+import { Combo, Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
 import { ExplainMenu } from "./Explain";
 import { FLOW_MODES } from "./look";
@@ -41,21 +41,12 @@ export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
         options={FLOW_MODES.map((value) => ({ value, label: text.flowModes[value] }))}
         onChange={setFlows}
       />
-      <span className="trace-pair trace-color">
-        <label htmlFor={`${id}color`}>{text.colorBy}</label>
-        <select
-          id={`${id}color`}
-          className="select"
-          value={colorBy}
-          onChange={(event) => setColorBy(event.target.value as ColorBy)}
-        >
-          {COLOR_BY.map((value) => (
-            <option key={value} value={value}>
-              {text.colors[value]}
-            </option>
-          ))}
-        </select>
-      </span>
+      <Combo
+        label={text.colorBy}
+        value={colorBy}
+        options={COLOR_BY.map((value) => ({ value, label: text.colors[value] }))}
+        onChange={(value) => setColorBy(value as ColorBy)}
+      />
       <span className="trace-pair">
         <label htmlFor={`${id}least`}>{text.least}</label>
         <input

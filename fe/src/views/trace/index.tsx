@@ -2,7 +2,7 @@
 import { type CSSProperties, useRef } from "react";
 import { traceTexts as text } from "../../i18n";
 import { useAddress } from "../../state";
-import { Async, Panel, Splitter, useMedia, useWidth } from "../../ui";
+import { Async, Button, Panel, Splitter, useMedia, useWidth } from "../../ui";
 import { BetweenPanel } from "./Between";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
@@ -100,9 +100,9 @@ function Actions() {
   return (
     <>
       {ranks.length > 0 && <SearchField />}
-      <button type="button" className="button" aria-pressed={list} onClick={() => setList(!list)}>
+      <Button aria-pressed={list} onClick={() => setList(!list)}>
         {text.list}
-      </button>
+      </Button>
       <Ranks />
       <FileMenu window={windows.window === windows.work ? null : windows.window} />
     </>
