@@ -1,6 +1,5 @@
 /** The answer in a sentence, and the waterfall of the change. */
 import type { Change, Result } from "../../api";
-import { PartButton } from "../../draw/PartButton";
 import { partColor, partName } from "../../draw/parts";
 import {
   count,
@@ -18,6 +17,7 @@ import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
 import { Bar, ListTable } from "../../table";
 import { Empty, Link, QueryPanel, Swatch } from "../../ui";
+import { PartButton } from "../../ui/PartButton";
 import { changeBars, intervalText, kindOf } from "./change";
 import { params } from "./params";
 

@@ -1,11 +1,11 @@
 /** Where the average step went: each part begins where the one before it ended, so that they add up to the step. */
 import type { Overview } from "../../api";
-import { PartButton } from "../../draw/PartButton";
 import { partColor } from "../../draw/parts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { Bar, ListTable } from "../../table";
 import { Empty, Panel, Swatch } from "../../ui";
+import { PartButton } from "../../ui/PartButton";
 import { waterfallRows } from "./waterfallRows";
 
 const text = overviewTexts.waterfall;

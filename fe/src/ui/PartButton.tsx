@@ -1,5 +1,5 @@
-import { Link } from "../ui";
-import { partName } from "./parts";
+import { partName } from "../draw/parts";
+import { Link } from "./Link";
 
 interface PartButtonProps {
   part: string;
