@@ -1,5 +1,5 @@
 import { partName } from "../draw/parts";
-import { Link } from "./Link";
+import { Link } from "./Button";
 
 interface PartButtonProps {
   part: string;
