@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, frame, model_of, op
+from tests.events import Event, annotation, frame, kernel, launch, model_of, op
 from torch_tb_profiler.insights import Finding
 from torch_tb_profiler.insights.findings import diagnosis
 
@@ -40,6 +40,33 @@ def test_operators_of_64_bits() -> None:
 def test_a_number_of_python_is_no_tensor_of_64_bits() -> None:
     scaled = product(10, 600, "float", **{"Input Dims": [[64, 64], []], "Input type": ["float", "double"]})
     assert "double_precision" not in found_in(steps(scaled, length=1000))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_wide"),
+    [
+        ("ampere_dgemm_128x64_nn", True),
+        ("void cutlass::Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1>", True),
+        ("Cijk_Ailk_Bljk_DB_MT64x64x8_SN", True),
+        ("Cijk_Ailk_Bljk_SB_MT64x64x8_SN", False),
+        ("void gemv2T_kernel_val<int, int, double, double, double, double, 128, 16>(...)", True),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<double>, Array<char*, 3> >",
+            True,
+        ),
+        ("void at::native::elementwise_kernel<128, 2, direct_copy_kernel_cuda()::{lambda(double)#1}>(int)", True),
+        (
+            "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4, (ADAM_MODE)1>, float const*, double, double>",
+            False,
+        ),
+        ("void vision::ops::nms_kernel_impl<float>(int, double, float const*, unsigned long long*)", False),
+    ],
+)
+def test_kernels_of_64_bits_by_their_names(name: str, is_wide: bool) -> None:
+    """Numbers among the parameters are no tensors."""
+    work = [each for n in range(5) for each in (launch(10 + 1000 * n, n + 1), kernel(20 + 1000 * n, 600, n + 1, name))]
+    found = found_in([*steps(length=1000), *work])
+    assert ("double_precision" in found) == is_wide
 
 
 def test_code_of_a_program_on_the_cpu_that_calls_no_operator() -> None:

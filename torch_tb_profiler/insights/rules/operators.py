@@ -26,8 +26,11 @@ from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.frame_names import NN_MODULE
 from torch_tb_profiler.trace.schema import Operators
 
-#: how kernels of 64 bits are called; an operator of torch names its type `double`
-_KERNELS = late_pattern(r"dgemm|d884|f64|_dnn_|\bdouble\b")
+#: how kernels of 64 bits are called: of libraries, and of templates whose first type is double. A double among the
+#: parameters is a number, such as the learning rate of a fused optimizer
+_KERNELS = late_pattern(
+    r"dgemm|d884|f64|Cijk_\w*_DB_|<(?:-?\d+(?:ul)?, |int, |true, |false, )*double\b|lambda\(double\b"
+)
 #: a tensor with fewer elements holds a setting, such as a learning rate
 _FEWEST_ELEMENTS = 256
 #: operators and modules that are named
