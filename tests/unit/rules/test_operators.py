@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, frame, kernel, launch, model_of, op
+from tests.events import Event, annotation, event, frame, kernel, launch, model_of, op
 from torch_tb_profiler.insights import Finding
 from torch_tb_profiler.insights.findings import diagnosis
 
@@ -51,12 +51,12 @@ def test_a_number_of_python_is_no_tensor_of_64_bits() -> None:
         ("Cijk_Ailk_Bljk_SB_MT64x64x8_SN", False),
         ("void gemv2T_kernel_val<int, int, double, double, double, double, 128, 16>(...)", True),
         (
-            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<double>, Array<char*, 3> >",
+            "void vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<double>, Array<char*, 3> >",
             True,
         ),
         ("void at::native::elementwise_kernel<128, 2, direct_copy_kernel_cuda()::{lambda(double)#1}>(int)", True),
         (
-            "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4, (ADAM_MODE)1>, float const*, double, double>",
+            "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>, float const*, double, double>",
             False,
         ),
         ("void vision::ops::nms_kernel_impl<float>(int, double, float const*, unsigned long long*)", False),
@@ -64,7 +64,11 @@ def test_a_number_of_python_is_no_tensor_of_64_bits() -> None:
 )
 def test_kernels_of_64_bits_by_their_names(name: str, is_wide: bool) -> None:
     """Numbers among the parameters are no tensors."""
-    work = [each for n in range(5) for each in (launch(10 + 1000 * n, n + 1), kernel(20 + 1000 * n, 600, n + 1, name))]
+    work: list[Event] = []
+    for number in range(5):
+        at = 1000 * number
+        wait = event("cuda_runtime", "cudaDeviceSynchronize", at + 20, 600, correlation=100 + number)
+        work += [launch(at + 10, number + 1), kernel(at + 18, 600, number + 1, name), wait]
     found = found_in([*steps(length=1000), *work])
     assert ("double_precision" in found) == is_wide
 
