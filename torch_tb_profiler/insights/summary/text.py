@@ -74,7 +74,8 @@ def _finding_line(found: SummaryFinding) -> str:
     kind, after, alone = "at most" if saving.bound else "about", saving.after_others_ns, saving.alone_ns or 0.0
     if abs(after - alone) > _DIFFERS * max(after, alone):
         # other findings have most of it, or stand in its way
-        return f"{found.title}{where}: {kind} {_time(alone)} a step alone, {_time(after)} once those above are done"
+        by_itself = f"{kind} {_time(alone)} a step" if alone else "nothing"
+        return f"{found.title}{where}: {by_itself} alone, {_time(after)} once those above are done"
     return f"{found.title}{where}: {kind} {_time(after)} a step"
 
 
