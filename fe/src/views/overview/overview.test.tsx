@@ -43,6 +43,8 @@ const FINDING: Overview["findings"][number] = {
     refused: null,
     refused_id: null,
     refused_share: null,
+    share_of_step: null,
+    at_most_ns: null,
   },
   instances: [{ row: 7, name: NASTY, start_ns: 5_000, duration_ns: 2_000_000, step: "3" }],
   count: 6,
