@@ -19,11 +19,13 @@ from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, interval, savings, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
+from torch_tb_profiler.analysis.waterfall import average, waterfall
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
+from torch_tb_profiler.insights.listing import in_order, keys, refused, saving_share, severity
 from torch_tb_profiler.insights.needs import TORCH
+from torch_tb_profiler.insights.not_looked_at import not_looked_at
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
@@ -60,6 +62,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
                    takes; then warnings
     step_ns        the mean of the steps; null without steps
     together_ns    what all findings together save of it, by replay; null without any that has a saving
+    not_looked_at  causes of the parts of the waterfall of 5 % of the step and more that no finding is about
     checked        ids of the rules that found nothing
     not_evaluated  rules that need something that was not recorded
     muted          ids of rules that are not shown, by the file of thresholds
@@ -69,6 +72,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     step_ns: float | None
     together_ns: float | None
+    not_looked_at: tuple[str, ...]
     checked: tuple[str, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     muted: tuple[str, ...]
@@ -124,6 +128,9 @@ def diagnosis(model: Model) -> Diagnosis:
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
+        not_looked_at=not_looked_at(
+            average(waterfall(model)), facts.step_ns, [rule.family for rule in RULES if rule.id in shown]
+        ),
         checked=tuple(rule.id for rule in evaluated if rule.id not in shown),
         not_evaluated=tuple(
             NotEvaluated(id_, need.id, f"needs {need.text}") for id_, need in missing.items() if need is not None
@@ -164,6 +171,11 @@ def _with_savings(
     ]
     names = keys(rule.id for rule, _, _ in shown)
     shown = [(rule, each, _told(facts, rule, each, saving, bound)) for rule, each, saving in shown]
+    # what is general and has no number is said where nothing else is
+    least = facts.limit("findings", "medium_share")
+    if any(saving is not None and saving_share(saving, facts.step_ns) >= least for _, _, saving in shown):
+        shown = [one for one in shown if not (one[0].general and one[2] is None and one[1].severity == "low")]
+        names = keys(rule.id for rule, _, _ in shown)
     listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)], facts.step_ns)
     numbers = [saving.after_others_ns for _, _, saving in shown if saving and saving.after_others_ns is not None]
     return listed, sum(numbers) if numbers else None

@@ -85,6 +85,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     average        of the steps
     bound          what bounds the steps, by replay
     waterfall      where the time of the average step went; the parts add up to the mean of the steps exactly
+    not_looked_at  causes of the parts of the waterfall of 5 % of the step and more that no finding is about
     together_ns    what all findings with a saving save of the average step together; null without any
     checked        ids of the rules that were applied and found nothing
     not_evaluated  rules that need something that was not recorded
@@ -92,7 +93,8 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     devices        those that ran kernels
     device         all of these together
     workers        how many the run has
-    findings       causes, each the one that saves most beyond those before it; then what has no number, then warnings
+    findings       causes, each the one that saves most beyond those before it; what has no number comes first where it
+                   explains the bound, else by the part of the step that it takes; then warnings
     top_operators  those with most self time
     top_kernels    those with most time
     definitions    what each number means, by its key
@@ -108,6 +110,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     waterfall: Sequence[Part]
     findings: Sequence[Finding]
     together_ns: MeanNs | None
+    not_looked_at: Sequence[str]
     checked: Sequence[str]
     not_evaluated: Sequence[NotEvaluated]
     muted: Sequence[str]
@@ -130,6 +133,7 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         waterfall=average(waterfall(subject.model)),
         findings=causes.findings,
         together_ns=causes.together_ns,
+        not_looked_at=causes.not_looked_at,
         checked=causes.checked,
         not_evaluated=causes.not_evaluated,
         muted=causes.muted,

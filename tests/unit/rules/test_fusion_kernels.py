@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.events import Event, annotation
+from tests.events import op as cpu_op
 from tests.named_programs import (
     ELEMENTWISE,
     GEMM,
@@ -86,8 +88,26 @@ def test_without_shapes_kernels_of_one_grid_make_a_chain() -> None:
 def test_rules_of_kernels_need_a_device() -> None:
     program = run([op("mul"), op("add")])
     missing = {each.id: each.needs for each in diagnosed(program).not_evaluated}
-    rules = ("pointwise_chain", "unfused_norm", "unfused_attention", "attention_math", "conv_bias", "unfused_optimizer")
+    rules = ("pointwise_chain", "attention_math", "conv_bias", "unfused_optimizer")
     assert {missing[rule] for rule in rules} == {"device"}
+
+
+def test_attention_and_norms_of_a_program_on_the_cpu() -> None:
+    """Operators without kernels: what is between the products, and all but the longest of a norm, is nearly gone."""
+    names = ["aten::mm", "aten::bmm", "aten::div", "aten::_softmax", "aten::dropout", "aten::bmm", "aten::mm"]
+    names += [f"aten::{name}" for name in ("pow", "mean", "add", "rsqrt", "mul", "mul")]
+    events: list[Event] = []
+    for number in range(4):
+        at = number * 2_000
+        events.append(annotation(f"ProfilerStep#{number}", at, 1_999))
+        events += [cpu_op(name, at + 10 + 100 * place, 90) for place, name in enumerate(names)]
+    (attention,) = found(events, "unfused_attention", deviceProperties=[])
+    (norm,) = found(events, "unfused_norm", deviceProperties=[])
+    assert attention.saving is not None
+    assert attention.saving.alone_ns == pytest.approx((1 - LEFT) * 180_000, rel=0.01)
+    assert norm.saving is not None
+    assert norm.saving.alone_ns == pytest.approx((1 - LEFT) * 5 * 90_000, rel=0.01)
+    assert "many operators" in norm.title
 
 
 def rms_norm() -> list[Instruction]:

@@ -239,6 +239,21 @@ def test_the_index_tells_a_loop_from_layers() -> None:
     assert only(found_in(selections(both, 2)), "tensor_loop").values["rounds"] == 29
 
 
+def test_the_backward_of_a_loop_runs_as_often() -> None:
+    events = selections(list(range(30)))
+    events[0]["dur"] = 3_000
+    for at in range(30):
+        begin = 1_000 + 50 * at
+        events.append(op("autograd::engine::evaluate_function: SelectBackward0", begin, 40))
+        events.append(op("SelectBackward0", begin + 1, 38))
+        arrow = {"name": "fwdbwd", "cat": "fwdbwd", "id": at, "pid": 1, "tid": 1}
+        events += [{**arrow, "ph": "s", "ts": 20 * at + 5}, {**arrow, "ph": "f", "bp": "e", "ts": begin + 1}]
+    finding = only(found_in(events), "tensor_loop")
+    assert finding.saving is not None
+    # of 29 rounds of 20 µs, and as many nodes of 40 µs, one is left
+    assert finding.saving.alone_ns == pytest.approx((28 / 29) * 29 * (20 + 40) * US, rel=0.06)
+
+
 def contended(factor: float) -> list[Event]:
     """Two threads that launch, now side by side and now alone."""
     events: list[Event] = [annotation("ProfilerStep#1", 0, 4_000)]

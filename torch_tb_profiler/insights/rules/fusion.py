@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.rule import Found, link, rule
 from torch_tb_profiler.insights.shared.fusions import Fusion, fusion_of
 from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types, operator_line
@@ -21,9 +21,11 @@ from torch_tb_profiler.insights.shared.patterns import (
     by_hand,
     chains,
     in_backward_of_attention,
+    norm_spans,
     norms,
     shapes,
 )
+from torch_tb_profiler.insights.shared.patterns_on_cpu import WrittenOut, written_out
 
 #: what is written out, and the page of the operator that torch has for it
 _KINDS = ("rms_norm", "layer_norm", "softmax")
@@ -59,10 +61,34 @@ def pointwise_chain(facts: Facts) -> Iterator[Found]:
     )
 
 
-@rule("R28", STEPS, HOST, DEVICE, CALLS)
+def _on_cpu(facts: Facts, name: str, spans: Sequence[tuple[int, int]], stays: str = "") -> WrittenOut | None:
+    """What of a program on the CPU one operator could do; None where it takes less than the rule speaks of."""
+    found = written_out(facts, spans, stays)
+    return None if found is None or facts.share(found.ns) < facts.limit(name, "least_share") else found
+
+
+@rule("R28", STEPS, HOST, MACHINE)
 def unfused_norm(facts: Facts) -> Iterator[Found]:
     """Norms and softmax that are written out, operator by operator."""
-    for kind in _KINDS:
+    on_cpu = not facts.model.has_device_work
+    for kind in _KINDS if on_cpu else ():
+        one = _on_cpu(facts, "unfused_norm", norm_spans(facts.model, kind))
+        if one is not None:
+            yield Found(
+                values={
+                    "kind": kind,
+                    "share": facts.share(one.ns),
+                    "calls": one.calls,
+                    "steps": facts.steps,
+                    "per_call": one.pieces / one.calls,
+                    "device": False,
+                },
+                rows=one.rows,
+                changes=(one.change,),
+                confidence="medium",
+                links=(link(kind),),
+            )
+    for kind in () if on_cpu or not facts.model.has_runtime else _KINDS:
         found = _costly(facts, "unfused_norm", norms(facts, kind))
         if found is None:
             continue
@@ -74,6 +100,7 @@ def unfused_norm(facts: Facts) -> Iterator[Found]:
                 "calls": calls,
                 "steps": facts.steps,
                 "per_call": found.kernels / calls,
+                "device": True,
             },
             rows=found.rows,
             changes=(found.change,),
@@ -82,10 +109,21 @@ def unfused_norm(facts: Facts) -> Iterator[Found]:
         )
 
 
-@rule("R30", STEPS, HOST, DEVICE, CALLS)
+@rule("R30", STEPS, HOST, MACHINE)
 def unfused_attention(facts: Facts) -> Iterator[Found]:
     """Attention made of two products and a softmax."""
     spans = by_hand(facts.model, attention(facts.model))
+    one = None if facts.model.has_device_work else _on_cpu(facts, "unfused_attention", spans, stays="G")
+    if one is not None:
+        yield Found(
+            values={"share": facts.share(one.ns), "calls": one.calls, "steps": facts.steps},
+            rows=one.rows,
+            changes=(one.change,),
+            confidence="medium",
+            links=(link("sdpa"),),
+        )
+    if one is not None or not facts.model.has_device_work or not facts.model.has_runtime:
+        return
     found = _costly(facts, "unfused_attention", [attention_group(facts, first, after) for first, after in spans])
     if found is None:
         return

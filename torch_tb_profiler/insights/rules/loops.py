@@ -10,12 +10,15 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, free, fused_groups, scale, targets, without
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, SHAPES, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
-from torch_tb_profiler.insights.rule import Found, evidence, link, rule
+from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.backward_kernels import EVALUATE
 from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.operator_line import input_dims, operator_line
 from torch_tb_profiler.insights.shared.patterns import Group, kernels_of, products_left, shapes
@@ -59,6 +62,7 @@ def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
     spent = int((loops.end[mine] - loops.start[mine]).sum())
     all_rounds, spent_ns = int(loops.rounds[mine].sum()), spent / facts.steps
     stretches = list(zip(loops.track[mine], loops.start[mine], loops.end[mine], strict=True))
+    backward = _backward_of(facts, loops, mine)
     return Found(
         values={
             "operators": int(loops.operators[mine[0]]),
@@ -68,7 +72,10 @@ def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
         },
         rows=rows[mine],
         # one round is left of each loop
-        changes=(scale(None, len(mine) / all_rounds, intervals=stretches),),
+        changes=(
+            scale(None, len(mine) / all_rounds, intervals=stretches),
+            *([scale(None, len(mine) / all_rounds, rows=backward)] if len(backward) else []),
+        ),
         confidence="medium" if bool(loops.is_sure[mine].all()) else "low",
         evidence=(
             evidence("loop_per_step", spent_ns, "ns", "trace", "aten::select"),
@@ -77,6 +84,20 @@ def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
         ),
         links=(link("vmap"),),
     )
+
+
+def _backward_of(facts: Facts, loops: Loops, mine: Int64) -> Int32:
+    """The nodes of autograd that belong to the operators of some loops: they run as often."""
+    tree, pairs = facts.model.structure.tree, facts.model.structure.forward_backward
+    if not len(pairs.forward):
+        return NO_ROWS
+    order = mine[np.lexsort((loops.start[mine], loops.track[mine]))]
+    place = Moments(loops.track[order], loops.start[order]).last(tree.track[pairs.forward], tree.start[pairs.forward])
+    inside = (place >= 0) & (tree.start[pairs.forward] < take_known(loops.end[order], place))
+    is_node = facts.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
+    node = nearest(tree.parent, is_node, pairs.backward[inside])
+    found: Int32 = distinct(tree.row[node[node >= 0]])
+    return found
 
 
 #: take the tokens of an expert, multiply two or three times, put them back

@@ -117,7 +117,7 @@ def _times_as_fast(facts: Facts) -> float:
     return max(least, min(rates, default=least))
 
 
-@rule("R73", STEPS, HOST, MACHINE)
+@rule("R73", STEPS, HOST, MACHINE, general=True)
 def top_operators(facts: Facts) -> Iterator[Found]:
     """What a program on the CPU spends its time in, by operator and module."""
     if facts.model.has_device_work:

@@ -12,8 +12,10 @@ from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_options import recording_engine
 from torch_tb_profiler.analysis.program.engine_question import engine_gaps
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
-from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
+from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
+from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import waterfall
@@ -25,6 +27,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.places import is_known, running_at
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
 from torch_tb_profiler.model import Model
@@ -199,7 +202,7 @@ def uneven_accumulation(facts: Facts) -> Iterator[Found]:
     )
 
 
-@rule("R59", STEPS, DEVICE, general=True)
+@rule("R59", STEPS, DEVICE, general=True, replay=True)
 def device_idle(facts: Facts) -> Iterator[Found]:
     """Devices that idle, with no better reason found."""
     idle = _idle_devices(facts)
@@ -222,6 +225,10 @@ def device_idle(facts: Facts) -> Iterator[Found]:
         values |= _recorder(facts.model)
     if compiled(facts.model).is_used:
         values["compiled"] = True
+    if why == "host":
+        values |= _graphs(facts, mean)
+        if facts.model.has_stacks:
+            values["inflated"] = True
     rows, spans = _next_work(facts)
     place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
     yield Found(
@@ -260,6 +267,26 @@ def _recorder(model: Model) -> Mapping[str, Value]:
         return {"stacks": True}
     server = recording_engine(model)
     return {} if server is None else {"server": server.name, "command": server.told_to_record(["with_stack"])}
+
+
+def _graphs(facts: Facts, idle: float) -> Mapping[str, Value]:
+    """How the program comes to CUDA graphs, and what they save of a step at most, ns; nothing where that is little.
+
+    idle   which part of the steps devices idle
+    """
+    calls, where = facts.graph.calls, platform(facts.model)
+    if where not in ("cuda", "rocm") or not (calls.release >= 0).any():
+        return {}
+    if recorded_quality(facts.model).of(graphed()) is not None:
+        return {}
+    base = unchanged(facts.graph).settled_ns
+    saved = float((base - changed(facts.trace, facts.graph, [graphed()]).settled_ns).mean())
+    saved = min(saved, idle * facts.step_ns)
+    if saved < facts.limit("device_idle", "least_of_graphs") * facts.step_ns:
+        return {}
+    engine = recording_engine(facts.model)
+    how = "engine" if engine is not None else "training" if facts.is_training else "inference"
+    return {"graphs": how, "graphed_ns": saved}
 
 
 def _captured(facts: Facts) -> float:

@@ -11,7 +11,8 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.shared.operator_line import operator_line
 from torch_tb_profiler.model import Model
 
-_NODE = "autograd::engine::evaluate_function: "
+#: how the nodes of autograd begin
+EVALUATE = "autograd::engine::evaluate_function: "
 
 
 def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int32]:
@@ -23,7 +24,7 @@ def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int
     tree, line, pairs = model.tree, operator_line(model), model.forward_backward
     if not spans or not len(pairs.forward):
         return [np.empty(0, np.int32) for _ in spans]
-    is_node = model.trace.strings.where(lambda name: name.startswith(_NODE), tree.name)[tree.name]
+    is_node = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
     node = nearest(tree.parent, is_node, pairs.backward)
     # operators of one thread follow one another in the tree
     order = np.argsort(pairs.forward, kind="stable")

@@ -143,7 +143,7 @@ def norms(facts: Facts, kind: str) -> list[Group]:
     model, line = facts.model, operator_line(facts.model)
     found: list[Group] = []
     spans: list[tuple[int, int]] = []
-    for first, after in (_without_copies(model, *span) for span in line.matches(_NORMS[kind])):
+    for first, after in norm_spans(model, kind):
         rows = line.rows(first, after)
         place = np.repeat(np.arange(first, after), np.diff(line.first[first : after + 1]))[_kernel_rows(model)[rows]]
         rows = kernels_of(model, rows)
@@ -153,6 +153,11 @@ def norms(facts: Facts, kind: str) -> list[Group]:
             found.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
             spans.append((first, after))
     return [*found, *_backward_of_norms(facts, kind, found, spans)]
+
+
+def norm_spans(model: Model, kind: str) -> list[tuple[int, int]]:
+    """Places of the operator line where a norm or softmax is written out, forward; kinds as of `norms`."""
+    return [_without_copies(model, *span) for span in operator_line(model).matches(_NORMS[kind])]
 
 
 def _backward_of_norms(

@@ -172,6 +172,8 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
                has no number comes first where it explains the bound, else by the part of the step that it takes; then
                warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
                the program of this rank are among them
+    not_looked_at  causes of the parts of `waterfall` of 5 % of the step and more that no finding is about; of a run
+               those of the first rank
     notes      what is wrong with the recording; of a run, what is wrong with the ranks together is among them
     ranks      all ranks of the run; null if the question is about one of several workers
     skipped    files of the run that could not be read or are no traces; empty if the question names a worker
@@ -192,6 +194,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     bound_sentence: str
     explained: Fraction | None
     findings: Sequence[SummaryFinding]
+    not_looked_at: Sequence[str]
     notes: Sequence[Note]
     ranks: RanksSummary | None = None
     skipped: Sequence[SummarySkipped] = ()
@@ -217,6 +220,7 @@ def summary(subject: Subject) -> SummaryAnswer:
         bound_sentence=causes.bound.sentence,
         explained=causes.bound.explained,
         findings=[_finding(each, subject.worker) for each in causes.findings],
+        not_looked_at=causes.not_looked_at,
         notes=subject.troubles(model),
     )
 

@@ -45,6 +45,11 @@ def as_text(found: SummaryAnswer) -> str:
     for at, each in enumerate(found.findings):
         lines.append(f"  {_finding_line(each)}")
         lines += [f"    {text}" for text in (each.detail, each.advice) if at == 0 and text]
+    if found.not_looked_at:
+        parts = {part.cause: part.ns for part in found.waterfall}
+        mean = found.steps.mean_ns or 1
+        named = ", ".join(f"{part_name(cause)} {_share(parts[cause] / mean)}" for cause in found.not_looked_at)
+        lines.append(f"  No finding is about: {named}")
     lines += [f"{note.severity}: {note.text}" for note in found.notes]
     lines += [f"skipped: {each.file} {each.reason}" for each in found.skipped]
     return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)

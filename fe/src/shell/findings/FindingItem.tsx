@@ -110,7 +110,9 @@ function Saving({
           share: saving.refused_share,
         })}
       >
-        {text.refused}
+        {saving.at_most_ns === null
+          ? text.refused
+          : text.atMost(duration(saving.at_most_ns), fraction(saving.at_most_ns / stepNs))}
       </span>
     );
   if (after === 0)
