@@ -135,7 +135,7 @@ test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 # Larger forms of what make test does, every night and before a release: docs/contributing.md names them.
 test-long: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PYTEST) $(SPREAD) -m long --durations 10 tests
-	ALL_EXAMPLES=1 $(PYTEST) $(SPREAD) -m hypothesis -q tests/unit
+	THOROUGH=1 $(PYTEST) $(SPREAD) -m "hypothesis or axe" -q tests
 	OPENBLAS_NUM_THREADS=1 $(PY) -m tests.mutations 100 $(SEED)
 
 test-packaging: .venv/.stamp-dev ui

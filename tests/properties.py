@@ -1,4 +1,4 @@
-"""How many examples of a property are drawn: a quarter in `make test`, all in `make test-long` (ALL_EXAMPLES=1)."""
+"""How many examples of a property are drawn: a quarter in `make test`, all in `make test-long` (THOROUGH=1)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import hypothesis
 
-_ALL = bool(os.environ.get("ALL_EXAMPLES"))
+THOROUGH = bool(os.environ.get("THOROUGH"))
 
 
 def examples(most: int, **others: Any) -> hypothesis.settings:
     """Return the settings of a property that is tried on at most so many examples."""
     # The machines of CI are shared: an example that is slow once is no failure.
-    return hypothesis.settings(max_examples=most if _ALL else max(most // 4, 10), deadline=None, **others)
+    return hypothesis.settings(max_examples=most if THOROUGH else max(most // 4, 10), deadline=None, **others)

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.profiler import Profiler
 from tests.conftest import ROOT
+from tests.properties import THOROUGH
 
 AXE = ROOT / "fe" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -29,10 +30,11 @@ _STILL = """Promise.all(
 
 
 class Axe:
-    """Looks at the page in each theme whenever it is asked to; `check` tells at the end what it found, and where."""
+    """Looks at the page whenever it is asked to, the themes by turns, at night both; `check` tells what it found."""
 
-    def __init__(self, profiler: Profiler) -> None:
+    def __init__(self, profiler: Profiler, both: bool = THOROUGH) -> None:
         self.profiler = profiler
+        self._both = both
         self._source = AXE.read_text()
         self._found: list[str] = []
         self._themes = THEMES
@@ -40,7 +42,7 @@ class Axe:
     def look(self, where: str, seen: Callable[[Theme], None] = lambda _: None) -> None:
         """seen: called in each theme, before axe looks."""
         self.profiler.loaded()
-        for theme, rules in zip(self._themes, (_ALL, _OF_COLOURS), strict=True):
+        for theme, rules in list(zip(self._themes, (_ALL, _OF_COLOURS), strict=True))[: 1 + self._both]:
             self.profiler.page.emulate_media(color_scheme=theme)
             expect(self.profiler.ui.locator("html")).to_have_attribute("data-theme", theme)
             self.profiler.page.evaluate(_STILL)

@@ -55,6 +55,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            if "axe" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.axe)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -16,7 +16,8 @@ def profiler(axe: Axe) -> Profiler:
     return axe.profiler
 
 
-def test_it_sees_what_is_wrong_in_one_theme_alone(axe: Axe, profiler: Profiler) -> None:
+def test_it_sees_what_is_wrong_in_one_theme_alone(profiler: Profiler) -> None:
+    axe = Axe(profiler, both=True)
     profiler.open(r=CPU_RUN)
     expect(profiler.heading("Overview")).to_be_visible()
     profiler.page.add_style_tag(content="[data-theme=dark] h1 { color: #333; background: #222 }")
@@ -42,6 +43,7 @@ def test_overview(axe: Axe, profiler: Profiler) -> None:
     breakdown = profiler.panel("Step Time Breakdown")
     breakdown.get_by_role("button", name="About").click()
     axe.look("help")
+    profiler.page.keyboard.press("Escape")
     breakdown.get_by_role("button", name="Show as table").click()
     axe.look("chart as table")
     profiler.choose("Run", CPU_RUN)

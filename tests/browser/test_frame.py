@@ -85,6 +85,7 @@ def test_the_folded_menu_has_no_edge(profiler: Profiler) -> None:
 # ---- narrow windows
 
 
+@pytest.mark.long
 def test_narrow_windows_cut_nothing_off(open_page: OpenPage, tensorboard: Server) -> None:
     """As TensorBoard in half a screen: everything can be reached, the page itself never scrolls sideways."""
     page = open_page(viewport={"width": 800, "height": 700})

@@ -107,6 +107,7 @@ def test_the_longest_name_is_a_sentence_of_three_lines(profiler: Profiler) -> No
     assert profiler.page.evaluate(FAULTS) == []
 
 
+@pytest.mark.long
 def test_hostile_addresses_and_stored_values_change_nothing(profiler: Profiler) -> None:
     stored = {
         "columns.operators": '{"__proto__": true, "name": "no", "calls": 3, "length": false}',

@@ -49,6 +49,7 @@ def hostile(start_for_all: StartServer, logs: Path) -> Server:
     return server
 
 
+@pytest.mark.long
 def test_the_report_of_two_ranks(logs: Path, tmp_path: Path, page: Page) -> None:
     opened = Opened(page, write_report(logs / "names", tmp_path / "report.html")).open()
     assert len(opened.file.read_bytes()) < 4_000_000
@@ -69,6 +70,7 @@ def test_the_report_of_two_ranks(logs: Path, tmp_path: Path, page: Page) -> None
     assert set(opened.requests) == {opened.file.as_uri()}
 
 
+@pytest.mark.long
 def test_the_timeline(page: Page, hostile: Server, keep: Keep) -> None:
     page.add_init_script(SPY)
     profiler = Profiler(page, hostile).open(v="trace", k="rank0")

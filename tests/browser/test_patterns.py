@@ -30,7 +30,7 @@ def logs(tmp_path: Path) -> Path:
     return folder.parent
 
 
-@pytest.fixture(params=["alone", "tensorboard", "report"])
+@pytest.fixture(params=["alone", *(pytest.param(host, marks=pytest.mark.long) for host in ("tensorboard", "report"))])
 def profiler(request: pytest.FixtureRequest, logs: Path, page: Page, start: StartServer) -> Profiler:
     if request.param == "report":
         return Opened(page, write_report(logs, logs / "report.html"))

@@ -46,7 +46,8 @@ def look_at_every_view(profiler: Profiler, name: str, output: Path) -> list[str]
     return found
 
 
-@pytest.mark.parametrize("run", [GPU_RUN, pytest.param(CPU_RUN, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("run", [GPU_RUN, CPU_RUN])
 def test_samples(run: str, on_its_own: Profiler, output: Path) -> None:
     found = look_at_every_view(on_its_own.open(r=run), run, output)
     assert not found, "\n".join(found)

@@ -67,6 +67,7 @@ def test_the_same_as_on_one_machine(
     assert not parts_in(place)
 
 
+@pytest.mark.long
 def test_killed_workers_lose_nothing(running: Cluster, job: Path, expected: tuple[str, Path], tmp_path: Path) -> None:
     """Workers and their children are killed when so many ranks are done, whatever they do then."""
     chance = random.Random(5)
@@ -106,6 +107,7 @@ def test_other_versions_are_said_and_another_build_is_refused(running: Cluster, 
     assert not parts_in(tmp_path / "place")
 
 
+@pytest.mark.long
 def test_when_the_scheduler_goes_the_rest_is_read_here(job: Path, expected: tuple[str, Path], tmp_path: Path) -> None:
     said: list[str] = []
     with cluster(tmp_path, 1) as alone:
