@@ -44,19 +44,19 @@ class Cache:
         try:
             if cache.refused:
                 raise UserError(cache.refused)
-            before = _contents(cache)
+            before = contents_of(cache)
             if arguments.prune:
                 cache.sweep()
             if arguments.clear:
                 cache.clear()
-            after = _contents(cache) if arguments.prune or arguments.clear else before
+            after = contents_of(cache) if arguments.prune or arguments.clear else before
         finally:
             cache.close()
         after = after | {"removed": max(before["bytes"] - after["bytes"], 0)}
         print(dumps_indented(after) if arguments.json else _as_text(after))
 
 
-def _contents(cache: TraceCache) -> dict[str, Any]:
+def contents_of(cache: TraceCache) -> dict[str, Any]:
     """Return what is in the cache, as `--json` prints it.
 
     directory     where it is

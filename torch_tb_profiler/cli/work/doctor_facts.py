@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler import __version__
+from torch_tb_profiler.cli.cache import contents_of
 from torch_tb_profiler.storage import S3, Blobs, Google, shown
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.cache import open_cache
@@ -156,29 +157,17 @@ def _version(package: str) -> str | None:
 def cache_facts(cache_dir: str | None) -> CacheFacts:
     """Facts about the cache. Raises StorageError: an address cannot be right."""
     cache = open_cache(cache_dir)
-    directory = cache.directory
     try:
-        shared = cache.shared.place.url if cache.shared else None
+        contents = contents_of(cache)
         return CacheFacts(
-            directory=without_home(shown(str(directory))),
-            shared=None if shared is None else shown(shared),
-            bytes=_bytes_in(directory),
+            directory=without_home(contents["directory"]),
+            shared=contents["shared"],
+            bytes=contents["bytes"],
             limit_bytes=cache.limit,
-            writable=_is_writable(directory),
+            writable=_is_writable(cache.directory),
         )
     finally:
         cache.close()
-
-
-def _bytes_in(directory: Path) -> int:
-    total = 0
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            try:
-                total += (Path(folder) / name).stat().st_size
-            except OSError:  # another process has removed it
-                continue
-    return total
 
 
 def _is_writable(directory: Path) -> bool:
