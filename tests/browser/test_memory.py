@@ -103,7 +103,7 @@ def test_what_holds_under_the_pointer(opened: Profiler) -> None:
 
 
 def test_lines_are_put_in_and_out(opened: Profiler) -> None:
-    lines = opened.ui.get_by_role("group", name="Lines")
+    lines = opened.ui.get_by_role("group", name="Colours")
     for name, pressed in (("Allocated", "true"), ("Reserved", "true"), ("Device total", "false")):
         expect(lines.get_by_role("button", name=name)).to_have_attribute("aria-pressed", pressed)
     lines.get_by_role("button", name="Device total").click()

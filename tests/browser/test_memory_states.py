@@ -96,7 +96,7 @@ def test_the_address_is_the_view(open_page: OpenPage, alone: Server, opened: Pro
     range_of(opened)
     plot(opened).click(position={"x": 200, "y": 40})
     opened.switch("Scale", "Fit")
-    opened.ui.get_by_role("group", name="Lines").get_by_role("button", name="Reserved").click()
+    opened.ui.get_by_role("group", name="Colours").get_by_role("button", name="Reserved").click()
     opened.switch("Table", "Allocations")
     opened.grid("Allocations").sort_by("Lifetime")
     comes(opened, "o", "-duration_ns")

@@ -1,4 +1,4 @@
-"""The recipes of docs/contributing.md for a view and tracks make what works, in as few files as they say."""
+"""The recipes of docs/contributing.md for a view, tracks and a chart make what works, in as few files as they say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tests.tiny import write_trace
 
 VIEW = recipe("An analysis with a table, a view and Python access")
 TRACKS = {"steps": recipe("A track of the timeline"), "launches": recipe("A track with data of its own")}
-RECIPES = [*VIEW, *(block for track in TRACKS.values() for block in track)]
+CHART = recipe("A chart")
+RECIPES = [*VIEW, *(block for track in TRACKS.values() for block in track), *CHART]
 MOST_FILES = 8
 
 ASK = """
@@ -65,6 +66,7 @@ def test_few_files() -> None:
     assert len(files_of(VIEW)) <= MOST_FILES
     assert len(files_of(TRACKS["steps"])) <= 3
     assert len(files_of(TRACKS["launches"])) <= 6
+    assert len(files_of(CHART)) <= 4
 
 
 def test_types_and_style(copy: Copy) -> None:
@@ -73,8 +75,9 @@ def test_types_and_style(copy: Copy) -> None:
     node(copy, "node_modules/@biomejs/biome/bin/biome", "check", *dict.fromkeys(written))
 
 
-def test_tracks(copy: Copy) -> None:
-    tests = [f"src/timeline/kinds/{kind}.test.ts" for kind in TRACKS]
+def test_tracks_and_a_chart(copy: Copy) -> None:
+    tests = [block.file.removeprefix("fe/") for block in RECIPES if ".test." in block.file]
+    assert len(tests) == 3
     node(copy, "node_modules/vitest/vitest.mjs", "run", *tests)
 
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser import numbers
+from tests.browser.axe import Axe
 from tests.browser.profiler import Profiler, as_table
 from tests.browser.test_keyboard import tab_to
 from tests.tiny import wait_until
@@ -115,3 +116,13 @@ def test_the_timeline_as_a_table_and_as_a_file(opened: Profiler) -> None:
     assert len(rows) == len(answer["shapes"]["bytes"]) + len(answer["bands"])
     sizes = [*answer["shapes"]["bytes"], *(max(band["bytes"]) for band in answer["bands"])]
     assert numbers.all_same([row[1] for row in rows], sorted(sizes, reverse=True))
+
+
+def test_usable_by_everybody(axe: Axe) -> None:
+    profiler = axe.profiler.open(v="snapshot", r=RUN["run"])
+    expect(profiler.panel(MAP).get_by_role("slider")).to_be_visible()
+    axe.look("the pictures")
+    as_table(profiler.panel(TIMELINE))
+    as_table(profiler.panel(MAP))
+    axe.look("the pictures as tables")
+    axe.check()

@@ -28,32 +28,14 @@ export function ganttPicture(
   const left = names + 8;
   const room = Math.max(1, width - left - 8);
   const xOf = (time: number) => left + (end > 0 ? time / end : 0) * room;
-  const bottom = TOP + Math.max(1, rows.length) * ROW;
-  const axis = timeAxis({ start: 0, end: Math.max(1, end) }, Math.max(2, Math.floor(room / 110)));
-  const shapes: Shape[] = axis.ticks.flatMap((tick): Shape[] => {
-    const x = Math.round(xOf(tick)) + 0.5;
-    return [
-      { kind: "line", x1: x, y1: TOP, x2: x, y2: bottom, stroke: theme.line },
-      {
-        kind: "text",
-        x: Math.min(x, width - 24),
-        y: bottom + 16,
-        text: axis.label(tick),
-        align: "center",
-        fill: theme.muted,
-      },
-    ];
-  });
-  rows.forEach((name, row) => {
-    shapes.push({
-      kind: "text",
-      x: names,
-      y: TOP + row * ROW + ROW / 2 + 4,
-      text: fitted(name, names, theme.measure, shorten),
-      align: "right",
-      fill: theme.text,
-    });
-  });
+  const shapes = [
+    ...axisShapes(end, rows.length, xOf, theme, width, room),
+    ...rows.map((name, row): Shape => {
+      const text = fitted(name, names, theme.measure, shorten);
+      const place = { x: names, y: TOP + row * ROW + ROW / 2 + 4 };
+      return { kind: "text", ...place, text, align: "right", fill: theme.text };
+    }),
+  ];
   const boxes = spans.map((span): Box => {
     const [from, to] = [xOf(span.start), xOf(span.end)];
     return {
@@ -93,4 +75,25 @@ export function ganttPicture(
       return found;
     },
   };
+}
+
+/** Round times below the rows, and lines up from them. */
+function axisShapes(
+  end: number,
+  rows: number,
+  xOf: (time: number) => number,
+  theme: SceneTheme,
+  width: number,
+  room: number,
+): Shape[] {
+  const bottom = TOP + Math.max(1, rows) * ROW;
+  const axis = timeAxis({ start: 0, end: Math.max(1, end) }, Math.max(2, Math.floor(room / 110)));
+  const label = { kind: "text", y: bottom + 16, align: "center", fill: theme.muted } as const;
+  return axis.ticks.flatMap((tick): Shape[] => {
+    const x = Math.round(xOf(tick)) + 0.5;
+    return [
+      { kind: "line", x1: x, y1: TOP, x2: x, y2: bottom, stroke: theme.line },
+      { ...label, x: Math.min(x, width - 24), text: axis.label(tick) },
+    ];
+  });
 }

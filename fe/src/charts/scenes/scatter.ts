@@ -1,5 +1,6 @@
 /** Points and curves on two logarithmic axes. Pure. */
 import { type Unit, value } from "../../format";
+import { valueAxis } from "../axes";
 import { filled, type Picture, pixels, type SceneTheme, type Shape } from "../scene";
 import type { ScatterData } from "../types";
 
@@ -26,6 +27,21 @@ function baseOf(unit: Unit): number {
   return unit === "bytes" ? 2 : 10;
 }
 
+interface LogAxis {
+  readonly ticks: readonly number[];
+  /** Where a value is, 0…1. */
+  readonly of: (value: number) => number;
+}
+
+function logAxis(all: readonly number[], unit: Unit, wanted: number): LogAxis {
+  const values = all.filter((each) => each > 0);
+  const low = values.reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
+  const high = values.reduce((most, each) => Math.max(most, each), 0);
+  const ticks = values.length === 0 ? [1, 10] : logTicks(low, high, baseOf(unit), wanted);
+  const [from = 1, to = 10] = [ticks[0], ticks.at(-1)];
+  return { ticks, of: (value) => Math.log(value / from) / Math.log(to / from) };
+}
+
 export function scatterPicture(
   { series, xUnit, yUnit, xLabel, yLabel }: ScatterData,
   theme: SceneTheme,
@@ -34,57 +50,35 @@ export function scatterPicture(
 ): Picture {
   const plot = { x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: height - TOP - BOTTOM };
   const all = series.flatMap(({ points, curve }) => [...points, ...curve]);
-  const axis = (key: "x" | "y", unit: Unit, wanted: number) => {
-    const values = all.map((point) => point[key]).filter((each) => each > 0);
-    const low = values.reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
-    const high = values.reduce((most, each) => Math.max(most, each), 0);
-    const ticks = values.length === 0 ? [1, 10] : logTicks(low, high, baseOf(unit), wanted);
-    const [from = 1, to = 10] = [ticks[0], ticks.at(-1)];
-    return { ticks, of: (at: number) => Math.log(at / from) / Math.log(to / from) };
-  };
-  const across = axis("x", xUnit, Math.max(2, Math.floor(plot.width / 90)));
-  const up = axis("y", yUnit, 5);
+  const across = logAxis(
+    all.map(({ x }) => x),
+    xUnit,
+    Math.max(2, Math.floor(plot.width / 90)),
+  );
+  const up = logAxis(
+    all.map(({ y }) => y),
+    yUnit,
+    5,
+  );
   const place = ({ x, y }: { readonly x: number; readonly y: number }) => ({
     x: plot.x + across.of(x) * plot.width,
     y: plot.y + (1 - up.of(y)) * plot.height,
   });
+  const text = { kind: "text", fill: theme.muted } as const;
+  const below = { ...text, align: "center" } as const;
+  const bottom = plot.y + plot.height;
+  const y = (tick: number) => plot.y + (1 - up.of(tick)) * plot.height;
   const shapes: Shape[] = [
-    { kind: "text", x: plot.x, y: TOP - 12, text: yLabel, align: "left", fill: theme.muted },
-    {
-      kind: "text",
-      x: plot.x + plot.width / 2,
-      y: plot.y + plot.height + 36,
-      text: xLabel,
-      align: "center",
-      fill: theme.muted,
-    },
+    { ...text, x: plot.x, y: TOP - 12, text: yLabel, align: "left" },
+    { ...below, x: plot.x + plot.width / 2, y: bottom + 36, text: xLabel },
+    ...valueAxis(plot, up.ticks, y, (tick) => value(tick, yUnit), theme),
+    ...across.ticks.map((tick): Shape => {
+      const written = value(tick, xUnit);
+      const x = plot.x + across.of(tick) * plot.width;
+      const last = width - theme.measure(written) / 2;
+      return { ...below, x: Math.min(x, last), y: bottom + 18, text: written };
+    }),
   ];
-  for (const tick of up.ticks) {
-    const y = Math.round(plot.y + (1 - up.of(tick)) * plot.height) + 0.5;
-    shapes.push(
-      { kind: "line", x1: plot.x, y1: y, x2: plot.x + plot.width, y2: y, stroke: theme.line },
-      {
-        kind: "text",
-        x: plot.x - 8,
-        y: y + 4,
-        text: value(tick, yUnit),
-        align: "right",
-        fill: theme.muted,
-      },
-    );
-  }
-  for (const tick of across.ticks) {
-    const x = plot.x + across.of(tick) * plot.width;
-    const text = value(tick, xUnit);
-    shapes.push({
-      kind: "text",
-      x: Math.min(x, width - theme.measure(text) / 2),
-      y: plot.y + plot.height + 18,
-      text,
-      align: "center",
-      fill: theme.muted,
-    });
-  }
   const places: { readonly x: number; readonly y: number }[] = [];
   series.forEach(({ points, curve, color, hidden }, index) => {
     const drawn = curve.filter(({ x, y }) => x > 0 && y > 0).map(place);

@@ -1,7 +1,7 @@
 /** All items in a low strip, and the stretch of them that is shown above. For pointers; keys zoom in the picture. */
 import { type PointerEvent, useEffect, useRef, useState } from "react";
 import { crisp, readTheme, useBoxWidth } from "../../draw";
-import { useTheme } from "../../host";
+import { useComputed } from "../../host";
 import { stackedColumnsTexts } from "../../i18n";
 import { clampRange, type Range } from "./range";
 
@@ -24,18 +24,14 @@ interface Drag {
 export function Strip({ order, totals, flagged, range, onRange }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { box, width } = useBoxWidth();
-  const theme = useTheme();
+  const theme = useComputed(box, readTheme);
   const [drag, setDrag] = useState<Drag | null>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
   useEffect(() => {
     const context = canvas.current && crisp(canvas.current, width, HEIGHT);
-    if (!context || !canvas.current) return;
-    const colors = readTheme(canvas.current);
-    drawStrip(context, order, totals, flagged, width, [
-      colors.muted,
-      colors.resolve("var(--danger)"),
-    ]);
+    if (!context || !theme) return;
+    const colors = [theme.muted, theme.resolve("var(--danger)")] as const;
+    drawStrip(context, order, totals, flagged, width, colors);
   }, [order, totals, flagged, width, theme]);
 
   const positionOf = (event: PointerEvent) => {

@@ -26,7 +26,6 @@ export const charts = area("charts", {
     cursor: "Moment",
     cursorHint: "Arrow keys move the cursor; Esc shows everything again.",
     outside: (moment: string) => `outside the range shown: ${moment}`,
-    lines: "Lines",
     range: "Time range",
     from: "From",
     to: "to",

@@ -24,7 +24,6 @@ export const charts: typeof en = {
     cursor: "时刻",
     cursorHint: "方向键移动光标；Esc 恢复显示全部。",
     outside: (moment) => `在显示范围之外：${moment}`,
-    lines: "曲线",
     range: "时间范围",
     from: "从",
     to: "到",
