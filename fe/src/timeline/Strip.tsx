@@ -36,48 +36,7 @@ export function Strip({ data, colors, whole, window: seen, onWindow }: Props) {
   const drag = useRef<{ part: "start" | "end" | "all"; by: number } | null>(null);
 
   const draw = useCallback(() => {
-    const element = canvas.current;
-    const context = element?.getContext("2d");
-    if (!element || !context || !colors) return;
-    const ratio = globalThis.devicePixelRatio || 1;
-    const width = element.clientWidth;
-    const [wide, high] = [Math.round(width * ratio), Math.round(STRIP * ratio)];
-    if (element.width !== wide || element.height !== high) {
-      element.width = wide;
-      element.height = high;
-    }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = colors.surface2;
-    context.fillRect(0, 0, width, STRIP);
-    const xOf = (time: number) => ((time - whole.start) / span(whole)) * width;
-    const half = (STRIP - FOUND) / 2;
-    const paint = (density: Density | null, color: string, base: number, height: number) => {
-      if (!density) return;
-      context.fillStyle = color;
-      const bin = span(density.window) / density.values.length;
-      for (const [at, value] of density.values.entries()) {
-        if (value <= 0) continue;
-        const x = xOf(density.window.start + at * bin);
-        const wide = Math.max(1, xOf(density.window.start + (at + 1) * bin) - x + 0.3);
-        const high = Math.max(1, value * height);
-        context.fillRect(x, base - high, wide, high);
-      }
-    };
-    paint(data.host, colors.solid[6] ?? colors.muted, FOUND + half, half);
-    paint(data.device, colors.solid[0] ?? colors.accent, STRIP, half);
-    paint(data.found, colors.danger, FOUND, FOUND);
-    context.fillStyle = colors.muted;
-    for (const { start } of data.steps) context.fillRect(Math.round(xOf(start)), FOUND, 1, STRIP);
-    const x0 = xOf(seen.start);
-    const x1 = Math.max(x0 + NARROWEST, xOf(seen.end));
-    context.globalAlpha = 0.55;
-    context.fillStyle = colors.surface;
-    context.fillRect(0, 0, x0, STRIP);
-    context.fillRect(x1, 0, width - x1, STRIP);
-    context.globalAlpha = 1;
-    context.strokeStyle = colors.accent;
-    context.lineWidth = 2;
-    context.strokeRect(x0 + 1, 1, Math.max(1, x1 - x0 - 2), STRIP - 2);
+    if (canvas.current && colors) paint(canvas.current, data, colors, whole, seen);
   }, [data, colors, whole, seen]);
   useEffect(() => {
     const element = canvas.current;
@@ -129,4 +88,54 @@ export function Strip({ data, colors, whole, window: seen, onWindow }: Props) {
       }}
     />
   );
+}
+
+function paint(
+  canvas: HTMLCanvasElement,
+  data: StripData,
+  colors: Colors,
+  whole: TimeWindow,
+  seen: TimeWindow,
+): void {
+  const ratio = globalThis.devicePixelRatio || 1;
+  const width = canvas.clientWidth;
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const [wide, high] = [Math.round(width * ratio), Math.round(STRIP * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = colors.surface2;
+  context.fillRect(0, 0, width, STRIP);
+  const xOf = (time: number) => ((time - whole.start) / span(whole)) * width;
+  const half = (STRIP - FOUND) / 2;
+  const bars = (density: Density | null, color: string, base: number, height: number) => {
+    if (!density) return;
+    context.fillStyle = color;
+    const bin = span(density.window) / density.values.length;
+    for (const [at, value] of density.values.entries()) {
+      if (value <= 0) continue;
+      const x = xOf(density.window.start + at * bin);
+      const wide = Math.max(1, xOf(density.window.start + (at + 1) * bin) - x + 0.3);
+      const high = Math.max(1, value * height);
+      context.fillRect(x, base - high, wide, high);
+    }
+  };
+  bars(data.host, colors.solid[6] ?? colors.muted, FOUND + half, half);
+  bars(data.device, colors.solid[0] ?? colors.accent, STRIP, half);
+  bars(data.found, colors.danger, FOUND, FOUND);
+  context.fillStyle = colors.muted;
+  for (const { start } of data.steps) context.fillRect(Math.round(xOf(start)), FOUND, 1, STRIP);
+  const x0 = xOf(seen.start);
+  const x1 = Math.max(x0 + NARROWEST, xOf(seen.end));
+  context.globalAlpha = 0.55;
+  context.fillStyle = colors.surface;
+  context.fillRect(0, 0, x0, STRIP);
+  context.fillRect(x1, 0, width - x1, STRIP);
+  context.globalAlpha = 1;
+  context.strokeStyle = colors.accent;
+  context.lineWidth = 2;
+  context.strokeRect(x0 + 1, 1, Math.max(1, x1 - x0 - 2), STRIP - 2);
 }

@@ -45,17 +45,6 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     return [event.clientX - left, event.clientY - top];
   };
 
-  const onWheel = (event: WheelEvent) => {
-    const unit = event.deltaMode === 0 ? 1 : LINE;
-    if (event.ctrlKey || event.metaKey) {
-      event.preventDefault();
-      stage.zoom(Math.exp(event.deltaY * unit * WHEEL), place(event)[0]);
-    } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      event.preventDefault();
-      stage.pan((event.deltaX || event.deltaY) * unit);
-    }
-  };
-
   const onDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
     const [x, y] = place(event);
@@ -120,7 +109,10 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
   const ending = new AbortController();
   const { signal } = ending;
   // A listener of React's could not keep the page from zooming.
-  canvas.addEventListener("wheel", onWheel, { passive: false, signal });
+  canvas.addEventListener("wheel", (event) => onWheel(event, stage, place(event)[0]), {
+    passive: false,
+    signal,
+  });
   canvas.addEventListener("pointerdown", onDown, { signal });
   canvas.addEventListener("pointermove", onMove, { signal });
   canvas.addEventListener("pointerup", onUp, { signal });
@@ -128,4 +120,15 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
   canvas.addEventListener("pointerleave", onLeave, { signal });
   canvas.addEventListener("dblclick", onDouble, { signal });
   return { again, stop: () => ending.abort() };
+}
+
+function onWheel(event: WheelEvent, stage: Stage, x: number): void {
+  const unit = event.deltaMode === 0 ? 1 : LINE;
+  if (event.ctrlKey || event.metaKey) {
+    event.preventDefault();
+    stage.zoom(Math.exp(event.deltaY * unit * WHEEL), x);
+  } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    event.preventDefault();
+    stage.pan((event.deltaX || event.deltaY) * unit);
+  }
 }

@@ -11,6 +11,8 @@ export interface TrackTexts {
   readonly bands: Readonly<Record<string, string>>;
 }
 
+type DrawnTrack = TracksMeta["tracks"][number];
+
 /** The band that is the thread or stream itself, so to say. */
 const MAIN = ["host", "device"];
 
@@ -24,113 +26,111 @@ export function tracksOf(
   meta: TracksMeta,
   texts: TrackTexts,
 ): Track[] {
-  const { tracks, lanes, events } = meta;
   const root = trackKey(worker, "");
+  const { slices, instants } = meta.events;
   const found: Track[] = [
-    {
-      key: root,
-      worker,
-      parent: null,
-      kind: "group",
-      isGroup: true,
-      name: title,
-      lanes: [],
-      events: events.slices + events.instants,
-    },
+    { ...groupOf(worker, root, null), name: title, events: slices + instants },
+    ...tracksOfTrace(worker, meta, texts),
   ];
-  const bands = bandsOf(lanes);
-  const key = (id: number) => trackKey(worker, String(id));
-  const groups = new Map<number, string>();
-  const deviceOf = new Map<number, number>();
-  for (const { parent, device } of tracks)
-    if (parent !== null && device !== null) deviceOf.set(parent, device);
-  const leaves = ({ id, name, role }: TracksMeta["tracks"][number], parent: string) => {
-    const own = bands.get(id) ?? [];
-    const main = own.find(({ band }) => MAIN.includes(band)) ?? own[0];
-    for (const each of main ? [main, ...own.filter((other) => other !== main)] : []) {
-      found.push({
-        key: each === main ? key(id) : `${key(id)}.${each.band}`,
-        worker,
-        parent,
-        kind: "slices",
-        isGroup: false,
-        name: each === main ? name : `${texts.bands[each.band] ?? each.band} · ${name}`,
-        lanes: each.lanes,
-        events: each.slices,
-        // One opens a trace to see it.
-        ...(role === "main" && each.band === "host" ? { first: "open" as const } : {}),
-      });
-    }
-  };
-  for (const track of tracks.filter(({ parent }) => parent === null)) {
-    const children = tracks.filter(({ parent }) => parent === track.id);
-    const device = deviceOf.get(track.id) ?? null;
-    // A process without threads of its own has its slices on itself.
-    if (children.length === 0) {
-      leaves(track, root);
-      continue;
-    }
-    found.push({
-      key: key(track.id),
-      worker,
-      parent: root,
-      kind: "group",
-      isGroup: true,
-      name: track.name,
-      lanes: [],
-      events: track.slices + track.instants,
-      // What the profiler says of itself.
-      ...(track.kind === "other" ? { first: "folded" as const } : {}),
-    });
-    leaves(track, key(track.id));
-    const idle = children.filter(({ role }) => role === "idle");
-    const isFolded = idle.length > 1;
-    for (const child of children)
-      if (!isFolded || child.role !== "idle") leaves(child, key(track.id));
-    if (isFolded) {
-      const folded = `${key(track.id)}.idle`;
-      found.push({
-        key: folded,
-        worker,
-        parent: key(track.id),
-        kind: "group",
-        isGroup: true,
-        name: texts.idleThreads(count(idle.length)),
-        lanes: [],
-        events: idle.reduce((sum, each) => sum + each.slices + each.instants, 0),
-        first: "folded",
-      });
-      for (const child of idle) leaves(child, folded);
-    }
-    if (device !== null) groups.set(device, key(track.id));
-  }
-  /** Groups that a kind of tracks asks for; each stands where the first of them does. */
-  const more = new Map<string, Track>();
-  const rank = {
-    meta,
-    root,
-    ofDevice: (device: number | null) => (device === null ? root : (groups.get(device) ?? root)),
-    group: (id: string, parent: string, name: string, first: Track["first"]) => {
-      const made = trackKey(worker, id);
-      more.set(made, {
-        ...{ key: made, worker, parent, kind: "group", isGroup: true, name, first },
-        ...{ lanes: [], events: 0 },
-      });
-      return made;
-    },
-    key: (id: string) => trackKey(worker, id),
-  };
-  for (const [kind, { tracks: own }] of Object.entries(KINDS))
-    for (const track of own?.(rank) ?? []) {
-      const around = more.get(track.parent ?? "");
-      if (around && more.delete(around.key)) found.push(around);
-      found.push({ worker, kind, isGroup: false, lanes: [], events: 0, ...track });
-    }
+  addKinds(found, worker, meta);
   // What has nothing in it would be a row that says nothing.
   const parents = new Set(found.map(({ parent }) => parent));
   return found.filter(
     ({ key: own, parent, isGroup }) => parent === null || parents.has(own) || !isGroup,
   );
+}
+
+function groupOf(worker: string, key: string, parent: string | null) {
+  return { key, worker, parent, kind: "group", isGroup: true, lanes: [] };
+}
+
+/** Processes, threads and streams. */
+function tracksOfTrace(worker: string, { tracks, lanes }: TracksMeta, texts: TrackTexts): Track[] {
+  const root = trackKey(worker, "");
+  const bands = bandsOf(lanes);
+  const leaves = (of: DrawnTrack, parent: string) =>
+    leavesOf(of, bands.get(of.id) ?? [], worker, parent, texts);
+  return tracks
+    .filter(({ parent }) => parent === null)
+    .flatMap((track) => {
+      const children = tracks.filter(({ parent }) => parent === track.id);
+      // A process without threads of its own has its slices on itself.
+      if (children.length === 0) return leaves(track, root);
+      const key = trackKey(worker, String(track.id));
+      const idle = children.filter(({ role }) => role === "idle");
+      const folded = idle.length > 1 ? idle : [];
+      return [
+        {
+          ...groupOf(worker, key, root),
+          name: track.name,
+          events: track.slices + track.instants,
+          // What the profiler says of itself.
+          ...(track.kind === "other" ? { first: "folded" as const } : {}),
+        },
+        ...leaves(track, key),
+        ...children.filter((child) => !folded.includes(child)).flatMap((each) => leaves(each, key)),
+        {
+          ...groupOf(worker, `${key}.idle`, key),
+          name: texts.idleThreads(count(idle.length)),
+          events: folded.reduce((sum, each) => sum + each.slices + each.instants, 0),
+          first: "folded" as const,
+        },
+        ...folded.flatMap((each) => leaves(each, `${key}.idle`)),
+      ];
+    });
+}
+
+/** One for each band, the main one first. */
+function leavesOf(
+  { id, name, role }: DrawnTrack,
+  bands: readonly Band[],
+  worker: string,
+  parent: string,
+  texts: TrackTexts,
+): Track[] {
+  const key = trackKey(worker, String(id));
+  const main = bands.find(({ band }) => MAIN.includes(band)) ?? bands[0];
+  const ordered = main ? [main, ...bands.filter((other) => other !== main)] : [];
+  return ordered.map((each) => ({
+    key: each === main ? key : `${key}.${each.band}`,
+    worker,
+    parent,
+    kind: "slices",
+    isGroup: false,
+    name: each === main ? name : `${texts.bands[each.band] ?? each.band} · ${name}`,
+    lanes: each.lanes,
+    events: each.slices,
+    // One opens a trace to see it.
+    ...(role === "main" && each.band === "host" ? { first: "open" as const } : {}),
+  }));
+}
+
+/** Tracks that only their kinds know of, and the groups they ask for: each stands where the first of its tracks does. */
+function addKinds(found: Track[], worker: string, meta: TracksMeta): void {
+  const root = trackKey(worker, "");
+  const key = (id: string | number) => trackKey(worker, String(id));
+  const more = new Map<string, Track>();
+  const rank = {
+    meta,
+    root,
+    ofDevice: (device: number | null) => {
+      const own = meta.tracks.findLast(
+        (track) => device !== null && track.device === device && track.parent !== null,
+      );
+      return own ? key(own.parent ?? "") : root;
+    },
+    group: (id: string, parent: string, name: string, first: Track["first"]) => {
+      more.set(key(id), { ...groupOf(worker, key(id), parent), name, first, events: 0 });
+      return key(id);
+    },
+    key,
+  };
+  for (const [kind, { tracks }] of Object.entries(KINDS))
+    for (const track of tracks?.(rank) ?? []) {
+      const around = more.get(track.parent ?? "");
+      if (around && more.delete(around.key)) found.push(around);
+      found.push({ worker, kind, isGroup: false, lanes: [], events: 0, ...track });
+    }
 }
 
 interface Band {

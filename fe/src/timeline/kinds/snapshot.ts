@@ -223,27 +223,26 @@ function drawCalls(row: TrackRow, frame: Frame, source: RankTiles, tiles: Snapsh
     const x = xOf(frame.camera, time);
     const left = Math.round(x * ratio);
     if (left < -thick || left >= width) continue;
-    const whole = NAMED.includes(call);
-    const takes = TAKES.includes(call);
-    const [from = 0, to = 0] = whole
-      ? rows(top, bottom)
-      : takes
-        ? rows(top, middle)
-        : rows(middle, bottom);
-    const color =
-      call === "oom"
-        ? pack(scene.colors.danger)
-        : whole
-          ? pack(scene.colors.text)
-          : colorOf(frame, lineColor(takes ? TAKEN : GIVEN));
-    fillRect(raster, from, to, Math.max(0, left), Math.min(width, left + thick), color);
-    if (whole) names.push({ x, text: text.names[call] });
+    // what takes memory is in the upper half, what gives it back in the lower one
+    const [from = 0, to = 0] = rows(
+      TAKES.includes(call) || NAMED.includes(call) ? top : middle,
+      TAKES.includes(call) ? middle : bottom,
+    );
+    const right = Math.min(width, left + thick);
+    fillRect(raster, from, to, Math.max(0, left), right, colorOfCall(call, frame));
+    if (NAMED.includes(call)) names.push({ x, text: text.names[call] });
   }
   names.sort((a, b) => a.x - b.x);
   for (const [at, { x, text: name }] of names.entries()) {
     const room = (names[at + 1]?.x ?? Number.POSITIVE_INFINITY) - x;
     if (room >= NAME) frame.write({ x: x + 5, y: top + 12, width: NAME - 10, text: name });
   }
+}
+
+function colorOfCall(call: AllocatorCall, frame: Frame): number {
+  const { colors } = frame.scene;
+  if (NAMED.includes(call)) return pack(call === "oom" ? colors.danger : colors.text);
+  return colorOf(frame, lineColor(TAKES.includes(call) ? TAKEN : GIVEN));
 }
 
 function hitCall(x: number, view: View, source: RankTiles, tiles: SnapshotTiles): Hit | null {

@@ -1,5 +1,5 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
-import { type CSSProperties, useRef } from "react";
+import { type CSSProperties, memo, useRef } from "react";
 import { traceTexts as text } from "../../i18n";
 import { useAddress } from "../../state";
 import { Async, Button, Panel, Splitter, useMedia, useWidth } from "../../ui";
@@ -37,7 +37,8 @@ export default function Trace() {
   );
 }
 
-function View() {
+/** Drawn again for what the model says, not for what it is told. */
+const View = memo(function View() {
   useLongest();
   const frame = useRef<HTMLDivElement>(null);
   const below = useRef<HTMLDivElement>(null);
@@ -76,7 +77,7 @@ function View() {
       </div>
     </div>
   );
-}
+});
 
 /** What stands below the picture. */
 function useDocked() {
