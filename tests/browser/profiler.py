@@ -95,7 +95,9 @@ class Profiler:
 
     def picker(self, label: str) -> Locator:
         """The button that shows what is chosen, and opens the list."""
-        return self.ui.get_by_role("button", name=re.compile(f"^{label} "))
+        return self.ui.locator("[aria-haspopup=listbox]").and_(
+            self.ui.get_by_role("button", name=re.compile(f"^{label} "))
+        )
 
     def choose(self, label: str, value: str) -> None:
         self.picker(label).click()
