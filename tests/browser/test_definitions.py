@@ -13,7 +13,7 @@ from tests.browser.servers import Server
 
 STATS = (
     ".simple-table:not(.full) th.number, .area-average th[scope=row], .devices-table th:nth-child(n + 5), "
-    ".tile dt, .facts.edges dt"
+    ".tile dt, .facts[data-look=edges] dt"
 )
 NAMES = {
     *("Worker", "Rank", "Node", "Process", "Device", "Name", "Compute capability", "Backend", "Process groups", "Path")
