@@ -38,6 +38,11 @@ def main(checkout: str = ".") -> int:
         ),
         "lines of tests": _lines(root, files, r"tests/.*\.py$"),
         "lines of the UI": _lines(root, files, r"fe/src/(?!i18n/)(?!.*\.(test|gen)\.).*\.(ts|tsx|css)$"),
+        "of them of style": _lines(root, files, r"fe/src/.*\.css$"),
+        "suppressed rules of the UI": _found(root, files, r"fe/src/.*\.(tsx?|css)$", "biome-ignore"),
+        "tables, canvases and selects made by hand in views": _found(
+            root, files, r"fe/src/(views|shell)/(?!.*\.test\.).*\.tsx$", r"<(table|canvas|select)\b"
+        ),
         "files that define columns outside of results": sum(defines(name, text) for name, text in package.items()),
         f"pairs of structs that share {SHARED:.0%} of their fields": len(list(_twins(list(trees.values())))),
         f"functions above {LONG_FUNCTION} lines": sum(
@@ -73,6 +78,10 @@ def sentences(tree: ast.Module) -> list[str]:
 
 def _lines(root: Path, files: Sequence[str], pattern: str) -> int:
     return sum((root / name).read_text("utf-8").count("\n") for name in files if re.match(pattern, name))
+
+
+def _found(root: Path, files: Sequence[str], names: str, pattern: str) -> int:
+    return sum(len(re.findall(pattern, (root / name).read_text("utf-8"))) for name in files if re.match(names, name))
 
 
 def defines(name: str, text: str) -> bool:

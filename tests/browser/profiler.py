@@ -94,8 +94,10 @@ class Profiler:
         return self.ui.get_by_role("complementary", name="Selected")
 
     def picker(self, label: str) -> Locator:
-        """Run, Worker or Span."""
-        return self.ui.get_by_role("button", name=re.compile(f"^{label} "))
+        """The button that shows what is chosen, and opens the list."""
+        return self.ui.locator("[aria-haspopup=listbox]").and_(
+            self.ui.get_by_role("button", name=re.compile(f"^{label} "))
+        )
 
     def choose(self, label: str, value: str) -> None:
         self.picker(label).click()

@@ -34,7 +34,7 @@ def answer_of(profiler: Profiler, route: str = "critical_path", **query: str) ->
 
 
 def cells_of(table: Locator) -> list[list[str]]:
-    return [row.get_by_role("cell").all_inner_texts() for row in table.get_by_role("row").all()[1:]]
+    return [row.locator("th, td").all_inner_texts() for row in table.get_by_role("row").all()[1:]]
 
 
 def chart(profiler: Profiler) -> Locator:

@@ -12,8 +12,8 @@ from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
 
 STATS = (
-    ".simple-table th.number, .average-table th[scope=row], .devices-table th.metric, "
-    ".tile dt, .memory-facts dt, .row-numbers dt"
+    ".simple-table:not(.full) th.number, .area-average th[scope=row], .devices-table th:nth-child(n + 5), "
+    ".tile dt, .facts[data-look=edges] dt"
 )
 NAMES = {
     *("Worker", "Rank", "Node", "Process", "Device", "Name", "Compute capability", "Backend", "Process groups", "Path")

@@ -69,8 +69,7 @@ def test_how_steps_were_found(profiler: Profiler, watch: Watch) -> None:
 
 
 def test_another_rule(profiler: Profiler, watch: Watch) -> None:
-    choice = steps(profiler).get_by_role("combobox", name="Find steps by")
-    choice.select_option(label="The whole trace as one step")
+    profiler.choose("Find steps by", "The whole trace as one step")
     expect(steps(profiler)).to_contain_text("(1 step)")
     expect(profiler.page).to_have_url(re.compile("sr=whole_trace"))
     for view, table in (("operators", "Operators"), ("kernels", "Kernels")):
@@ -82,17 +81,16 @@ def test_another_rule(profiler: Profiler, watch: Watch) -> None:
     assert asked(watch, "health") == {"steps": "whole_trace"}
 
     profiler.go_to("overview")
-    choice.select_option(label="ProfilerStep marks")
+    profiler.choose("Find steps by", "ProfilerStep marks")
     expect(steps(profiler)).to_contain_text("The chosen rule finds no steps in this trace.")
     expect(steps(profiler)).to_contain_text("marks of an inference engine")
-    choice.select_option(label="the first rule that fits")
+    profiler.choose("Find steps by", "the first rule that fits")
     expect(steps(profiler)).not_to_contain_text("The chosen rule")
     expect(profiler.page).not_to_have_url(re.compile("sr="))
 
 
 def test_a_pattern(profiler: Profiler, watch: Watch) -> None:
-    choice = steps(profiler).get_by_role("combobox", name="Find steps by")
-    choice.select_option(label="A pattern of annotation names…")
+    profiler.choose("Find steps by", "A pattern of annotation names…")
     field = steps(profiler).get_by_role("textbox", name="Pattern")
     expect(field).to_be_focused()
     field.fill("(de")

@@ -101,7 +101,7 @@ def test_colours_and_short_slices(opened: Timeline) -> None:
     key, _ = leaf(opened.meta("rank0"), "rank0", STREAM)
     opened.show(key)
     by_category = opened.colours(opened.y(key, 0) + 7)
-    profiler.ui.get_by_label("Colour by").select_option("name")
+    profiler.choose("Colour by", "Name")
     opened.settle()
     by_name = opened.colours(opened.y(key, 0) + 7)
     assert (by_category != by_name).any()

@@ -133,7 +133,7 @@ def test_search_sums_and_arrows_are_of_all_ranks_shown(on_its_own: Profiler, wat
     expect(panel).to_contain_text(f"{slices:,} slices, {instants:,} instants")
     for rank, each in zip(ranks, sums, strict=True):
         assert each["devices"]
-        expect(panel.get_by_role("cell", name=f"{rank}: GPU {each['devices'][0]['device']}")).to_be_visible()
+        expect(panel.get_by_role("rowheader", name=f"{rank}: GPU {each['devices'][0]['device']}")).to_be_visible()
     first = on_its_own.grid("By name").first_rows("Name", 1)[0]
     count = sum(name["count"] for each in sums for name in each["by_name"] if name["name"] == first)
     assert on_its_own.grid("By name").first_rows("Count", 1) == [f"{count:,}"]

@@ -177,7 +177,7 @@ def test_8_how_busy_the_device_was_in_a_step(opened: Timeline) -> None:
         opened.settle()
         hands.press("m")
         table = opened.profiler.panel("Range").get_by_role("table").first
-        expect(table.get_by_role("cell", name="GPU 0")).to_be_visible()
+        expect(table.get_by_role("rowheader", name="GPU 0")).to_be_visible()
 
 
 def test_9_a_collective_on_two_ranks(opened: Timeline) -> None:

@@ -3,13 +3,23 @@ import {
   type MouseEvent,
   type PointerEvent,
   type ReactNode,
+  type RefObject,
   useEffect,
   useId,
   useRef,
   useState,
 } from "react";
 import { tableTexts } from "../i18n";
-import { cellAt, GridFrame, itemStyle, ROW_HEIGHT, rowAround, useVirtualRows } from "./GridFrame";
+import {
+  cellAt,
+  GridFrame,
+  isCopy,
+  itemStyle,
+  ROW_HEIGHT,
+  rowAround,
+  useVirtualRows,
+  type VirtualRows,
+} from "./GridFrame";
 import { GridRow } from "./GridRow";
 import { cellOf, type Rows, textAt } from "./model";
 import { moveTo } from "./moves";
@@ -44,27 +54,13 @@ function slotsFor(height: number): number {
 
 /** The virtual ARIA grid. The grid itself has the focus; `active` is the row the keys act on. */
 export function Grid(props: GridProps) {
-  const { label, source, columns, nameKey, selected, onSelect, renderExpanded, onRange } = props;
+  const { label, source, columns, nameKey, selected, onSelect, onRange } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);
-  const [expanded, setExpanded] = useState<ReadonlySet<string | number>>(new Set());
-
   const virtual = useVirtualRows(scroller, source.length, source.keyAt, OVERSCAN);
-  const [slots, setSlots] = useState(slotsFor(0));
-  // Details are as wide as what is visible of their row. Written past React: rows need not be drawn again.
-  useEffect(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const measure = () => {
-      element.style.setProperty("--shown-width", `${element.clientWidth}px`);
-      setSlots(slotsFor(element.clientHeight));
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, []);
+  const slots = useSlots(scroller);
+  const { expanded, toggle } = useExpanded(props, virtual);
 
   // Selected somewhere else (a bar, another view): bring the row into sight.
   const scrolledTo = useRef<string | null>(null);
@@ -76,20 +72,6 @@ export function Grid(props: GridProps) {
     setActive(index);
     virtual.scrollToIndex(index, { align: "auto" });
   }, [selected, source, nameKey, virtual]);
-
-  const toggle = (index: number, open?: boolean) => {
-    if (!source.at(index) || !renderExpanded) return;
-    const key = source.keyAt(index);
-    const next = new Set(expanded);
-    if (open ?? !next.has(key)) {
-      next.add(key);
-    } else {
-      next.delete(key);
-      // An open row is measured; a closed one is not, so its old height must be taken back by hand.
-      virtual.resizeItem(index, ROW_HEIGHT);
-    }
-    setExpanded(next);
-  };
 
   const select = (index: number) => {
     const place = source.at(index);
@@ -118,44 +100,28 @@ export function Grid(props: GridProps) {
     if (cell.title !== (title ?? "")) cell.title = title ?? "";
   };
 
+  const isSelected = (index: number) => {
+    const place = selected === null ? null : source.at(index);
+    return place !== null && textAt(place.rows, nameKey, place.row) === selected;
+  };
+
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
     const at = active ?? -1;
     const next = moveTo(event.key, at, source.length);
+    const place = source.at(at);
     if (next !== null) {
       setActive(next);
       virtual.scrollToIndex(next, { align: "auto" });
-      event.preventDefault();
-      return;
-    }
-    switch (event.key) {
-      case "ArrowRight":
-        toggle(at, true);
-        break;
-      case "ArrowLeft":
-        toggle(at, false);
-        break;
-      case "Enter":
-      case " ":
-        if (isSelected(at)) toggle(at);
-        else select(at);
-        break;
-      case "c": {
-        const place = source.at(at);
-        // Text the user has marked is copied by the browser.
-        if (!(event.ctrlKey || event.metaKey) || !place || getSelection()?.toString()) return;
-        props.onCopyRow(place.row, place.rows);
-        break;
-      }
-      default:
-        return;
-    }
+    } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      toggle(at, event.key === "ArrowRight");
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (isSelected(at)) toggle(at);
+      else select(at);
+    } else if (place && isCopy(event)) {
+      props.onCopyRow(place.row, place.rows);
+    } else return;
     event.preventDefault();
-  };
-
-  const isSelected = (index: number) => {
-    const place = selected === null ? null : source.at(index);
-    return place !== null && textAt(place.rows, nameKey, place.row) === selected;
   };
 
   const rowId = (index: number) => `${id}row${index}`;
@@ -184,8 +150,7 @@ export function Grid(props: GridProps) {
       onKeyDown={onKeyDown}
     >
       {items.map(({ index, start, key }) => {
-        const place = source.at(index);
-        const open = place !== null && expanded.has(key as string | number);
+        const open = source.at(index) !== null && expanded.has(key as string | number);
         return (
           <div
             // Elements are used again for rows that come into sight; that is half the work of making them.
@@ -196,27 +161,90 @@ export function Grid(props: GridProps) {
             ref={open ? virtual.measureElement : undefined}
             style={itemStyle(start)}
           >
-            <GridRow
+            <Item
+              {...props}
               id={rowId(index)}
               index={index}
-              row={place?.row ?? 0}
-              rows={place?.rows ?? null}
-              columns={columns.visible}
-              selected={isSelected(index)}
-              active={index === active}
-              expandable={renderExpanded !== undefined}
-              expanded={open}
+              isSelected={isSelected(index)}
+              isActive={index === active}
+              isOpen={open}
             />
-            {open && (
-              <div role="row" className="grid-detail">
-                <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
-                  {renderExpanded?.(place.row, place.rows)}
-                </div>
-              </div>
-            )}
           </div>
         );
       })}
     </GridFrame>
   );
+}
+
+interface ItemProps extends Pick<GridProps, "source" | "columns" | "renderExpanded"> {
+  readonly id: string;
+  readonly index: number;
+  readonly isSelected: boolean;
+  readonly isActive: boolean;
+  readonly isOpen: boolean;
+}
+
+/** A row, and what is below it where it is open. */
+function Item({ source, columns, renderExpanded, id, index, ...is }: ItemProps) {
+  const place = source.at(index);
+  return (
+    <>
+      <GridRow
+        id={id}
+        index={index}
+        row={place?.row ?? 0}
+        rows={place?.rows ?? null}
+        columns={columns.visible}
+        selected={is.isSelected}
+        active={is.isActive}
+        expandable={renderExpanded !== undefined}
+        expanded={is.isOpen}
+      />
+      {is.isOpen && place && (
+        <div role="row" className="grid-detail">
+          <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
+            {renderExpanded?.(place.row, place.rows)}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** How many elements rows take turns in. Details are as wide as what is visible of their row. */
+function useSlots(scroller: RefObject<HTMLDivElement | null>): number {
+  const [slots, setSlots] = useState(slotsFor(0));
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const measure = () => {
+      // Written past React: rows need not be drawn again.
+      element.style.setProperty("--shown-width", `${element.clientWidth}px`);
+      setSlots(slotsFor(element.clientHeight));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [scroller]);
+  return slots;
+}
+
+/** Which rows are open, by their keys. */
+function useExpanded({ source, renderExpanded }: GridProps, virtual: VirtualRows) {
+  const [expanded, setExpanded] = useState<ReadonlySet<string | number>>(new Set());
+  const toggle = (index: number, open?: boolean) => {
+    if (!source.at(index) || !renderExpanded) return;
+    const key = source.keyAt(index);
+    const next = new Set(expanded);
+    if (open ?? !next.has(key)) {
+      next.add(key);
+    } else {
+      next.delete(key);
+      // An open row is measured; a closed one is not, so its old height must be taken back by hand.
+      virtual.resizeItem(index, ROW_HEIGHT);
+    }
+    setExpanded(next);
+  };
+  return { expanded, toggle };
 }

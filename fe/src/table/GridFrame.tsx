@@ -3,7 +3,14 @@
  * and points at the active row: `biome.json` spares these files the rules that ask for such elements.
  */
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
-import type { CSSProperties, DOMAttributes, PointerEvent, ReactNode, RefObject } from "react";
+import type {
+  CSSProperties,
+  DOMAttributes,
+  KeyboardEvent,
+  PointerEvent,
+  ReactNode,
+  RefObject,
+} from "react";
 import { Edges } from "../ui";
 import type { DrawnColumn } from "./columns";
 import { HEADER_HEIGHT, Header } from "./Header";
@@ -13,7 +20,7 @@ import type { ColumnState } from "./useColumnState";
 export const ROW_HEIGHT = 28;
 
 type Scroller = RefObject<HTMLDivElement | null>;
-type VirtualRows = Virtualizer<HTMLDivElement, Element>;
+export type VirtualRows = Virtualizer<HTMLDivElement, Element>;
 
 /** Which of `count` rows are drawn; `keyAt`: what a row is known by, wherever it stands. */
 export function useVirtualRows(
@@ -33,6 +40,11 @@ export function useVirtualRows(
     // React 19 schedules scroll updates well by itself.
     useFlushSync: false,
   });
+}
+
+/** Whether a row is to be copied. Text that is marked is copied by the browser. */
+export function isCopy({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return key === "c" && (ctrlKey || metaKey) && !getSelection()?.toString();
 }
 
 /** The place of the row around an element, as rows have it in `data-row`; NaN outside of rows. */

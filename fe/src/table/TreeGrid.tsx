@@ -8,7 +8,7 @@ import {
   useState,
 } from "react";
 import { tableTexts } from "../i18n";
-import { cellAt, GridFrame, itemStyle, rowAround, useVirtualRows } from "./GridFrame";
+import { cellAt, GridFrame, isCopy, itemStyle, rowAround, useVirtualRows } from "./GridFrame";
 import { cellOf, type Rows } from "./model";
 import { moveTo } from "./moves";
 import type { Sort } from "./sort";
@@ -96,39 +96,30 @@ export function TreeGrid(props: TreeGridProps) {
     if (drawn && row !== undefined) cell.title = drawn.title(cellOf(rows, drawn.column.key, row));
   };
 
+  /** Opens a row, or goes into an open one. */
+  const deeper = (row = -1) => {
+    if (row < 0 || !isParent(row)) return;
+    if (isOpen(row)) go(active + 1);
+    else onToggle(row);
+  };
+  /** Closes an open row, or goes to the one around it. */
+  const outwards = (row = -1) => {
+    if (row < 0) return;
+    if (isParent(row) && isOpen(row)) onToggle(row);
+    else if ((parent[row] ?? -1) >= 0) go(visible.indexOf(parent[row] ?? -1));
+  };
+
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
     const row = visible[active];
     const next = moveTo(event.key, active, visible.length);
-    if (next !== null) {
-      go(next);
-      event.preventDefault();
-      return;
-    }
-    switch (event.key) {
-      case "ArrowRight":
-        if (row === undefined || !isParent(row)) break;
-        if (isOpen(row)) go(active + 1);
-        else onToggle(row);
-        break;
-      case "ArrowLeft":
-        if (row === undefined) break;
-        if (isParent(row) && isOpen(row)) onToggle(row);
-        else if ((parent[row] ?? -1) >= 0) go(visible.indexOf(parent[row] ?? -1));
-        break;
-      case "Enter":
-      case " ":
-        if (row !== undefined) select(row);
-        break;
-      case "c":
-        // Text the user has marked is copied by the browser.
-        if (!(event.ctrlKey || event.metaKey) || row === undefined || getSelection()?.toString())
-          return;
-        props.onCopyRow(row);
-        break;
-      default:
-        return;
-    }
+    if (next !== null) go(next);
+    else if (event.key === "ArrowRight") deeper(row);
+    else if (event.key === "ArrowLeft") outwards(row);
+    else if (event.key === "Enter" || event.key === " ") {
+      if (row !== undefined) select(row);
+    } else if (row !== undefined && isCopy(event)) props.onCopyRow(row);
+    else return;
     event.preventDefault();
   };
 

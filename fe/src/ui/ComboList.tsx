@@ -36,15 +36,6 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
     ),
   );
   const input = useRef<HTMLInputElement>(null);
-  const list = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: found.length,
-    getScrollElement: () => list.current,
-    estimateSize: () => OPTION_HEIGHT,
-    getItemKey: (index) => found[index]?.value ?? index,
-    overscan: OVERSCAN,
-    useFlushSync: false,
-  });
   // Rows are placed one by one, so the list cannot see for itself how wide they are.
   const widest = useMemo(
     () => Math.max(0, ...options.map(({ label, detail = "" }) => label.length + detail.length)),
@@ -54,11 +45,6 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
   useEffect(() => {
     input.current?.focus();
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the active option, and the filter
-  useEffect(() => {
-    if (found.length > 0) virtual.scrollToIndex(active, { align: "auto" });
-  }, [active, filter]);
-
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter") {
@@ -93,36 +79,69 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
         }}
         onKeyDown={onKeyDown}
       />
-      <div className="combo-list" ref={list} id={`${id}-list`} role="listbox" aria-label={label}>
-        <div role="presentation" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const option = found[index];
-            if (!option) return null;
-            return (
-              <div
-                key={key}
-                ref={virtual.measureElement}
-                data-index={index}
-                id={`${id}-${index}`}
-                role="option"
-                aria-selected={option.value === value}
-                aria-setsize={found.length}
-                aria-posinset={index + 1}
-                className={index === active ? "active" : undefined}
-                style={{ transform: `translateY(${start}px)` }}
-                onPointerMove={() => setActive(index)}
-                onClick={() => onDone(option.value)}
-              >
-                <span className="combo-option" title={option.title}>
-                  {onOneLine(option.label)}
-                </span>
-                {option.detail && <span className="muted">{option.detail}</span>}
-              </div>
-            );
-          })}
-        </div>
-      </div>
+      <Listbox
+        id={id}
+        label={label}
+        value={value}
+        found={found}
+        active={active}
+        onActive={setActive}
+        onDone={onDone}
+      />
       {found.length === 0 && <p className="combo-foot muted">{text.noMatch}</p>}
+    </div>
+  );
+}
+
+interface ListboxProps extends Omit<ListProps, "options"> {
+  readonly found: readonly Option[];
+  readonly active: number;
+  readonly onActive: (index: number) => void;
+}
+
+/** Those that the filter left over; only what is in sight is there. */
+function Listbox({ id, label, value, found, active, onActive, onDone }: ListboxProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: found.length,
+    getScrollElement: () => list.current,
+    estimateSize: () => OPTION_HEIGHT,
+    getItemKey: (index) => found[index]?.value ?? index,
+    overscan: OVERSCAN,
+    useFlushSync: false,
+  });
+  useEffect(() => {
+    if (found[active]) virtual.scrollToIndex(active, { align: "auto" });
+  }, [found, active, virtual]);
+  return (
+    <div className="combo-list" ref={list} id={`${id}-list`} role="listbox" aria-label={label}>
+      <div role="presentation" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, key, start }) => {
+          const option = found[index];
+          if (!option) return null;
+          return (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={option.value === value}
+              aria-setsize={found.length}
+              aria-posinset={index + 1}
+              className={index === active ? "active" : undefined}
+              style={{ transform: `translateY(${start}px)` }}
+              onPointerMove={() => onActive(index)}
+              onClick={() => onDone(option.value)}
+            >
+              <span className="combo-option" title={option.title}>
+                {onOneLine(option.label)}
+              </span>
+              {option.detail && <span className="muted">{option.detail}</span>}
+            </div>
+          );
+        })}
+      </div>
     </div>
   );
 }

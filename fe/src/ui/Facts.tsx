@@ -40,7 +40,7 @@ interface Props {
 /** Names and what they are; what comes from a trace is text. */
 export function Facts({ facts = [], look = "columns", children }: Props) {
   return (
-    <dl className={`facts ${look} num`}>
+    <dl className="facts num" data-look={look}>
       {facts.map(({ value, key, ...fact }) => (
         <Fact key={key ?? String(fact.name)} {...fact}>
           {value}

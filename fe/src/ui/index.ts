@@ -26,7 +26,7 @@ export { ProgressBar } from "./ProgressBar";
 export { Segmented } from "./Segmented";
 export { SourceLink } from "./SourceLink";
 export { Splitter } from "./Splitter";
-export { Swatch } from "./Swatch";
+export { PartsBar, Swatch } from "./Swatch";
 export { useWidth } from "./size";
 export { TextField } from "./TextField";
 export { Tile } from "./Tile";

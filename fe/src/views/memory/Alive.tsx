@@ -5,7 +5,7 @@ import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { type Rows, rowCount } from "../../table";
-import { Button, QueryPanel } from "../../ui";
+import { Button, PartsBar, QueryPanel, Swatch } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
 import { MOST_BLOCKS, type Moment } from "./look";
@@ -96,10 +96,11 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
   const parts = [
     {
       key: "known",
+      color: "var(--series-1)",
       size: known,
       label: `${text.known} (${text.blocksAlive(count(total))})`,
     },
-    { key: "unknown", size: unknown, label: text.unknown },
+    { key: "unknown", color: "var(--series-rest)", size: unknown, label: text.unknown },
   ];
   return (
     <div className="memory-sum num">
@@ -112,15 +113,11 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
           <Button onClick={() => look.setCursor(null)}>{text.backToPeak}</Button>
         )}
       </p>
-      <div className="memory-bar" aria-hidden="true">
-        {parts.map(({ key, size }) => (
-          <span key={key} className={`memory-${key}`} style={{ flexGrow: Math.max(0, size) }} />
-        ))}
-      </div>
+      <PartsBar parts={parts} />
       <ul>
-        {parts.map(({ key, size, label }) => (
+        {parts.map(({ key, size, label, color }) => (
           <li key={key}>
-            <span className={`memory-square memory-${key}`} aria-hidden="true" />
+            <Swatch color={color} />
             <strong title={exact(size, "bytes")}>{bytes(size)}</strong> {label}{" "}
             <span className="muted">{fraction(share(size))}</span>
           </li>

@@ -16,14 +16,10 @@ interface Props {
   readonly onCategory: (category: string) => void;
 }
 
-export function Tiles({ overview, onCause, onCategory }: Props) {
+export function Tiles(props: Props) {
+  const { overview, onCategory } = props;
   const steps = stepStats(overview);
-  const { device, devices, meta, steps: table, definitions } = overview;
-  const help = (key: string) => definitionText(definitions, key);
-  const share = (category: "cpu_exec" | "dataloader" | "communication") =>
-    fraction(shareOf(overview, category));
-  const remark =
-    devices.length > 1 ? text.devices(devices.length) : text.device(devices[0]?.id ?? 0);
+  const { device, meta, steps: table, definitions } = overview;
   return (
     <dl className="tiles beside">
       <Tile
@@ -42,86 +38,98 @@ export function Tiles({ overview, onCause, onCategory }: Props) {
         remark={steps.count === 1 ? text.oneStep : text.steps(count(steps.count))}
         onOpen={() => goToView("steps", null, { filter: "" })}
       />
-      {meta.device_type === "GPU" ? (
-        <>
-          <DeviceTile
-            label={text.busy}
-            help={help("busy")}
-            value={device.busy}
-            remark={remark}
-            onOpen={() => onCause("idle")}
-          />
-          <DeviceTile
-            label={text.computing}
-            help={help("computing")}
-            value={device.computing}
-            remark={remark}
-            onOpen={() => onCategory("kernel")}
-          />
-          {!!device.communicating && (
-            <DeviceTile
-              label={text.exposed}
-              help={help("exposed_communication")}
-              value={device.exposed_communication}
-              remark={remark}
-              onOpen={() => onCause("exposed_communication")}
-            />
-          )}
-          <DeviceTile
-            label={text.sm}
-            help={help("sm_efficiency")}
-            value={meanSmEfficiency(devices)}
-            remark={text.estimated}
-            onOpen={() => goToView("kernels", null, { filter: "", sort: "mean_blocks_per_sm" })}
-          />
-          <DeviceTile
-            label={text.occupancy}
-            help={help("achieved_occupancy")}
-            value={device.occupancy.mean}
-            remark={text.knownOf(fraction(device.occupancy.known_share))}
-            missing={device.occupancy.known_share === 0 ? text.notKnown : text.notRecorded}
-            onOpen={() =>
-              goToView("kernels", null, { filter: "", sort: "mean_achieved_occupancy" })
-            }
-          />
-          <DeviceTile
-            label={text.tensor}
-            help={help("tensor_cores_yes")}
-            value={device.tensor_cores.yes}
-            remark={text.unknownOf(fraction(device.tensor_cores.unknown))}
-            missing={device.tensor_cores.unknown === null ? text.notRecorded : text.notInNames}
-            onOpen={() => goToView("kernels", null, { filter: "", sort: "tensor_cores_used" })}
-          />
-          <OfPeak />
-        </>
-      ) : (
-        <>
-          <Tile
-            label={text.cpuShare}
-            help={definitionText(definitions, "cpu_exec")}
-            value={share("cpu_exec")}
-            remark={text.ofStep}
-            onOpen={() => onCategory("cpu_exec")}
-          />
-          <Tile
-            label={text.dataShare}
-            help={definitionText(definitions, "dataloader")}
-            value={share("dataloader")}
-            remark={text.ofStep}
-            onOpen={() => onCategory("dataloader")}
-          />
-        </>
-      )}
+      {meta.device_type === "GPU" ? <OfDevices {...props} /> : <OfHost {...props} />}
       {table.categories.includes("communication") && !device.communicating && (
         <Tile
           label={categoryName("communication")}
           help={definitionText(definitions, "communication")}
-          value={share("communication")}
+          value={fraction(shareOf(overview, "communication"))}
           remark={text.ofStep}
           onOpen={() => onCategory("communication")}
         />
       )}
     </dl>
+  );
+}
+
+function OfDevices({ overview, onCause, onCategory }: Props) {
+  const { device, devices, definitions } = overview;
+  const help = (key: string) => definitionText(definitions, key);
+  const remark =
+    devices.length > 1 ? text.devices(devices.length) : text.device(devices[0]?.id ?? 0);
+  return (
+    <>
+      <DeviceTile
+        label={text.busy}
+        help={help("busy")}
+        value={device.busy}
+        remark={remark}
+        onOpen={() => onCause("idle")}
+      />
+      <DeviceTile
+        label={text.computing}
+        help={help("computing")}
+        value={device.computing}
+        remark={remark}
+        onOpen={() => onCategory("kernel")}
+      />
+      {!!device.communicating && (
+        <DeviceTile
+          label={text.exposed}
+          help={help("exposed_communication")}
+          value={device.exposed_communication}
+          remark={remark}
+          onOpen={() => onCause("exposed_communication")}
+        />
+      )}
+      <DeviceTile
+        label={text.sm}
+        help={help("sm_efficiency")}
+        value={meanSmEfficiency(devices)}
+        remark={text.estimated}
+        onOpen={() => goToView("kernels", null, { filter: "", sort: "mean_blocks_per_sm" })}
+      />
+      <DeviceTile
+        label={text.occupancy}
+        help={help("achieved_occupancy")}
+        value={device.occupancy.mean}
+        remark={text.knownOf(fraction(device.occupancy.known_share))}
+        missing={device.occupancy.known_share === 0 ? text.notKnown : text.notRecorded}
+        onOpen={() => goToView("kernels", null, { filter: "", sort: "mean_achieved_occupancy" })}
+      />
+      <DeviceTile
+        label={text.tensor}
+        help={help("tensor_cores_yes")}
+        value={device.tensor_cores.yes}
+        remark={text.unknownOf(fraction(device.tensor_cores.unknown))}
+        missing={device.tensor_cores.unknown === null ? text.notRecorded : text.notInNames}
+        onOpen={() => goToView("kernels", null, { filter: "", sort: "tensor_cores_used" })}
+      />
+      <OfPeak />
+    </>
+  );
+}
+
+function OfHost({ overview, onCategory }: Props) {
+  const { definitions } = overview;
+  const share = (category: "cpu_exec" | "dataloader") => fraction(shareOf(overview, category));
+  return (
+    <>
+      <Tile
+        label={text.cpuShare}
+        help={definitionText(definitions, "cpu_exec")}
+        value={share("cpu_exec")}
+        remark={text.ofStep}
+        onOpen={() => onCategory("cpu_exec")}
+      />
+      <Tile
+        label={text.dataShare}
+        help={definitionText(definitions, "dataloader")}
+        value={share("dataloader")}
+        remark={text.ofStep}
+        onOpen={() => onCategory("dataloader")}
+      />
+    </>
   );
 }
 

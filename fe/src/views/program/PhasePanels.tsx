@@ -9,7 +9,7 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { derive, type ListColumn, ListTable, SimpleTable, textAt } from "../../table";
-import { Button, Empty, Link, Panel, QueryPanel, Segmented, Swatch } from "../../ui";
+import { Button, Empty, Link, Panel, PartsBar, QueryPanel, Segmented, Swatch } from "../../ui";
 import { params } from "./params";
 import { PHASE_LANE } from "./phaseLane";
 import { phaseSentence } from "./phaseSentence";
@@ -92,15 +92,14 @@ function Average({ answer, picked, onPick }: AverageProps) {
         {accumulates && ` ${text.accumulates(range(passes))}`}
         {inferred !== null && inferred >= TOLD_SHARE && ` ${text.inferred(fraction(inferred))}`}
       </p>
-      <div className="program-bar" aria-hidden="true">
-        {phases.map(({ name, exposed_ns: ns }) => (
-          <i
-            key={name}
-            title={`${phaseName(name)}: ${fraction(ns / total)}`}
-            style={{ width: `${(100 * ns) / total}%`, background: partColor(phasePart(name)) }}
-          />
-        ))}
-      </div>
+      <PartsBar
+        parts={phases.map(({ name, exposed_ns: ns }) => ({
+          key: name,
+          color: partColor(phasePart(name)),
+          size: ns,
+          title: `${phaseName(name)}: ${fraction(ns / total)}`,
+        }))}
+      />
       <PhaseTable answer={answer} total={total} picked={picked} onPick={onPick} />
       <Peaks answer={answer} />
       <Linked answer={answer} />

@@ -31,8 +31,6 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
   const { device } = look;
   const most = device.moments.reduce((a, b) => (b.reserved > a.reserved ? b : a));
   const reserved = most.reserved;
-  const leak = answer.findings.find((each) => each.id === "leak" && each.device === device.device);
-  const { growth } = device;
   const oom = answer.ooms.findLastIndex((each) => each.device === device.device);
   const at = answer.devices.indexOf(device);
   const inferred = device.inferred_oom;
@@ -51,67 +49,77 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
         </p>
       )}
       <SameProcess look={look} />
-      <dl className="tiles">
-        {device.has_history ? (
-          <>
-            <Tile
-              label={text.peak}
-              value={bytes(device.peak_requested)}
-              remark={
-                device.allocated_exact
-                  ? text.blocks(bytes(device.peak_allocated))
-                  : text.blocks(text.atLeast(bytes(device.peak_allocated)))
-              }
-              onOpen={() => openMoment(look, "peak")}
-            />
-            <Tile
-              label={text.reserved}
-              value={bytes(reserved)}
-              onOpen={() => openMoment(look, most.kind)}
-            />
-          </>
-        ) : (
-          <>
-            <Tile label={text.peak} value={bytes(null)} remark={text.notRecorded} />
-            <Tile
-              label={text.reservedAtEnd}
-              value={bytes(device.reserved)}
-              remark={text.segments(count(device.segments))}
-              onOpen={() => openMoment(look, "end")}
-            />
-          </>
-        )}
-        <Tile
-          label={text.atEnd}
-          value={bytes(device.requested)}
-          remark={text.blocks(bytes(device.allocated))}
-          onOpen={() => openMoment(look, "end")}
-        />
-        {device.has_history && (
-          <Tile
-            label={text.entries}
-            value={count(device.entries)}
-            onOpen={() => setAddress(change(params.axis, "record"), change(params.range, ""))}
-          />
-        )}
-        <Tile
-          label={text.fragmentation}
-          help={text.fragmentationHelp}
-          value={fraction(device.fragmentation)}
-          onOpen={() => openMoment(look, "end")}
-        />
-        {growth.per_step !== null && (
-          <Tile
-            label={text.grows}
-            value={bytes(growth.per_step)}
-            remark={text.ofSteps(count(growth.steps))}
-            onOpen={leak && (() => openMoment(look, String(leak.position)))}
-          />
-        )}
-      </dl>
+      <Tiles answer={answer} look={look} />
       <Warnings answer={answer} look={look} />
       <Findings answer={answer} look={look} />
     </>
+  );
+}
+
+function Tiles({ answer, look }: { readonly answer: SnapshotAnswer; readonly look: Look }) {
+  const { device } = look;
+  const most = device.moments.reduce((a, b) => (b.reserved > a.reserved ? b : a));
+  const leak = answer.findings.find((each) => each.id === "leak" && each.device === device.device);
+  const { growth } = device;
+  return (
+    <dl className="tiles">
+      {device.has_history ? (
+        <>
+          <Tile
+            label={text.peak}
+            value={bytes(device.peak_requested)}
+            remark={
+              device.allocated_exact
+                ? text.blocks(bytes(device.peak_allocated))
+                : text.blocks(text.atLeast(bytes(device.peak_allocated)))
+            }
+            onOpen={() => openMoment(look, "peak")}
+          />
+          <Tile
+            label={text.reserved}
+            value={bytes(most.reserved)}
+            onOpen={() => openMoment(look, most.kind)}
+          />
+        </>
+      ) : (
+        <>
+          <Tile label={text.peak} value={bytes(null)} remark={text.notRecorded} />
+          <Tile
+            label={text.reservedAtEnd}
+            value={bytes(device.reserved)}
+            remark={text.segments(count(device.segments))}
+            onOpen={() => openMoment(look, "end")}
+          />
+        </>
+      )}
+      <Tile
+        label={text.atEnd}
+        value={bytes(device.requested)}
+        remark={text.blocks(bytes(device.allocated))}
+        onOpen={() => openMoment(look, "end")}
+      />
+      {device.has_history && (
+        <Tile
+          label={text.entries}
+          value={count(device.entries)}
+          onOpen={() => setAddress(change(params.axis, "record"), change(params.range, ""))}
+        />
+      )}
+      <Tile
+        label={text.fragmentation}
+        help={text.fragmentationHelp}
+        value={fraction(device.fragmentation)}
+        onOpen={() => openMoment(look, "end")}
+      />
+      {growth.per_step !== null && (
+        <Tile
+          label={text.grows}
+          value={bytes(growth.per_step)}
+          remark={text.ofSteps(count(growth.steps))}
+          onOpen={leak && (() => openMoment(look, String(leak.position)))}
+        />
+      )}
+    </dl>
   );
 }
 

@@ -22,109 +22,126 @@ const MODES = (["top_down", "left_heavy", "bottom_up"] as const).map((value) => 
   label: text.modes[value],
 }));
 type Mode = (typeof MODES)[number]["value"];
+const BACKWARDS = (["as_run", "with_forward"] as const).map((value) => ({
+  value,
+  label: text.backwards[value],
+}));
 const SHOWS = (["flame", "table"] as const).map((value) => ({ value, label: text.shows[value] }));
 
 const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy };
 
 export default function Stacks() {
-  const [weight, setWeight] = useAddress(params.weight);
+  const [weight] = useAddress(params.weight);
   const [mode] = useAddress(params.mode);
-  const [show, setShow] = useAddress(params.show);
-  const [files, setFiles] = useAddress(params.files);
+  const [files] = useAddress(params.files);
   const [root, setRoot] = useAddress(params.zoom);
-  const direction = mode === "bottom_up" ? "bottom_up" : "top_down";
-  const [backward, setBackward] = useAddress(params.backward);
+  const [backward] = useAddress(params.backward);
   const [thread] = useAddress(params.thread);
-  const withForward = backward === "with_forward";
   const { query, shown, gone } = useZoom(
     {
       weight: weight ?? undefined,
-      direction,
+      direction: mode === "bottom_up" ? "bottom_up" : "top_down",
       files,
-      withForward,
+      withForward: backward === "with_forward",
       // Anything else is no thread of any trace.
       thread: /^\d{1,9}$/.test(thread) ? thread : "",
     },
     root,
   );
-  const weights = query.data?.meta.weights ?? [];
-  const shownWeight = query.data?.meta.weight ?? "host";
-  // What is zoomed into from the top is something else seen from the bottom.
-  const chooseMode = (next: Mode) => {
-    const turned = (next === "bottom_up") !== (mode === "bottom_up");
-    setAddress(change(params.mode, next), ...(turned ? [change(params.zoom, 0)] : []));
-  };
   return (
     <QueryPanel
       title={text.title}
       help={text.help}
       query={query}
       empty={(data) => (data.meta.entries === 0 ? NOTHING : null)}
-      actions={
-        <>
-          {weights.length > 1 && (
-            <Segmented
-              label={text.weight}
-              value={shownWeight}
-              options={weights.map((value) => ({ value, label: text.weights[value] }))}
-              onChange={(next: StackWeight) => setWeight(next === weights[0] ? null : next)}
-            />
-          )}
-          <Segmented label={text.mode} value={mode} options={MODES} onChange={chooseMode} />
-          {(withForward || query.data?.meta.has_backward) && (
-            <Segmented
-              label={text.backward}
-              value={backward}
-              options={(["as_run", "with_forward"] as const).map((value) => ({
-                value,
-                label: text.backwards[value],
-              }))}
-              onChange={setBackward}
-            />
-          )}
-          <Segmented label={text.show} value={show} options={SHOWS} onChange={setShow} />
-        </>
-      }
+      actions={<Actions meta={query.data?.meta} />}
     >
-      {(answer) => {
-        const drawn = shown ?? answer;
-        const filesField = (
-          <>
-            <Threads
-              meta={answer.meta}
-              // What is zoomed into may not be on another thread.
-              onChange={(next) => setAddress(change(params.thread, next), change(params.zoom, 0))}
-            />
-            <Files value={files} onChange={setFiles} />
-          </>
-        );
-        return (
-          <div className="stacks">
-            <Most answer={drawn} onRoot={setRoot} />
-            <Totals answer={drawn} />
-            {!drawn.meta.has_frames && (
-              <NoteList notes={drawn.meta.notes.filter(({ kind }) => kind === "no_stacks")} />
-            )}
-            {gone && (
-              <p className="stacks-gone" role="status">
-                {text.gone}
-              </p>
-            )}
-            {show === "table" ? (
-              <StackTree answer={drawn} root={root} onRoot={setRoot} files={filesField} />
-            ) : (
-              <StackFlame
-                answer={drawn}
-                heavy={mode !== "top_down"}
-                root={root}
-                onRoot={setRoot}
-                files={filesField}
-              />
-            )}
-          </div>
-        );
-      }}
+      {(answer) => (
+        <Shown answer={answer} drawn={shown ?? answer} gone={gone} root={root} onRoot={setRoot} />
+      )}
     </QueryPanel>
+  );
+}
+
+/** Which stacks, and how they are shown. */
+function Actions({ meta }: { meta: StacksTable["meta"] | undefined }) {
+  const [, setWeight] = useAddress(params.weight);
+  const [mode] = useAddress(params.mode);
+  const [show, setShow] = useAddress(params.show);
+  const [backward, setBackward] = useAddress(params.backward);
+  const weights = meta?.weights ?? [];
+  // What is zoomed into from the top is something else seen from the bottom.
+  const chooseMode = (next: Mode) => {
+    const turned = (next === "bottom_up") !== (mode === "bottom_up");
+    setAddress(change(params.mode, next), ...(turned ? [change(params.zoom, 0)] : []));
+  };
+  return (
+    <>
+      {weights.length > 1 && (
+        <Segmented
+          label={text.weight}
+          value={meta?.weight ?? "host"}
+          options={weights.map((value) => ({ value, label: text.weights[value] }))}
+          onChange={(next: StackWeight) => setWeight(next === weights[0] ? null : next)}
+        />
+      )}
+      <Segmented label={text.mode} value={mode} options={MODES} onChange={chooseMode} />
+      {(backward === "with_forward" || meta?.has_backward) && (
+        <Segmented
+          label={text.backward}
+          value={backward}
+          options={BACKWARDS}
+          onChange={setBackward}
+        />
+      )}
+      <Segmented label={text.show} value={show} options={SHOWS} onChange={setShow} />
+    </>
+  );
+}
+
+interface ShownProps {
+  readonly answer: StacksTable;
+  /** What is zoomed into. */
+  readonly drawn: StacksTable;
+  /** What was zoomed into is not there any more. */
+  readonly gone: boolean;
+  readonly root: number;
+  readonly onRoot: (root: number) => void;
+}
+
+function Shown({ answer, drawn, gone, root, onRoot }: ShownProps) {
+  const [mode] = useAddress(params.mode);
+  const [show] = useAddress(params.show);
+  const [files, setFiles] = useAddress(params.files);
+  const fields = (
+    <>
+      <Threads
+        meta={answer.meta}
+        // What is zoomed into may not be on another thread.
+        onChange={(next) => setAddress(change(params.thread, next), change(params.zoom, 0))}
+      />
+      <Files value={files} onChange={setFiles} />
+    </>
+  );
+  const stacks = { answer: drawn, root, onRoot, files: fields };
+  return (
+    <div className="stacks">
+      <Most answer={drawn} onRoot={onRoot} />
+      <Totals answer={drawn} />
+      {!drawn.meta.has_frames && (
+        <NoteList notes={drawn.meta.notes.filter(({ kind }) => kind === "no_stacks")} />
+      )}
+      {gone && (
+        <p className="stacks-gone" role="status">
+          {text.gone}
+        </p>
+      )}
+      {show === "table" ? (
+        <StackTree {...stacks} />
+      ) : (
+        <StackFlame {...stacks} heavy={mode !== "top_down"} />
+      )}
+    </div>
   );
 }
 

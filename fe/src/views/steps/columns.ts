@@ -1,8 +1,7 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
 import { categoryName, definitionText, stepKindName, stepsTexts } from "../../i18n";
-import { type CellColumn, declaredCells, type Table, tableOf } from "../../table";
-
+import { type CellColumn, type Column, declaredCells, type Table, tableOf } from "../../table";
 import { cause, type Usual } from "./outliers";
 
 const text = stepsTexts.columns;
@@ -11,70 +10,77 @@ const PARTS = "parts of a step";
 /** What devices did in a step. These are no parts: several go on at once. */
 const USES = ["busy", "computing", "communicating", "exposed_communication"] as const;
 
-/** A column for each number of a step. Of time and share, those stand in the table that the chart shows. */
-export function stepTable(
-  steps: Steps,
-  definitions: Definitions | undefined,
-  usual: Usual,
-  slow: readonly boolean[],
-  mode: "absolute" | "percent",
-  rows: readonly number[],
-  remark: (step: number) => string,
-): Table {
+interface Shown {
+  readonly usual: Usual;
+  readonly definitions?: Definitions | undefined;
+  /** By step, where outliers are marked; `remark`: what is said of one. */
+  readonly slow?: readonly boolean[];
+  readonly remark?: (step: number) => string;
+  /** Of time and share, those stand in the table that the chart shows. */
+  readonly mode?: "absolute" | "percent";
+}
+
+/** Numbers of the steps in `rows`, a column for each. */
+export function stepTable(steps: Steps, rows: readonly number[], shown: Shown): Table {
   const { labels, names } = steps;
   const telling = rows.some((step) => !isPlain(labels[step], names[step]));
-  const uses = USES.flatMap((key) => {
-    const ns = steps.use?.[`${key}_ns`];
-    return ns ? [{ key, ns }] : [];
-  });
   const marks = declaredCells<number>(steps.columns, {
     names: { key: "name", cell: (step) => names[step] },
     labels: { key: "label", hidden: !telling, cell: (step) => labels[step] ?? null },
     start_ns: { cell: (step) => steps.start_ns[step] },
     duration_ns: { family: PARTS, cell: (step) => steps.duration_ns[step] },
   });
-  const kind: CellColumn<number> = {
-    column: {
-      key: "kind",
-      label: text.kind,
-      type: "string",
-      unit: null,
-      help: definitionText(definitions ?? {}, "kind"),
-    },
-    cell: (step) => {
-      const found = steps.kinds[steps.kind[step] ?? -1];
-      return found ? stepKindName(found) : null;
-    },
+  return tableOf(
+    [
+      ...marks.slice(0, 2),
+      ...kindOf(steps, shown),
+      ...marks.slice(2),
+      ...differences(steps, shown),
+      ...parts(steps, shown),
+      ...uses(steps, shown),
+    ],
+    rows,
+  );
+}
+
+type Columns = CellColumn<number>[];
+
+/** The kind of a step, where there are several. */
+function kindOf({ kinds, kind }: Steps, { definitions }: Shown): Columns {
+  if (kinds.length === 0) return [];
+  const help = definitionText(definitions ?? {}, "kind");
+  const cell = (step: number) => {
+    const found = kinds[kind[step] ?? -1];
+    return found ? stepKindName(found) : null;
   };
-  const columns: CellColumn<number>[] = [
-    ...marks.slice(0, 2),
-    ...(steps.kinds.length === 0 ? [] : [kind]),
-    ...marks.slice(2),
+  return [{ column: { key: "kind", label: text.kind, type: "string", unit: null, help }, cell }];
+}
+
+/** How far a step is from the usual one, and why. */
+function differences(steps: Steps, { usual, slow = [], remark = String }: Shown): Columns {
+  const length = (step: number) => steps.duration_ns[step] ?? 0;
+  const change = { type: "number", change: "plain" } as const;
+  return [
     {
       column: {
         key: "delta_ns",
         label: text.delta,
-        type: "number",
+        ...change,
         unit: "ns",
         family: PARTS,
         help: text.deltaHelp,
-        change: "plain",
       },
-      cell: (step) => (steps.duration_ns[step] ?? 0) - usual.duration_ns,
+      cell: (step) => length(step) - usual.duration_ns,
     },
     {
       column: {
         key: "delta_percent",
         label: text.deltaPercent,
-        type: "number",
+        ...change,
         unit: "percent",
         help: text.deltaPercentHelp,
-        change: "plain",
       },
-      cell: (step) =>
-        usual.duration_ns > 0
-          ? ((steps.duration_ns[step] ?? 0) / usual.duration_ns - 1) * 100
-          : null,
+      cell: (step) => (usual.duration_ns > 0 ? (length(step) / usual.duration_ns - 1) * 100 : null),
     },
     {
       column: {
@@ -87,51 +93,47 @@ export function stepTable(
       },
       cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
     },
-    ...steps.categories.flatMap((category) => {
-      const label = categoryName(category);
-      const ns = steps.category_ns[category] ?? [];
-      const help = definitionText(definitions ?? {}, category);
-      return [
-        {
-          column: {
-            key: category,
-            label,
-            type: "number" as const,
-            unit: "ns" as const,
-            family: PARTS,
-            help,
-            hidden: mode === "percent",
-          },
-          cell: (step: number) => ns[step],
-        },
-        {
-          column: {
-            key: `${category}_percent`,
-            label: text.percent(label),
-            type: "number" as const,
-            unit: "percent" as const,
-            help: text.percentHelp(label),
-            bar: true,
-            hidden: mode === "absolute",
-          },
-          cell: (step: number) => share(ns[step], steps.duration_ns[step]),
-        },
-      ];
-    }),
-    ...uses.map(({ key, ns }) => ({
-      column: {
-        key: `${key}_percent`,
-        label: text.percent(text.uses[key]),
-        type: "number" as const,
-        unit: "percent" as const,
-        help: definitionText(definitions ?? {}, key),
-        bar: true,
-        hidden: key === "communicating" || ns.every((time) => time === 0),
-      },
-      cell: (step: number) => share(ns[step], steps.duration_ns[step]),
-    })),
   ];
-  return tableOf(columns, rows);
+}
+
+/** Each category as a time and as a share. */
+function parts(steps: Steps, { definitions, mode }: Shown): Columns {
+  return steps.categories.flatMap((category): Columns => {
+    const label = categoryName(category);
+    const ns = steps.category_ns[category] ?? [];
+    const help = definitionText(definitions ?? {}, category);
+    const hidden = mode === "percent";
+    const percent = { label: text.percent(label), help: text.percentHelp(label) };
+    return [
+      {
+        column: { key: category, label, type: "number", unit: "ns", family: PARTS, help, hidden },
+        cell: (step) => ns[step],
+      },
+      percentColumn(category, { ...percent, hidden: !hidden }, ns, steps),
+    ];
+  });
+}
+
+function uses(steps: Steps, { definitions }: Shown): Columns {
+  return USES.flatMap((key) => {
+    const ns = steps.use?.[`${key}_ns`];
+    if (!ns) return [];
+    const hidden = key === "communicating" || ns.every((time) => time === 0);
+    const help = definitionText(definitions ?? {}, key);
+    return [percentColumn(key, { label: text.percent(text.uses[key]), help, hidden }, ns, steps)];
+  });
+}
+
+function percentColumn(
+  key: string,
+  said: Pick<Column, "label" | "help" | "hidden">,
+  ns: readonly number[],
+  steps: Steps,
+): CellColumn<number> {
+  return {
+    column: { key: `${key}_percent`, type: "number", unit: "percent", bar: true, ...said },
+    cell: (step) => share(ns[step], steps.duration_ns[step]),
+  };
 }
 
 /** `ProfilerStep#5` says no more than 5. */

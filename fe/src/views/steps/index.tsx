@@ -89,64 +89,41 @@ function Sentence({ steps, usual, slow }: ShownProps) {
 
 /** The chart, and the table of what it shows. */
 function Shown({ steps, usual, slow }: ShownProps) {
-  const [mode, setMode] = useAddress(params.mode);
+  const [mode] = useAddress(params.mode);
   const [by] = useAddress(params.order);
-  const [wanted, setRange] = useAddress(params.range);
+  const [wanted] = useAddress(params.range);
   const [category, setCategory] = useAddress(params.category);
   const { sel } = useTrace();
   const [selected, setSelected] = usePicked();
-  const series = useMemo(() => seriesOf(steps), [steps]);
   const order = useMemo(
     () =>
       by === "duration" ? largestFirst(steps.duration_ns) : steps.names.map((_, step) => step),
     [steps, by],
   );
   const range = useMemo(() => rangeWithin(wanted, order.length), [wanted, order.length]);
-  const step = selected?.kind === "step" ? steps.names.indexOf(selected.name) : -1;
+  // In order of time also where the chart has another order: the table has its own.
+  const rows = useMemo(
+    () => order.slice(range?.from ?? 0, range?.to).toSorted((a, b) => a - b),
+    [order, range],
+  );
+  const at = selected?.kind === "step" ? steps.names.indexOf(selected.name) : -1;
+  const step = at < 0 ? null : at;
   const select = (index: number) =>
     setSelected({ kind: "step", name: steps.names[index] ?? String(index) });
   return (
     <>
-      <Panel
-        title={text.chart}
-        help={text.chartHelp}
-        actions={
-          <>
-            <Segmented
-              labelled
-              label={text.order}
-              value={by}
-              options={ORDERS}
-              // Positions mean other steps in another order.
-              onChange={(next) =>
-                setAddress(change(params.order, next), change(params.range, null))
-              }
-            />
-            <Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />
-          </>
-        }
-      >
-        <Columns
-          title={text.chart}
-          unit="ns"
-          xLabel={text.step}
-          what={text.what}
-          names={steps.names}
-          details={(index) => steps.labels[index] ?? null}
-          series={series}
-          mode={mode}
-          order={order}
-          range={range}
-          onRange={setRange}
-          selected={step < 0 ? null : step}
-          flagged={slow}
-          onPick={select}
-        />
-      </Panel>
+      <StepChart
+        steps={steps}
+        slow={slow}
+        order={order}
+        range={range}
+        step={step}
+        onPick={select}
+      />
       <CategoryPanel
         sel={sel}
         category={category}
-        step={step < 0 ? null : (steps.names[step] ?? null)}
+        step={step === null ? null : (steps.names[step] ?? null)}
         onClose={() => setCategory("")}
       />
       <Outliers steps={steps} usual={usual} slow={slow} onPick={select} />
@@ -157,20 +134,61 @@ function Shown({ steps, usual, slow }: ShownProps) {
               {text.tableShown(count(range.to - range.from), count(order.length))}
             </p>
           )}
-          <StepRows
-            steps={steps}
-            usual={usual}
-            slow={slow}
-            mode={mode}
-            // In order of time also where the chart has another order: the table has its own.
-            rows={useMemo(
-              () => order.slice(range?.from ?? 0, range?.to).toSorted((a, b) => a - b),
-              [order, range],
-            )}
-          />
+          <StepRows steps={steps} usual={usual} slow={slow} mode={mode} rows={rows} />
         </Panel>
       </div>
     </>
+  );
+}
+
+interface ChartProps extends Pick<ShownProps, "steps" | "slow"> {
+  readonly order: readonly number[];
+  readonly range: ReturnType<typeof rangeWithin>;
+  /** The one that is picked. */
+  readonly step: number | null;
+  readonly onPick: (step: number) => void;
+}
+
+function StepChart({ steps, slow, order, range, step, onPick }: ChartProps) {
+  const [mode, setMode] = useAddress(params.mode);
+  const [by] = useAddress(params.order);
+  const [, setRange] = useAddress(params.range);
+  const series = useMemo(() => seriesOf(steps), [steps]);
+  return (
+    <Panel
+      title={text.chart}
+      help={text.chartHelp}
+      actions={
+        <>
+          <Segmented
+            labelled
+            label={text.order}
+            value={by}
+            options={ORDERS}
+            // Positions mean other steps in another order.
+            onChange={(next) => setAddress(change(params.order, next), change(params.range, null))}
+          />
+          <Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />
+        </>
+      }
+    >
+      <Columns
+        title={text.chart}
+        unit="ns"
+        xLabel={text.step}
+        what={text.what}
+        names={steps.names}
+        details={(index) => steps.labels[index] ?? null}
+        series={series}
+        mode={mode}
+        order={order}
+        range={range}
+        onRange={setRange}
+        selected={step}
+        flagged={slow}
+        onPick={onPick}
+      />
+    </Panel>
   );
 }
 
@@ -183,7 +201,13 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
   const definitions = useOverview(useTrace().sel).data?.definitions;
   const table = useMemo(
     () =>
-      stepTable(steps, definitions, usual, slow, mode, rows, (step) => remark(steps, usual, step)),
+      stepTable(steps, rows, {
+        definitions,
+        usual,
+        slow,
+        mode,
+        remark: (step) => remark(steps, usual, step),
+      }),
     [steps, definitions, usual, slow, mode, rows],
   );
   return (

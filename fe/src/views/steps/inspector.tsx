@@ -28,7 +28,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
   const step = steps.names.indexOf(name);
   if (step < 0 || usual === null) return <p className="muted">{text.gone}</p>;
   const because = cause(steps, usual, step);
-  const table = stepTable(steps, definitions, usual, slow, "absolute", [step], () => "");
+  const table = stepTable(steps, [step], { definitions, usual });
   const start = steps.start_ns[step] ?? 0;
   return (
     <div className="step-inspector">

@@ -116,15 +116,8 @@ describe("what makes the difference", () => {
 
   it("stands in the table, next to every category in time and percent", () => {
     const found = outliers(steps, usual);
-    const table = stepTable(
-      steps,
-      undefined,
-      usual,
-      found,
-      "absolute",
-      [1, 2],
-      (step) => `because ${step}`,
-    );
+    const remark = (step: number) => `because ${step}`;
+    const table = stepTable(steps, [1, 2], { usual, slow: found, remark });
     expect(table.rows.name).toEqual(["4", "5"]);
     expect(table.rows.outlier).toEqual([null, "because 2"]);
     expect(table.rows.delta_ns).toEqual([0, 70]);
@@ -139,7 +132,7 @@ it("shows times or percentages first, annotations where they say more, what devi
   const usual = usualStep(plain);
   if (!usual) throw new Error("there are steps");
   const hidden = (steps: Steps, mode: "absolute" | "percent") =>
-    stepTable(steps, undefined, usual, [], mode, [0, 1], () => "")
+    stepTable(steps, [0, 1], { usual, mode })
       .columns.filter((column) => column.hidden)
       .map(({ key }) => key);
   expect(hidden(plain, "absolute")).toEqual([
@@ -151,7 +144,7 @@ it("shows times or percentages first, annotations where they say more, what devi
   expect(hidden(plain, "percent")).toEqual(["label", "outlier", "kernel", "dataloader"]);
   const named = { ...plain, labels: ["decode", "decode"], use: USE };
   expect(hidden(named, "percent")).not.toContain("label");
-  expect(stepTable(named, undefined, usual, [], "absolute", [0, 1], () => "").rows).toMatchObject({
+  expect(stepTable(named, [0, 1], { usual }).rows).toMatchObject({
     busy_percent: [50, 25],
     computing_percent: [40, 20],
   });
@@ -194,7 +187,7 @@ it("has a column for the kinds of steps where there are several", () => {
   const kindsOf = (steps: Steps) => {
     const usual = usualStep(steps);
     if (usual === null) throw new Error("no steps");
-    return stepTable(steps, undefined, usual, [], "absolute", [0, 1], () => "").rows.kind;
+    return stepTable(steps, [0, 1], { usual }).rows.kind;
   };
   expect(
     kindsOf(stepsOf([10, 2], [10, 1], { kinds: [training, validation], kind: [0, 1] })),

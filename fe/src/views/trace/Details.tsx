@@ -99,45 +99,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
           <Button onClick={() => onSameName(-1)}>‹ {text.previousSame}</Button>
           <Button onClick={() => onSameName(1)}>{text.nextSame} ›</Button>
         </div>
-        <Facts>
-          <Fact name={text.category}>{text.categories[details.category] ?? details.category}</Fact>
-          <Fact name={timelineTexts.start} title={exact(details.start_ns, "ns")}>
-            {momentIn(details.start_ns, { start: 0, end }, 1e9)}
-          </Fact>
-          <Fact name={timelineTexts.duration} title={exact(details.duration_ns, "ns")}>
-            {duration(details.duration_ns)}
-          </Fact>
-          <Fact name={text.self} title={exact(details.self_ns, "ns")}>
-            {duration(details.self_ns)}
-          </Fact>
-          {details.step !== null && (
-            <Fact name={text.step}>
-              {details.last_step === null
-                ? details.step
-                : text.severalSteps(details.step, details.last_step)}
-            </Fact>
-          )}
-          <Fact name={text.event}>{count(details.row)}</Fact>
-          {details.modules.length > 0 && (
-            <Fact name={text.modules}>{details.modules.join(" › ")}</Fact>
-          )}
-          {details.operator && (
-            <Fact name={text.operator}>
-              <Ref slice={details.operator} onPick={pick} />
-            </Fact>
-          )}
-          {details.owner && details.owner.how !== "operator" && (
-            <OwnerFact owner={details.owner} launcher={details.launch?.name ?? null} pick={pick} />
-          )}
-          {details.launch && (
-            <Fact name={text.launch}>
-              <Ref slice={details.launch} onPick={pick} />{" "}
-              <span className="muted">
-                {text.launchDelay(duration(details.start_ns - details.launch.start_ns))}
-              </span>
-            </Fact>
-          )}
-        </Facts>
+        <Numbers details={details} end={end} pick={pick} />
       </div>
       {launchOf.total > 0 && (
         <List
@@ -162,6 +124,54 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
         <List title={text.parents} slices={[...details.parents].reverse()} onPick={pick} />
       )}
     </div>
+  );
+}
+
+interface NumbersProps extends Pick<DetailsProps, "details"> {
+  /** Of the recording, ns. */
+  readonly end: number;
+  readonly pick: (slice: SliceRef) => void;
+}
+
+function Numbers({ details, end, pick }: NumbersProps) {
+  return (
+    <Facts>
+      <Fact name={text.category}>{text.categories[details.category] ?? details.category}</Fact>
+      <Fact name={timelineTexts.start} title={exact(details.start_ns, "ns")}>
+        {momentIn(details.start_ns, { start: 0, end }, 1e9)}
+      </Fact>
+      <Fact name={timelineTexts.duration} title={exact(details.duration_ns, "ns")}>
+        {duration(details.duration_ns)}
+      </Fact>
+      <Fact name={text.self} title={exact(details.self_ns, "ns")}>
+        {duration(details.self_ns)}
+      </Fact>
+      {details.step !== null && (
+        <Fact name={text.step}>
+          {details.last_step === null
+            ? details.step
+            : text.severalSteps(details.step, details.last_step)}
+        </Fact>
+      )}
+      <Fact name={text.event}>{count(details.row)}</Fact>
+      {details.modules.length > 0 && <Fact name={text.modules}>{details.modules.join(" › ")}</Fact>}
+      {details.operator && (
+        <Fact name={text.operator}>
+          <Ref slice={details.operator} onPick={pick} />
+        </Fact>
+      )}
+      {details.owner && details.owner.how !== "operator" && (
+        <OwnerFact owner={details.owner} launcher={details.launch?.name ?? null} pick={pick} />
+      )}
+      {details.launch && (
+        <Fact name={text.launch}>
+          <Ref slice={details.launch} onPick={pick} />{" "}
+          <span className="muted">
+            {text.launchDelay(duration(details.start_ns - details.launch.start_ns))}
+          </span>
+        </Fact>
+      )}
+    </Facts>
   );
 }
 

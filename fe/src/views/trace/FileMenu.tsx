@@ -78,16 +78,7 @@ export function FileMenu({ window }: { window: TimeWindow | null }) {
               )}
             </div>
           ) : (
-            // A sandbox around us drops downloads and new windows without a word.
-            <div className="trace-downloads">
-              <span>{text.blocked}</span>
-              {[stored, withCounters, PERFETTO_URL].map((address) => (
-                <span key={address} className="trace-address">
-                  <code>{address}</code>
-                  <CopyButton text={address} />
-                </span>
-              ))}
-            </div>
+            <Addresses of={[stored, withCounters, PERFETTO_URL]} />
           )}
           {problem !== null && (
             <p role="alert" className="trace-wrong">
@@ -112,5 +103,20 @@ function InPerfetto({ label, help, onOpen }: InPerfettoProps) {
     <Button title={help} onClick={onOpen}>
       {label}
     </Button>
+  );
+}
+
+/** A sandbox around us drops downloads and new windows without a word. */
+function Addresses({ of }: { of: readonly string[] }) {
+  return (
+    <div className="trace-downloads">
+      <span>{text.blocked}</span>
+      {of.map((address) => (
+        <span key={address} className="trace-address">
+          <code>{address}</code>
+          <CopyButton text={address} />
+        </span>
+      ))}
+    </div>
   );
 }
