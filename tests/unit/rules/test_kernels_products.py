@@ -56,6 +56,18 @@ def test_products_of_odd_sizes() -> None:
     assert finding.saving.alone_ns == pytest.approx(truth, rel=0.03)
 
 
+def test_products_of_attention_have_no_advice_on_their_sizes() -> None:
+    """One kernel takes the place of all of it, whatever its sizes."""
+    dims = {"Input Dims": [[32, 1000, 65], [32, 65, 1000]], "Input type": [HALF, HALF]}
+    product = Op("aten::bmm", ((ODD, 200, {}),), dims)
+    softmax = Op("aten::_softmax", (("softmax_warp_forward", 300, {}),), {"Input Dims": [[32, 1000, 1000], [], []]})
+    ids = {each.id for each in found(run(three(*OTHERS, product, softmax, product)), A100).values()}
+    assert "unfused_attention" in ids
+    assert "misaligned_products" not in ids
+    alone = {each.id for each in found(run(three(*OTHERS, product, add(5), product)), A100).values()}
+    assert "misaligned_products" in alone
+
+
 def test_odd_sizes_are_known_by_the_kernel_alone() -> None:
     """Inside a graph no operator says what is multiplied."""
     slow = run(three(*OTHERS, shapeless(half(*WORDS, GOOD / 2, ODD))))

@@ -143,7 +143,7 @@ def misaligned_products(facts: Facts) -> Iterator[Found]:
     kernels, chosen = products.kernels, products.chosen
     call, least_ns = kernels.call[chosen], _as_aligned(products)
     looked_at = products.are_of(Kind.GEMM) & (kernels.duration[chosen] >= limit("least_ns"))
-    looked_at &= ~np.append(products.is_skinny, False)[call]
+    looked_at &= ~np.append(products.is_skinny, False)[call] & ~products.in_attention
     gains = kernels.calls.duration - least_ns >= limit("least_gain") * kernels.calls.duration
     odd = products.of_shapes("aligned") < needed_of(products.call_element)
     by_shape = (aligned_by_name(products) == 0) & np.append(odd & gains, False)[call]
@@ -220,7 +220,7 @@ def slow_products(facts: Facts) -> Iterator[Found]:
     kernels, chosen = products.kernels, products.chosen
     call, expected = kernels.call[chosen], _expected(facts, products)
     slow = products.are_of(Kind.GEMM) & products.use(Use.YES) & ~loads_pieces(products)
-    slow &= np.append(_slow_calls(facts, products, expected), False)[call]
+    slow &= np.append(_slow_calls(facts, products, expected), False)[call] & ~products.in_attention
     faster = products.faster(chosen[slow], products.least_ns() / expected, limit("most_speedup"), 1)
     lost = int((kernels.duration[faster.kernels] - faster.target_ns).sum())
     if not lost or facts.share(lost) < limit("least_share"):

@@ -24,6 +24,8 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import FindingConfidence
+from torch_tb_profiler.insights.shared.operator_line import operator_line
+from torch_tb_profiler.insights.shared.patterns import attention, by_hand
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.family import Kind
 
@@ -99,6 +101,19 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         names = self.facts.trace.events.name[self.kernels.row[self.chosen]]
         few: Bool = self.facts.trace.strings.where(_FEW_ROWS.search, names)[names]
         return few
+
+    @cached_property
+    def in_attention(self) -> Bool:
+        """Which of `chosen` are of attention that is written out, shape (chosen,): one kernel can take their place, so
+        that their own sizes are no matter.
+        """
+        model = self.facts.model
+        line = operator_line(model)
+        inside = np.zeros(len(line.text) + 1, np.bool_)  # the last is for "no place"
+        for first, after in by_hand(model, attention(model)):
+            inside[first:after] = True
+        found: Bool = inside[line.place[self.kernels.place[self.chosen]]]
+        return found
 
     def use(self, use: Use) -> Bool:
         """Which of `chosen` have this use of tensor cores, shape (chosen,)."""
