@@ -193,30 +193,22 @@ function scale(
   ];
 }
 
-/** Home and End stay in the row. */
+/** Rows and columns that a key goes; Home and End stay in the row. */
+const STEPS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  PageUp: [-PAGE, 0],
+  PageDown: [PAGE, 0],
+  Home: [0, Number.NEGATIVE_INFINITY],
+  End: [0, Number.POSITIVE_INFINITY],
+};
+
 function moved(key: string, from: number, rows: number, columns: number): number | null {
-  const [row, column] = [Math.floor(from / columns), from % columns];
-  const to = (nextRow: number, nextColumn: number) =>
-    Math.max(0, Math.min(rows - 1, nextRow)) * columns +
-    Math.max(0, Math.min(columns - 1, nextColumn));
-  switch (key) {
-    case "ArrowLeft":
-      return to(row, column - 1);
-    case "ArrowRight":
-      return to(row, column + 1);
-    case "ArrowUp":
-      return to(row - 1, column);
-    case "ArrowDown":
-      return to(row + 1, column);
-    case "PageUp":
-      return to(row - PAGE, column);
-    case "PageDown":
-      return to(row + PAGE, column);
-    case "Home":
-      return to(row, 0);
-    case "End":
-      return to(row, columns - 1);
-    default:
-      return null;
-  }
+  const step = STEPS[key];
+  if (!step) return null;
+  const within = (place: number, count: number) => Math.max(0, Math.min(count - 1, place));
+  const row = within(Math.floor(from / columns) + step[0], rows);
+  return row * columns + within((from % columns) + step[1], columns);
 }

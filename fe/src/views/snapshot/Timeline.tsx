@@ -116,11 +116,7 @@ function Drawn({ answer, look, zoomed, onWindow }: DrawnProps) {
           return tipOf(answer, column, layer, layer && colorOf(nameOf(answer, layer)));
         }}
         legend={[
-          ...LINES.map((line) => ({
-            ...line,
-            line: line.dashed ? ("dashed" as const) : ("solid" as const),
-            shown: true,
-          })),
+          ...LINES,
           ...lines.slice(0, LEGEND).map((line) => ({
             key: line,
             label: frameLabel(line),
@@ -138,8 +134,14 @@ function Drawn({ answer, look, zoomed, onWindow }: DrawnProps) {
 }
 
 const LINES = [
-  { key: "requested", label: text.tip.inUse, color: "var(--text)", dashed: false },
-  { key: "reserved", label: text.tip.reserved, color: "var(--series-2)", dashed: true },
+  { key: "requested", label: text.tip.inUse, color: "var(--text)", line: "solid", shown: true },
+  {
+    key: "reserved",
+    label: text.tip.reserved,
+    color: "var(--series-2)",
+    line: "dashed",
+    shown: true,
+  },
 ] as const;
 
 /** What is drawn of an answer, in the places of its axis. */
@@ -168,7 +170,7 @@ function drawnOf(
       const points = edges.map(
         (edge, at) => [edge, values[Math.min(at, x.length - 1)] ?? 0] as const,
       );
-      return { ...line, points };
+      return { ...line, points, dashed: line.line === "dashed" };
     }),
     events: answer.marks.flatMap((mark): CurveEvent[] => {
       const time = axis === "record" ? mark.position : mark.time_ns;
