@@ -64,7 +64,10 @@ STEPS := lint test-fe test-all-py
 
 # The checks of code run beside the tests, which wait for browsers and servers a part of their time, and are shown when
 # they have ended. The UI is built before: both want it.
-test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
+# What a fresh machine lacks is installed beside each other, too: Node first, as pip may bring it.
+test:
+	@$(MAKE) --no-print-directory .venv/.stamp-node
+	@$(MAKE) --no-print-directory $(BESIDE) .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT); start=$$(date +%s); failed=; \
 	$(MAKE) --no-print-directory --keep-going lint test-fe > $(OUT)/checks.log 2>&1 & checks=$$!; \
 	trap 'kill $$checks 2>/dev/null' INT TERM; \

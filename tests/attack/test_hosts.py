@@ -31,6 +31,7 @@ def test_however_it_is_started(arguments: tuple[str, ...], tmp_path: Path) -> No
     assert pair.complaints == []
 
 
+@pytest.mark.long
 def test_tensorboard_outlives_damage(tmp_path: Path) -> None:
     outcome = board_damage.attack(tmp_path, 1, 2)
     assert outcome.complaints == []

@@ -33,7 +33,7 @@ def end(server: Server, with_signal: int) -> None:
         raise AssertionError(f"signal {with_signal} did not end it:\n{server.printed()}") from None
 
 
-@pytest.mark.parametrize(("seed", "rounds"), [(1, 3)])
+@pytest.mark.parametrize(("seed", "rounds"), [(1, 1), pytest.param(1, 3, marks=pytest.mark.long)])
 def test_what_killed_servers_leave_harms_nobody(tmp_path: Path, seed: int, rounds: int) -> None:
     killed(tmp_path, seed, rounds)
 

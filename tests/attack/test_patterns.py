@@ -200,11 +200,23 @@ def test_of_short_text_none_grows_with_the_cube(name: str) -> None:
     assert not slow, "\n".join(f"{each}: {text}" for each, text in slow.items())
 
 
-@pytest.mark.parametrize("text", [r"\w+_op<", r"(a|b)*?ab\d+x", r"_\w+?_B\w+?_([A-Z]\w*?)_"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\w+_op<",
+        *(pytest.param(text, marks=pytest.mark.long) for text in (r"(a|b)*?ab\d+x", r"_\w+?_B\w+?_([A-Z]\w*?)_")),
+    ],
+)
 def test_slow_patterns_are_found(text: str) -> None:
     assert grows_too_fast(re.compile(text), {"search"})
 
 
-@pytest.mark.parametrize("text", [r"(?i:gridwise\w*conv\w*(?:xdl|wmma))", r"cutlass\w*_simt_\w*(?:fprop|dgrad|wgrad)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(r"(?i:gridwise\w*conv\w*(?:xdl|wmma))", marks=pytest.mark.long),
+        r"cutlass\w*_simt_\w*(?:fprop|dgrad|wgrad)",
+    ],
+)
 def test_slow_patterns_of_short_text_are_found(text: str) -> None:
     assert grows_too_fast(re.compile(text), {"search"}, SHORT_SIZE, SHORT_GROWTH)

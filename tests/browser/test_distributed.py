@@ -263,17 +263,6 @@ def test_a_run_without_communication_says_so(on_its_own: Profiler) -> None:
     expect(on_its_own.grid("Ranks").count).to_be_visible()
 
 
-def test_an_error_and_retry(on_its_own: Profiler) -> None:
-    page = on_its_own.page
-    page.route("**/api/ranks?*", lambda route: route.fulfill(status=422, json={"error": "mark 4711"}))
-    on_its_own.open(v="distributed", r=GPU_RUN)
-    alert = on_its_own.ui.get_by_role("alert")
-    expect(alert).to_contain_text("mark 4711")
-    page.unroute("**/api/ranks?*")
-    alert.get_by_role("button", name="Retry").click()
-    expect(on_its_own.grid("Ranks").count).to_be_visible()
-
-
 def test_usable_by_everybody(axe: Axe) -> None:
     profiler = axe.profiler
     profiler.open(v="distributed", r=GPU_RUN, k="rank2")

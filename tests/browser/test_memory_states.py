@@ -13,7 +13,7 @@ from tests import events, tiny
 from tests.browser.conftest import Keep, OpenPage, StartServer
 from tests.browser.history import back
 from tests.browser.memory import comes, cursor, drag, open_memory, plot, range_of
-from tests.browser.profiler import GPU_RUN, Profiler, definition
+from tests.browser.profiler import Profiler, definition
 from tests.browser.servers import Server
 
 
@@ -160,24 +160,6 @@ def test_a_trace_without_totals_has_operators(small: Profiler) -> None:
     for tab, title in (("Alive", "What was alive"), ("Allocations", "Allocations")):
         small.switch("Table", tab)
         expect(small.panel(title).get_by_text("The trace does not hold addresses")).to_be_visible()
-
-
-def test_errors_name_the_request_and_can_be_retried(on_its_own: Profiler) -> None:
-    page = on_its_own.page
-    page.route("**/api/memory/*", lambda route: route.fulfill(status=500, json={"error": "mark 4711"}))
-    on_its_own.open(v="memory", r=GPU_RUN)
-    alert = on_its_own.panel("Memory in use").get_by_role("alert")
-    expect(alert).to_contain_text("mark 4711")
-    expect(alert).to_contain_text(f"api/memory/curve?run={GPU_RUN}")
-    page.unroute("**/api/memory/*")
-    page.route("**/api/memory/alive*", lambda route: route.fulfill(status=500, json={"error": "mark 4712"}))
-    alert.get_by_role("button", name="Retry").click()
-    expect(definition(on_its_own.panel("Memory in use"), "Peak allocated")).to_be_visible()
-    alert = on_its_own.panel("What was alive").get_by_role("alert")
-    expect(alert).to_contain_text("mark 4712")
-    page.unroute("**/api/memory/alive*")
-    alert.get_by_role("button", name="Retry").click()
-    expect(on_its_own.grid("What was alive").count).to_be_visible()
 
 
 def test_a_failed_zoom_leaves_the_curve(opened: Profiler) -> None:

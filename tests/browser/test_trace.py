@@ -159,17 +159,6 @@ def test_a_trace_without_slices(tmp_path: Path, serve_logs: Callable[[Path], Ser
     expect(file_menu(profiler).get_by_role("link", name="Download as recorded")).to_be_visible()
 
 
-def test_an_error_and_retry(on_its_own: Profiler) -> None:
-    page = on_its_own.page
-    page.route("**/api/trace/slices*", lambda route: route.fulfill(status=500, json={"error": "mark 4711"}))
-    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", l="1")
-    alert = panel(on_its_own).get_by_role("alert")
-    expect(alert).to_contain_text("mark 4711")
-    page.unroute("**/api/trace/slices*")
-    alert.get_by_role("button", name="Retry").click()
-    expect(table(on_its_own)).to_be_visible()
-
-
 def test_usable_by_everybody(axe: Axe) -> None:
     profiler = axe.profiler
     profiler.open(v="trace", r=GPU_RUN, t="0-5000000", l="1")

@@ -58,6 +58,7 @@ VIEWS = {
     "steps": "steps",
     "run_ranks": "distributed",
     "run_group": "distributed",
+    "collective": "distributed",
     "moe": "distributed",
     "fsdp": "distributed",
     "bandwidth_fit": "distributed",

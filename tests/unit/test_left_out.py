@@ -155,7 +155,7 @@ def test_tables_have_columns_and_what_makes_them() -> None:
     for name, table in TABLES.items():
         if table.command.of_run:
             continue
-        assert name in COLUMNS, f"tables/columns.py has no line for the table {name}"
+        assert not table.agents or name in COLUMNS, f"tables/columns.py has no line for the table {name} of agents"
         made = table.question in questions or (not table.question and name in RESULTS)
         assert made, (
             f"the table {name} is neither of a question of questions.py nor made by a line of tables/results.py"
