@@ -69,3 +69,10 @@ it("shows blanks that HTML would drop", async () => {
   const shown = screen.getAllByRole("option").map((option) => option.textContent);
   expect(shown).toEqual(["run", "run␣", "a␣␣b"]);
 });
+
+it("keeps the focus in the filter while an option is pressed, though what is around can have it", async () => {
+  show();
+  await open();
+  const [, second] = screen.getAllByRole("option");
+  expect(second && fireEvent.mouseDown(second)).toBe(false);
+});

@@ -132,6 +132,8 @@ function Listbox({ id, label, value, found, active, onActive, onDone }: ListboxP
               className={index === active ? "active" : undefined}
               style={{ transform: `translateY(${start}px)` }}
               onPointerMove={() => onActive(index)}
+              // The focus stays in the filter: where something around can have it, the list would close.
+              onMouseDown={(event) => event.preventDefault()}
               onClick={() => onDone(option.value)}
             >
               <span className="combo-option" title={option.title}>
