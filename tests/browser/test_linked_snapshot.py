@@ -54,7 +54,9 @@ def test_a_snapshot_of_the_same_process(
     expect(note).to_contain_text("differs by 1.5 ms")
     timeline = Timeline(profiler).settle()
     names = ["Allocator calls", "Requested, by line", "Allocated blocks", "Active blocks", "Reserved segments"]
-    assert set(names) <= set(timeline.names())
+    # they are asked for when the note is there
+    wait_until(lambda: set(names) <= set(timeline.names()), "tracks of the snapshot")
+    timeline.settle()
     # the picture is as high as the allocator knows, at every record
     link = server.api("snapshot/link", run="both", worker="trainer", exp_run="both", exp_worker="snapshot")
     first = allocator.records[0]["time_us"]
