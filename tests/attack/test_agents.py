@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="the extra mcp is needed")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_every_request_has_one_harmless_answer(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("resource", reason="takes limits of processes")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_no_traceback_and_nothing_left(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from torch_tb_profiler.ingest.ingest import ingest
 from torch_tb_profiler.web.openapi import document
 from torch_tb_profiler.workspace import open_workspace
 
+pytestmark = pytest.mark.long
+
 RUN, WORKER = "generated_4gpu_h100", "rank0"
 #: what is changed, and in which files
 SUFFIXES = {"traces": (".columns", ".rank", ".run"), "snapshots": (".columns",), "timelines": (".timeline",)}

@@ -10,7 +10,7 @@ from tests.attack import board_damage, slow_clients, tensorboard
 from tests.attack.tensorboard import both
 from tests.tiny import write_trace
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_tensorboard_answers_as_the_stand_alone_server_does(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from tests.tiny import wait_until
 from tests.tracegen import Config
 from tests.tracegen.writer import write_run
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("resource", reason="takes limits of processes")
 
 TRACES = [{"run": "run", "worker": "worker0"}]

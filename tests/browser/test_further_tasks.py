@@ -17,6 +17,8 @@ from tests.browser.servers import Server
 from tests.browser.test_tasks import MOST_CLICKS, Hand, answer
 from tests.events import Event, annotation, kernel, launch, op
 
+pytestmark = pytest.mark.long
+
 PREFILL = "execute_context_1(512)_generation_0(0)"
 DECODE = "execute_context_0(0)_generation_8(8)"
 

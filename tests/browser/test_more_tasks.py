@@ -16,6 +16,8 @@ from tests.browser.servers import Server
 from tests.browser.test_tasks import MOST_CLICKS, Hand, answer
 from tests.events import Event, annotation, frame, op
 
+pytestmark = pytest.mark.long
+
 DECODE = "execute_context_0(0)_generation_8(8)"
 TIME = re.compile(r"^[\d.]+ (ns|µs|ms|s)( \(step \d+\))?$")
 

@@ -11,7 +11,7 @@ from tests.held_out.machine import MI300X
 from tests.held_out.run import Program, model_of, run
 from tests.summary_checks import check_summary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 PROGRAMS = [
     training.slow_workers,
