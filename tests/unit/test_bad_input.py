@@ -45,7 +45,7 @@ INPUTS = (
 )
 
 #: of the commands that print a table, which run the same code, those that each test tries; at night all are tried
-SOME_TABLES = {"steps", "operators", "communication", "path"}
+SOME_TABLES = set("steps operators slices allocations communication path modules traces rank-ranges".split())
 
 
 def commands(names: Iterable[str]) -> list[Any]:
