@@ -9,7 +9,7 @@ export const ranks = area("ranks", {
     none: (ranks: string, steps: string) =>
       `No rank is slow: over ${steps === "1" ? "one step" : `${steps} steps`}, none of the ${ranks} ranks works clearly longer than its peers.`,
     two: (rank: string, late: string) =>
-      `Of two ranks, ${rank} works ${late} longer in each step, and the other waits for it.`,
+      `${rank} works ${late} longer in each step, and the other rank waits for it.`,
     soFar: (ranks: string, step: string) =>
       `${ranks} ranks have been read so far, and a step takes ${step}. Slow ranks are named once all have been read.`,
     unknown: (ranks: string) =>

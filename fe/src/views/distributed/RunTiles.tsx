@@ -4,7 +4,7 @@ import { ranksTexts } from "../../i18n";
 import { goToView } from "../../state";
 import { Tile } from "../../ui";
 import { showCollectives, showRanks, showStraggler } from "./go";
-import { named, rankName } from "./sentence";
+import { laterOfTwo, named, rankName } from "./sentence";
 
 const text = ranksTexts.tiles;
 /** Characters that a tile has room for. */
@@ -36,7 +36,7 @@ export function RunTiles({ answer }: { answer: RanksOverview }) {
       onOpen={ns ? () => showCollectives({ sort }) : undefined}
     />
   );
-  const [worst] = named(answer);
+  const worst = named(answer)[0] ?? laterOfTwo(answer);
   const later = loading > 0 ? text.later : present < 2 ? text.oneRank : null;
   const nobody = later ?? text.nobodyRemark;
   return (
@@ -65,13 +65,13 @@ export function RunTiles({ answer }: { answer: RanksOverview }) {
         label={text.slowest}
         help={text.slowestHelp}
         value={
-          tiles.slowest_worker === null
-            ? present < 2 || loading > 0
+          worst
+            ? rankName(worst.rank, worst.worker)
+            : present < 2 || loading > 0
               ? MISSING
               : text.nobody
-            : rankName(tiles.slowest_rank, tiles.slowest_worker)
         }
-        remark={tiles.slowest_cause === null ? nobody : ranksTexts.causeName[tiles.slowest_cause]}
+        remark={worst ? ranksTexts.causeName[worst.cause] : nobody}
         onOpen={worst && (() => showStraggler(answer, worst))}
       />
       <Tile

@@ -7,7 +7,7 @@ import { ListTable } from "../../table";
 import { Button, Each, Link, Panel } from "../../ui";
 import { compareRanks, showStraggler } from "./go";
 import { rangesOf } from "./ranks";
-import { named, rankName, typical } from "./sentence";
+import { laterOfTwo, named, rankName, typical } from "./sentence";
 
 const text = ranksTexts.stragglers;
 const missing = ranksTexts.missing;
@@ -15,8 +15,9 @@ const missing = ranksTexts.missing;
 const MOST = 8;
 
 export function Stragglers({ answer }: { answer: RanksOverview }) {
-  const slow = named(answer);
-  const listed = answer.stragglers.filter((straggler) => !straggler.named);
+  const later = laterOfTwo(answer);
+  const slow = later ? [later] : named(answer);
+  const listed = answer.stragglers.filter((straggler) => !slow.includes(straggler));
   const { slow_links: links } = answer;
   return (
     <Panel title={text.title} help={text.help}>

@@ -52,7 +52,7 @@ describe("the run in one sentence", () => {
   it("says who of two makes the other wait", () => {
     const listed = overviewOf(2, { stragglers: [slow(1, { named: false, doubt: "few_peers" })] });
     expect(headline(listed)).toBe(
-      "Of two ranks, Rank 1 works 7 ms longer in each step, and the other waits for it.",
+      "Rank 1 works 7 ms longer in each step, and the other rank waits for it.",
     );
   });
 

@@ -15,6 +15,12 @@ export function named(answer: RanksOverview): readonly Straggler[] {
   return answer.stragglers.filter((straggler) => straggler.named);
 }
 
+/** Which of two ranks the other waits for: with so few peers nobody is named, yet it is no less true. */
+export function laterOfTwo({ stragglers, tiles }: RanksOverview): Straggler | undefined {
+  if (tiles.loading > 0) return;
+  return stragglers.find((each) => each.doubt === "few_peers");
+}
+
 /** One sentence that says what is wrong with the run. */
 export function headline(answer: RanksOverview): string {
   const { tiles, slow_links: links } = answer;
@@ -27,7 +33,7 @@ export function headline(answer: RanksOverview): string {
   if (link) return words.link(link.group, decimal(link.ratio, 1));
   if (tiles.present < 2) return words.one(duration(tiles.step_ns));
   if (tiles.steps === 0) return words.unknown(count(tiles.present));
-  const later = answer.stragglers.find((each) => each.doubt === "few_peers");
+  const later = laterOfTwo(answer);
   if (later) return words.two(rankName(later.rank, later.worker), duration(later.late_ns));
   return words.none(count(tiles.present), count(tiles.steps));
 }
