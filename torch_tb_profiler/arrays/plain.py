@@ -20,7 +20,7 @@ def plain(value: Any) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Return JSON; numbers that JSON does not have (NaN, infinities) are null.
+    """Return a value as JSON; numbers that JSON does not have (NaN, infinities) are null.
 
     >>> dumps({"share": np.float64("nan")})
     b'{"share":null}'
@@ -29,5 +29,9 @@ def dumps(value: Any) -> bytes:
 
 
 def dumps_indented(value: Any) -> str:
-    """Return the same with line breaks, for people."""
+    """Return a value as JSON with line breaks, for people.
+
+    >>> dumps_indented(np.int64(1))
+    '1'
+    """
     return msgspec.json.format(dumps(value)).decode()

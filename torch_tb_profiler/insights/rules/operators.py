@@ -29,7 +29,7 @@ from torch_tb_profiler.trace.schema import Operators
 #: how kernels of 64 bits are called: of libraries, and of templates whose first type is double. A double among the
 #: parameters is a number, such as the learning rate of a fused optimizer
 _KERNELS = late_pattern(
-    r"dgemm|d884|f64|Cijk_\w*_DB_|<(?:-?\d+(?:ul)?, |int, |true, |false, )*double\b|lambda\(double\b"
+    r"dgemm|d884|f64|\bCijk_\w{1,60}_DB_|<(?:-?\d+(?:ul)?, |int, |true, |false, )*double\b|lambda\(double\b"
 )
 #: a tensor with fewer elements holds a setting, such as a learning rate
 _FEWEST_ELEMENTS = 256

@@ -9,7 +9,7 @@ import { FileMenu } from "./FileMenu";
 import { InstancesPanel } from "./Instances";
 import { params } from "./params";
 import { RangePanel } from "./RangePanel";
-import { Ranks } from "./Ranks";
+import { RankMenu } from "./RankMenu";
 import { RecordPanel } from "./RecordPanel";
 import { SearchField } from "./SearchField";
 import { Sentence } from "./Sentence";
@@ -104,7 +104,7 @@ function Actions() {
       <Button aria-pressed={list} onClick={() => setList(!list)}>
         {text.list}
       </Button>
-      <Ranks />
+      <RankMenu />
       <FileMenu window={windows.window === windows.work ? null : windows.window} />
     </>
   );

@@ -5,7 +5,7 @@ import { Link, Popup } from "../../ui";
 import { params } from "./params";
 
 /** Nothing with one rank. */
-export function Ranks() {
+export function RankMenu() {
   const { run, sel } = useTrace();
   const [wanted, setWanted] = useAddress(params.workers);
   if (!run || !sel) return null;
