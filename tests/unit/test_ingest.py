@@ -240,7 +240,7 @@ def test_a_page_opens_no_trace_and_is_kept(tmp_path: Path, own_cache: Path, monk
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=QUESTIONS)
     try:
         wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
-        monkeypatch.setattr(workspace, "ask_once", lambda *_: pytest.fail("a trace is opened"))
+        monkeypatch.setattr(workspace, "ask", lambda *_: pytest.fail("a trace is opened"))
         page = get(client_of(workspace), "/api/ranks?run=job")
         assert [page["tiles"]["present"], page["ranks"]["worker"]] == [3, ["node0_0", "node0_1", "node0_2"]]
     finally:
@@ -259,7 +259,7 @@ def test_findings_of_a_run_are_kept_by_a_server_for_the_next(
         try:
             wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
             if forbidden:
-                monkeypatch.setattr(workspace, "ask_once", lambda *_: pytest.fail("a trace is opened"))
+                monkeypatch.setattr(workspace, "ask", lambda *_: pytest.fail("a trace is opened"))
             client = client_of(workspace)
             return [get(client, f"/api/{name}?run=job") for name in ("run_findings", "ranks/clock")]
         finally:

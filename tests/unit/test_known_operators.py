@@ -24,7 +24,8 @@ def assert_same(one: Result, other: Result) -> None:
 
 
 def assert_kept(model: Model) -> None:
-    known = KNOWN_OPERATORS.read(KNOWN_OPERATORS.make(Subject(model, "run", "w", "1", 1, 1, troubles)))
+    assert KNOWN_OPERATORS.decode is not None
+    known = KNOWN_OPERATORS.decode(KNOWN_OPERATORS.make(Subject(model, "run", "w", "1", 1, 1, troubles)))
     table = operators(model, "name_shape")
     assert table.input_shape is not None
     assert_same(known.details.table("name_shape_stack"), operator_details(model).table("name_shape_stack"))

@@ -56,8 +56,7 @@ def test_who_has_an_answer_does_not_have_the_timeline_opened(
         first = client.get(url)
         assert first.status_code == 200, first.text
         with monkeypatch.context() as patched:
-            for way in ("ask_timeline", "ask_timeline_and"):
-                patched.setattr(workspace, way, lambda *_: pytest.fail("the timeline is opened"))
+            patched.setattr(workspace, "ask", lambda *_: pytest.fail("the timeline is opened"))
             again = client.get(url, headers={"If-None-Match": first.headers["ETag"]})
         assert (again.status_code, again.data) == (304, b"")
 
