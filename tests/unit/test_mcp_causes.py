@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from msgspec.structs import replace
 
 from tests.agents import look_for_the_cause, with_client
 from tests.held_out.run import run as executed
 from tests.held_out.workloads import offloaded_optimizer
 from tests.planted import CAUSES, training, write_events
-from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.tools.summary import SUMMARY, OneTrace
 
@@ -88,21 +86,11 @@ def test_what_changed_between_two_recordings(tmp_path: Path, cache: Path) -> Non
         assert causes == pytest.approx(each["delta_ms"], abs=0.01), "the parts add up"
 
 
-def test_findings_are_in_the_order_of_the_summary(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what they save, as every summary lists them; the overview counts general causes last."""
+def test_findings_are_in_the_order_of_the_summary(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "w.pt.trace.json").write_text(json.dumps(executed(offloaded_optimizer).document()))
     catalog = Catalog(str(tmp_path), cache)
     trace = next(iter(catalog.listing.traces.values()))
-    listed = trace.summary().findings
-    assert len({each.saving.after_others_ns for each in listed if each.saving}) > 2
-    answer = TraceProfile.answer
-
-    def turned(self: TraceProfile, name: str, /, **parameters: Any) -> Any:
-        found = answer(self, name, **parameters)
-        return replace(found, findings=tuple(found.findings)[::-1]) if name == "overview" else found
-
-    monkeypatch.setattr(TraceProfile, "answer", turned)
+    listed = [each.id for each in trace.summary().findings]
     told = SUMMARY.compute(catalog, OneTrace(trace=catalog.id_of(trace)))
-    assert [each.id for each in told.findings if each.saving_ms] == [
-        each.id for each in listed if each.saving and each.saving.after_others_ns
-    ][: len(told.findings)]
+    assert len(told.findings) > 2
+    assert [each.id for each in told.findings] == listed[: len(told.findings)]
