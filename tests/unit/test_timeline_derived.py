@@ -36,8 +36,10 @@ KINDS: tuple[DerivedKind, ...] = ("path", "idle")
 
 
 def derived_of(model: Model, of: DerivedKind) -> Derived:
-    part = PARTS_OF_TIMELINE[of]
-    return part.read(part.make(Subject(model, "run", "worker", "1", 0, 1, troubles)))
+    node = PARTS_OF_TIMELINE[of]
+    assert node.decode is not None
+    derived: Derived = node.decode(node.make(Subject(model, "run", "worker", "1", 0, 1, troubles)))
+    return derived
 
 
 @pytest.fixture(scope="module")
