@@ -325,12 +325,12 @@ def _where(model: Model, codes: list[int], share: float, modules: int) -> Where:
     file, line, function = (
         (_short(parts["file"]), int(parts["line"]), parts["function"]) if parts is not None else (None, None, None)
     )
-    named = None
+    named, of_class = None, 1
     if module is not None and modules and not module.startswith(LIGHTNING_MODULE):
         module = class_of(module)
-        of = _modules_of(model, module)
-        part = "all" if modules == of else f"{modules:,} of"
-        named = f"{part} {of:,} modules of the class {module}" if of > 1 else None
+        of_class = _modules_of(model, module)
+        part = "all" if modules == of_class else f"{modules:,} of"
+        named = f"{part} {of_class:,} modules of the class {module}" if of_class > 1 else None
     module = None if module is None else module_name(module)
     if annotation is not None and annotation.startswith(LIGHTNING_MODULE):
         module, annotation = module or module_name(annotation), None
@@ -344,6 +344,8 @@ def _where(model: Model, codes: list[int], share: float, modules: int) -> Where:
         annotation=annotation,
         share=share,
         missing=None if file is not None or model.has_stacks else "with_stack",
+        modules=None if named is None else modules,
+        modules_of_class=None if named is None else of_class,
     )
 
 

@@ -100,14 +100,16 @@ class Instance(msgspec.Struct, frozen=True):
 class Where(msgspec.Struct, frozen=True):
     """A place in the program. What was not recorded is null.
 
-    text        in words, as `aten::copy_ at train.py:12 (train_step)`
-    operator    the innermost operator
-    file, line  of the innermost Python frame of the user's own code; the line is the one that the profiler recorded
-    function    of that frame
-    module      the innermost nn.Module
-    annotation  the innermost annotation that does not mark steps
-    share       which part of the instances, by time, is there, 0…1
-    missing     the setting of the profiler that would give the line; null if the line is known, or it was set
+    text              in words, as `aten::copy_ at train.py:12 (train_step)`
+    operator          the innermost operator
+    file, line        of the innermost Python frame of the user's own code; the line is the one that was recorded
+    function          of that frame
+    module            the innermost nn.Module, or a class of them
+    annotation        the innermost annotation that does not mark steps
+    share             which part of the instances, by time, is there, 0…1
+    missing           the setting of the profiler that would give the line; null if the line is known, or it was set
+    modules           how many modules of the class it is; null of one module
+    modules_of_class  how many of the class there are; null of one module
     """
 
     text: str
@@ -119,6 +121,8 @@ class Where(msgspec.Struct, frozen=True):
     annotation: str | None
     share: Fraction
     missing: str | None
+    modules: Count | None = None
+    modules_of_class: Count | None = None
 
 
 class FindingSaving(msgspec.Struct, frozen=True):

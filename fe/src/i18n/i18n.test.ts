@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { en as page } from "./en";
 import { pickLanguage } from "./languages";
 import { zhCN as zhCNPage } from "./zh-CN";
+import { overview as zhOverview } from "./zh-CN/overview";
 import { table as zhTable } from "./zh-CN/table";
 import { views } from "./zh-CN/views";
 
@@ -265,4 +266,24 @@ it("has no words for what every object has", async () => {
   const { trace } = await import("./en/trace");
   for (const name of ["constructor", "__proto__", "toString"])
     expect(trace.categories[name], name).toBeUndefined();
+});
+
+it("says in Chinese how many modules of a class a finding is in", () => {
+  const place = {
+    text: "aten::mm at a.py:2 (f) in 3 of 8 modules of the class Block",
+    operator: "aten::mm",
+    file: "a.py",
+    line: 2,
+    function: "f",
+    module: "Block",
+    annotation: null,
+    modules: 3,
+    modules_of_class: 8,
+  };
+  const { where } = zhOverview.findings;
+  expect(where(place)).toBe("aten::mm，a.py:2 (f)，Block 类的 3 / 8 个模块");
+  expect(where({ ...place, modules: 8 })).toBe("aten::mm，a.py:2 (f)，Block 类的全部 8 个模块");
+  expect(where({ ...place, modules: null, modules_of_class: null, file: null })).toBe(
+    "aten::mm，Block",
+  );
 });

@@ -107,6 +107,7 @@ def test_a_place_in_all_modules_of_a_class() -> None:
     where = found_in(steps(*layers(8, 150, Block_3=170), length=1700))["double_precision"].where
     assert where is not None
     assert where.text == "aten::mm at model.py:20 (forward) in all 8 modules of the class Block"
+    assert (where.module, where.modules, where.modules_of_class) == ("Block", 8, 8)
     assert where.share == 1
 
 

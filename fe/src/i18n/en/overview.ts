@@ -1,6 +1,19 @@
 import { counted } from "../counted";
 import { area } from "../translation";
 
+/** A place in the program, as the server says it. */
+interface Place {
+  readonly text: string;
+  readonly operator: string | null;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly function: string | null;
+  readonly module: string | null;
+  readonly annotation: string | null;
+  readonly modules: number | null;
+  readonly modules_of_class: number | null;
+}
+
 const categories = {
   kernel: "Kernel",
   memcpy: "Memcpy",
@@ -174,6 +187,7 @@ export const overview = area("overview", {
     noSaving: "no saving of its own",
     severity: { high: "High", medium: "Medium", low: "Low", info: "Info" },
     confidence: { low: "low confidence", medium: "medium confidence" },
+    where: ({ text }: Place) => text,
     partHere: (share: string) => `(${share} of it)`,
     noLine: (setting: string) => `(${setting}=True records the line)`,
     places: (shown: number, all: number) =>

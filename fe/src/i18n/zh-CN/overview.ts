@@ -167,6 +167,17 @@ export const overview: typeof en = {
     noSaving: "本身没有节省",
     severity: { high: "高", medium: "中", low: "低", info: "信息" },
     confidence: { low: "低置信度", medium: "中置信度" },
+    where: ({ operator, file, line, function: within, module, annotation, ...of }) =>
+      [
+        operator,
+        file && `${file}:${line} (${within})`,
+        of.modules && of.modules_of_class
+          ? `${module} 类的${of.modules === of.modules_of_class ? "全部" : ` ${of.modules} / `} ${of.modules_of_class} 个模块`
+          : module,
+        annotation,
+      ]
+        .filter(Boolean)
+        .join("，"),
     partHere: (share) => `（其中 ${share}）`,
     noLine: (setting) => `（${setting}=True 会记录行号）`,
     places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，其中 ${shown} 处：`),

@@ -50,7 +50,7 @@ export function Findings({ overview }: { overview: Overview }) {
 function Where({ where }: { where: NonNullable<Finding["where"]> }) {
   return (
     <p className="finding-where">
-      <code>{where.text}</code>
+      <code>{text.where(where)}</code>
       {where.share < 0.95 && <span className="muted"> {text.partHere(fraction(where.share))}</span>}
       {where.missing && <span className="muted"> {text.noLine(where.missing)}</span>}
     </p>

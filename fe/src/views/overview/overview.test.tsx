@@ -31,6 +31,8 @@ const FINDING: Overview["findings"][number] = {
     annotation: null,
     share: 1,
     missing: null,
+    modules: null,
+    modules_of_class: null,
   },
   values: {},
   saving: {
