@@ -172,7 +172,7 @@ export const overview: typeof en = {
         operator,
         file && `${file}:${line} (${within})`,
         of.modules && of.modules_of_class
-          ? `${module} 类的${of.modules === of.modules_of_class ? "全部" : ` ${of.modules} / `} ${of.modules_of_class} 个模块`
+          ? `${module} 类的${of.modules === of.modules_of_class ? "全部" : ` ${of.modules} /`} ${of.modules_of_class} 个模块`
           : module,
         annotation,
       ]
