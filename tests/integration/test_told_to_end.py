@@ -87,9 +87,15 @@ def test_nothing_is_left(name: str, number: signal.Signals, logs: Path, tmp_path
 
 
 def test_a_worker_of_a_killed_server_removes_what_it_began(logs: Path, tmp_path: Path) -> None:
+    """A file that the server itself had begun when it was killed stays, until the next one sweeps the cache."""
+
+    def begun() -> bool:
+        return any(tmp_path.rglob("*.columns*.part"))
+
     for process in reading("serve", logs, tmp_path):
+        wait_until(begun, "columns that a worker has begun")
         process.kill()
-        wait_until(lambda: not any(tmp_path.rglob("*.part")), "the worker to end")
+        wait_until(lambda: not begun(), "the worker to end")
 
 
 def test_ctrl_c_ends_the_server_of_agents(logs: Path, tmp_path: Path) -> None:
