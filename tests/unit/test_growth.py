@@ -20,7 +20,7 @@ def test_what_grows_with_the_square() -> None:
     def prepared(size: int) -> Work:
         return lambda: count(size * size)
 
-    assert growth(prepared, 500) > MOST
+    assert growth(prepared, 700) > MOST
 
 
 def test_what_is_too_short_to_be_told_is_no_growth() -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from werkzeug import Request, Response
@@ -257,3 +258,23 @@ def test_a_connection_that_the_server_has_closed_is_gone() -> None:
     ours.close()
     with theirs, pytest.raises(ConnectionAbortedError):
         stream.readinto(bytearray(1))
+
+
+@pytest.mark.timeout(30)
+def test_who_is_told_to_end_as_a_request_begins_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread of the request, which has begun, makes room by itself."""
+    start = threading.Thread.start
+
+    def start_and_end(thread: threading.Thread) -> None:
+        start(thread)
+        if "process_request_thread" in repr(getattr(thread, "_target", None)):
+            thread.join()
+            raise SystemExit(0)  # as a handler of SIGTERM raises it
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_end)
+
+    def ready(url: str) -> None:
+        threading.Thread(target=lambda: urlopen(f"{url}small").read(), daemon=True).start()
+
+    with pytest.raises(SystemExit):
+        serve(answers, "127.0.0.1", 0, ready)

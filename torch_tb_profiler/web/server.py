@@ -211,11 +211,11 @@ class _Server(ThreadedWSGIServer):
             self._refuse(request, f"the server is busy with {self.patience.connections} connections; ask again")
             return
         try:
-            super().process_request(request, client_address)
+            super().process_request(request, client_address)  # told to end meanwhile, its thread makes room by itself
         except RuntimeError:
             self._room.release()
             self._refuse(request, NO_THREAD)
-        except BaseException:
+        except Exception:
             self._room.release()
             raise
 
