@@ -41,8 +41,8 @@ def without_one_time_gain(graph: Graph, delay: Int64, dropped: Int64, after: Int
     saved = np.diff(np.maximum(earlier, 0), prepend=0)
     if len(saved) >= FEWEST and saved[0] > 0:
         saved[0] = min(int(saved[0]), _like_the_others(graph, delay, dropped, saved))
-    found: Int64 = before - saved
-    return found
+    settled: Int64 = before - saved
+    return settled
 
 
 def _like_the_others(graph: Graph, delay: Int64, dropped: Int64, saved: Int64) -> int:

@@ -108,8 +108,8 @@ def _of_timeline(
     opened: dict[Any, Any] = {Timeline: timeline, TimelineVersion: version}
     value = answer if node is None else node
     values = (opened[need.type] if need.of is None else value for need in question.needs)
-    found = question.compute(*values, own)
-    return found if isinstance(found, bytes) else dumps(found)
+    result = question.compute(*values, own)
+    return result if isinstance(result, bytes) else dumps(result)
 
 
 def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> Answer:

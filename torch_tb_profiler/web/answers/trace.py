@@ -46,8 +46,8 @@ def answer_of_trace(question: Question, workspace: Workspace, parameters: Parame
             workspace, partial(_made, question.node), question.node.decode
         )
         with refusals():
-            found = question.compute(value, own)
-        return answer_query(TableAnswer(found), parameters) if is_table(question) else Answer(dumps(found))
+            result = question.compute(value, own)
+        return answer_query(TableAnswer(result), parameters) if is_table(question) else Answer(dumps(result))
 
     asked = _request(question, own, workspace, parameters)
     if question.about not in ("any", asked.trace.kind):  # no model need be opened to know
@@ -87,26 +87,26 @@ def first_of_trace(
     questions: Sequence[Question], trace: OpenTrace, model: Model, bundle: str
 ) -> list[tuple[str, Callable[[Model], StoredAnswer]]]:
     """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
-    found: dict[str, Callable[[Model], StoredAnswer]] = {}
+    answers: dict[str, Callable[[Model], StoredAnswer]] = {}
     for question in (question for question in questions if question.scope == "trace"):
         node = question.node
         if node is not None and node.bundle == bundle and not is_snapshot(model.trace):
             key = answer_key(node.name, trace, of_run=False, choice=StepChoice())
-            found[answer_name(trace, key)] = partial(stored, partial(_made, node), trace)
+            answers[answer_name(trace, key)] = partial(stored, partial(_made, node), trace)
         if node is None and question.bundle == bundle and is_about(question, model):
             for own in question.asked_first(model):
                 key = plain_answer_key(question, own, trace, StepChoice())
                 if question.alone is not None:
-                    found[question.alone.name] = partial(_alone, question.alone)
+                    answers[question.alone.name] = partial(_alone, question.alone)
                 make = partial(computed, question, own, None)
-                found[answer_name(trace, key)] = partial(stored, make, trace)
-    return list(found.items())
+                answers[answer_name(trace, key)] = partial(stored, make, trace)
+    return list(answers.items())
 
 
 def computed(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
     """Return the answer as it is sent, of a table the first page. Raises Refused."""
-    found = _compute(question, own, steps, trace, model)
-    return TableAnswer(found).page() if isinstance(found, Table) else found
+    result = _compute(question, own, steps, trace, model)
+    return TableAnswer(result).page() if isinstance(result, Table) else result
 
 
 def table_of(
