@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.words.reasons import because
 
@@ -28,7 +28,7 @@ class OtherFormat(msgspec.Struct, frozen=True):
 
 
 def _format(kind: str, *marks: bytes) -> OtherFormat:
-    return OtherFormat(kind, tuple(late_pattern(mark, re.DOTALL) for mark in marks))
+    return OtherFormat(kind, tuple(lazy_pattern(mark, re.DOTALL) for mark in marks))
 
 
 #: length of a message of protocol buffers behind the tag of its field
@@ -148,7 +148,7 @@ _LINES = (
 )
 
 #: file extensions of other formats, which are looked at in a directory; what is none of them is not listed
-_EXTENSIONS = late_pattern(
+_EXTENSIONS = lazy_pattern(
     r"\.(?:(?:pftrace|perfetto-trace|sqlite3?|db|nsys-rep|qdrep|qdstrm|ncu-rep|pb|et|tar|tgz|zip|xz|bz2|lz4|prom|txt|log"
     r"|csv|jsonl|bin|html?)(?:\.gz|\.zst)?|gz|zst)\Z",
     re.IGNORECASE,
@@ -156,10 +156,10 @@ _EXTENSIONS = late_pattern(
 #: told by the extension, because their first bytes are not public
 _BY_NAME = (
     (
-        late_pattern(r"\.(?:nsys-rep|qdrep|qdstrm)\Z", re.IGNORECASE),
+        lazy_pattern(r"\.(?:nsys-rep|qdrep|qdstrm)\Z", re.IGNORECASE),
         "nsys_report",
     ),
-    (late_pattern(r"\.ncu-rep\Z", re.IGNORECASE), "ncu"),
+    (lazy_pattern(r"\.ncu-rep\Z", re.IGNORECASE), "ncu"),
 )
 
 

@@ -24,7 +24,7 @@ from own import cpu, cpu_with, peak, resident, say
 def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     import torch_tb_profiler.web.app  # for `_views`
     import torch_tb_profiler.web.prefetch  # noqa: F401 - so that it counts as import
-    from torch_tb_profiler import aside
+    from torch_tb_profiler import spill
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
     from torch_tb_profiler.web.ahead import QUESTIONS
@@ -39,7 +39,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     (root,) = parse_logdir(logdir)
     storage = storage_for(root.url)
     cache = Cache(Path(cache_dir))
-    aside.use(cache.directory)
+    spill.use(cache.directory)
     reading = timeline = 0.0
     entries = list(storage.list(storage.resolve(root.url), lambda _: None))
     for number, entry in enumerate(entries):

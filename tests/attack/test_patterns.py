@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import torch_tb_profiler
-from torch_tb_profiler.late_pattern import _Late
+from torch_tb_profiler.lazy_pattern import _Late
 from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
 
 parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")

@@ -13,9 +13,9 @@ import torch_tb_profiler
 from tests.served import client_of, everything_read, get
 from tests.tracegen import Job, Late, write_job
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.insights.summary.text import as_text
-from torch_tb_profiler.typed import from_json
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ import pytest
 
 import torch_tb_profiler
 from tests.tiny import wait_until
-from torch_tb_profiler import late_pattern as late
+from torch_tb_profiler import lazy_pattern as late
 from torch_tb_profiler.trace.schema import Events, OutOfMemory
 from torch_tb_profiler.web import time_limit
 from torch_tb_profiler.web.time_limit import TimeLimit
@@ -73,7 +73,7 @@ def test_every_pattern_can_be_compiled() -> None:
 
 
 def test_a_pattern_is_what_re_makes_of_it() -> None:
-    pattern = late.late_pattern(r"a(?P<n>\d)", re.ASCII)
+    pattern = late.lazy_pattern(r"a(?P<n>\d)", re.ASCII)
     found = pattern.search("xa1")
     assert found is not None
     assert found["n"] == "1"
@@ -82,7 +82,7 @@ def test_a_pattern_is_what_re_makes_of_it() -> None:
     with pytest.raises(AttributeError):
         pattern.nothing  # type: ignore[attr-defined] # noqa: B018
     with pytest.raises(re.error):
-        late.late_pattern("(").match("")
+        late.lazy_pattern("(").match("")
 
 
 def test_pages_do_not_load_masked_arrays() -> None:

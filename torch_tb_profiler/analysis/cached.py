@@ -10,8 +10,8 @@ from typing import Concatenate, Generic, ParamSpec, TypeVar, overload
 import msgspec
 
 from torch_tb_profiler.arrays.plain import plain
+from torch_tb_profiler.codec import from_msgpack
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.typed import from_msgpack
 
 P = ParamSpec("P")
 T = TypeVar("T")

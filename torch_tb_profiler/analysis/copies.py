@@ -10,12 +10,12 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: `Memcpy HtoD (Pageable -> Device)`: the kind, and what kind of memory it is between
-_KIND = late_pattern(r"(?:Memcpy|Copy) ?\w+|Memset")
+_KIND = lazy_pattern(r"(?:Memcpy|Copy) ?\w+|Memset")
 
 
 class Copies(Result):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: a line of a docstring that says what a field is: `name, other  text`
-_FIELD_LINE = late_pattern(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
+_FIELD_LINE = lazy_pattern(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
 
 
 def fields_of(docstring: str) -> dict[str, str]:

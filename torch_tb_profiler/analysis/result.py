@@ -26,10 +26,10 @@ from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.shown.table_html import table_markdown
 from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
+from torch_tb_profiler.trace.lazy_columns import Declared, LazyColumns, dataclass_transform
 
 #: the unit that the end of a name says; numbers of other names are counts
 _UNITS: tuple[tuple[str, Unit], ...] = (
@@ -43,7 +43,7 @@ _UNITS: tuple[tuple[str, Unit], ...] = (
 R = TypeVar("R", bound="Result")
 
 #: in annotations of columns of numbers
-_NUMBERS = late_pattern(r"\b(?:U?Int\d+|Float\d+|int|float)\b")
+_NUMBERS = lazy_pattern(r"\b(?:U?Int\d+|Float\d+|int|float)\b")
 
 
 def column(
@@ -103,7 +103,7 @@ def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column, column_of, fact))
-class Result(Shown, LateFields):
+class Result(Shown, LazyColumns):
     """Parallel columns, and facts. A subclass declares them, and is made of their values by name.
 
     A column that is None is not in this trace.

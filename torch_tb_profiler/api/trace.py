@@ -66,6 +66,7 @@ from torch_tb_profiler.api.notebook.change import shown
 from torch_tb_profiler.api.notebook.of_trace import TraceInNotebook
 from torch_tb_profiler.api.queries import Queried
 from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
@@ -77,7 +78,6 @@ from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.typed import convert
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import OpenTrace, Unavailable
 from torch_tb_profiler.workspace.subject import step_range, subject_of

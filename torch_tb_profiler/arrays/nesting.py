@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.aside import lasting
+from torch_tb_profiler.spill import spilled_property
 
 Links = TypeVar("Links", Int32, Int64)
 
@@ -41,7 +41,7 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
     clamped: Bool
     lane: Int32
 
-    @lasting
+    @spilled_property
     def depth(self) -> Int32:
         """How many intervals enclose each."""
         return depths(self.parent)

@@ -6,35 +6,35 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.other_formats import ROCPROF, not_json, other_format
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.words.reasons import because
 
 _BOM = b"\xef\xbb\xbf"
-_EVENTS = late_pattern(rb'"traceEvents"\s*:\s*\[')
+_EVENTS = lazy_pattern(rb'"traceEvents"\s*:\s*\[')
 #: keys that torch writes before traceEvents; with many process groups these fill more than what is looked at
-_HEADER = late_pattern(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_HEADER = lazy_pattern(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
 #: the first key of a trace that `export` cut from another
 EXPORTER = ("exporter", "torch-tb-profiler")
-_EXPORT = late_pattern(rb'\A\{"%s":"%s' % tuple(each.encode() for each in EXPORTER))
-_EVENT = late_pattern(rb'"ph"\s*:\s*"[A-Za-z(),]"')
-_NUMBERS = late_pattern(rb"\[[\s\[]*-?[0-9]")
+_EXPORT = lazy_pattern(rb'\A\{"%s":"%s' % tuple(each.encode() for each in EXPORTER))
+_EVENT = lazy_pattern(rb'"ph"\s*:\s*"[A-Za-z(),]"')
+_NUMBERS = lazy_pattern(rb"\[[\s\[]*-?[0-9]")
 # `rank` stands before the first nested value of distributedInfo
-_RANK = late_pattern(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]*?"rank"\s*:\s*([0-9]{1,9})(?![0-9.])')
+_RANK = lazy_pattern(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]*?"rank"\s*:\s*([0-9]{1,9})(?![0-9.])')
 
 #: the pickle of a dict whose first key is one of a snapshot, in the protocols that have been written
-_PICKLE = late_pattern(
+_PICKLE = lazy_pattern(
     rb"\A\x80[\x02-\x05](?:\x95.{8})?\}(?:\x94|q.|r.{4})?\(.{0,64}?(?:\x8c.|X.{4})"
     rb"(?:segments|device_traces|allocator_settings|external_annotations|host_segments|host_traces)",
     re.DOTALL,
 )
-_ANY_PICKLE = late_pattern(rb"\A\x80[\x02-\x05]")
+_ANY_PICKLE = lazy_pattern(rb"\A\x80[\x02-\x05]")
 #: a page that `_memory_viz.py trace_plot` or Composer wrote
-_PAGE = late_pattern(rb"\A<")
+_PAGE = lazy_pattern(rb"\A<")
 #: a page that export_memory_timeline wrote
-_PICTURE_PAGE = (late_pattern(rb"<title>[^<]{0,40}Memory Timeline"), late_pattern(rb"<img src=.data:image/png;base64,"))
-_SNAPSHOT_PAGE = (late_pattern(rb"MemoryViz", re.IGNORECASE), late_pattern(rb'"base64"\s*:\s*"gA[IMQUF]'))
+_PICTURE_PAGE = (lazy_pattern(rb"<title>[^<]{0,40}Memory Timeline"), lazy_pattern(rb"<img src=.data:image/png;base64,"))
+_SNAPSHOT_PAGE = (lazy_pattern(rb"MemoryViz", re.IGNORECASE), lazy_pattern(rb'"base64"\s*:\s*"gA[IMQUF]'))
 
 
 def picture() -> Reason:

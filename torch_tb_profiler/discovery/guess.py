@@ -6,22 +6,22 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: for a file whose name is nothing but a time
 NAMELESS = "trace"
 
-_ENDING = late_pattern(r"(?:\.pt)?(?:\.trace)?\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
-_DATE = late_pattern(
+_ENDING = lazy_pattern(r"(?:\.pt)?(?:\.trace)?\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_DATE = lazy_pattern(
     r"(?<![0-9])(20[0-9]{2})[-_.]?([01][0-9])[-_.]?([0-3][0-9])"
     r"[-_.T ]?([0-2][0-9])[-_.:h]?([0-5][0-9])[-_.:m]?([0-5][0-9])(?![0-9])"
 )
 # time.time() as text has a point
-_EPOCH = late_pattern(r"(?<![0-9])(?:([0-9]{10})\.([0-9]{1,9})|([0-9]{10,20}))(?![0-9])")
-_RANK = late_pattern(r"(?<![A-Za-z])(?<!local[-_])rank[-_ =\[(]*([0-9]{1,7})(?![0-9])", re.IGNORECASE)
+_EPOCH = lazy_pattern(r"(?<![0-9])(?:([0-9]{10})\.([0-9]{1,9})|([0-9]{10,20}))(?![0-9])")
+_RANK = lazy_pattern(r"(?<![A-Za-z])(?<!local[-_])rank[-_ =\[(]*([0-9]{1,7})(?![0-9])", re.IGNORECASE)
 _COORDINATE = r"(?:tp|dp|pp|ep|cp|sp|dcp|pcp)[-_]?[0-9]+"
-_COORDINATES = late_pattern(rf"(?<![A-Za-z0-9]){_COORDINATE}(?:[-_]{_COORDINATE})*(?![A-Za-z0-9])", re.IGNORECASE)
-_WORKER = late_pattern(r"(?<![A-Za-z])worker[-_]?([0-9]{1,7})(?![0-9])", re.IGNORECASE)
+_COORDINATES = lazy_pattern(rf"(?<![A-Za-z0-9]){_COORDINATE}(?:[-_]{_COORDINATE})*(?![A-Za-z0-9])", re.IGNORECASE)
+_WORKER = lazy_pattern(r"(?<![A-Za-z])worker[-_]?([0-9]{1,7})(?![0-9])", re.IGNORECASE)
 _SEPARATORS = "-_. "
 
 

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.other_formats import may_be_other
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.words.reasons import because
@@ -17,20 +17,20 @@ DEFAULT_SPAN = "default"
 #: what is read, in the order in which one of several packings of a recording is taken
 PACKINGS = ("", ".gz", ".zst")
 
-_TRACE = late_pattern(
+_TRACE = lazy_pattern(
     r"(?P<worker>.*?)(?:\.(?P<stamp>[0-9]+))?\.pt\.trace\.json(?P<packing>\.gz|\.zst)?",
     re.DOTALL,
 )
-_CANDIDATE = late_pattern(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
-_SNAPSHOT = late_pattern(r"\.(?:pickle|pkl|snapshot)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
-_SNAPSHOT_PAGE = late_pattern(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
-_MOMENT_FOLDER = late_pattern(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
-_PACKED = late_pattern(r"\.(?:gz|zst)\Z", re.IGNORECASE)
-_OTHERWISE_PACKED = late_pattern(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
-_TRACE_ENDING = late_pattern(r"\.pt\.trace\.json", re.IGNORECASE)
+_CANDIDATE = lazy_pattern(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_SNAPSHOT = lazy_pattern(r"\.(?:pickle|pkl|snapshot)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_SNAPSHOT_PAGE = lazy_pattern(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
+_MOMENT_FOLDER = lazy_pattern(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
+_PACKED = lazy_pattern(r"\.(?:gz|zst)\Z", re.IGNORECASE)
+_OTHERWISE_PACKED = lazy_pattern(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
+_TRACE_ENDING = lazy_pattern(r"\.pt\.trace\.json", re.IGNORECASE)
 #: ns in the unit of a time stamp, by its number of digits; valid from 2001 to 2286
 _UNITS = {10: 10**9, 13: 10**6, 16: 10**3, 19: 1}
-_DIGITS = late_pattern(r"([0-9]+)")
+_DIGITS = lazy_pattern(r"([0-9]+)")
 
 
 class TraceName(msgspec.Struct, frozen=True):

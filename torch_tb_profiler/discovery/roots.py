@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import printable, without_slash
 from torch_tb_profiler.storage.url import without_secrets
 
-_URI = late_pattern(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
+_URI = lazy_pattern(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
 
 class Root(msgspec.Struct, frozen=True):

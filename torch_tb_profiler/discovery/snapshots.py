@@ -10,13 +10,13 @@ import msgspec
 
 from torch_tb_profiler.discovery.guess import rank_in
 from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import Entry
 
-_ENDING = late_pattern(r"\.(?:pickle|pkl|snapshot|html?)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_ENDING = lazy_pattern(r"\.(?:pickle|pkl|snapshot|html?)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
 #: `oom_rank-3`, `rank3`, `rank_3`
-_RANK = late_pattern(r"(?<![A-Za-z])rank[-_]?[0-9]+", re.IGNORECASE)
-_LAST_NUMBER = late_pattern(r"_([0-9]+)\Z")
+_RANK = lazy_pattern(r"(?<![A-Za-z])rank[-_]?[0-9]+", re.IGNORECASE)
+_LAST_NUMBER = lazy_pattern(r"_([0-9]+)\Z")
 _SEPARATORS = "-_. "
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.ingest.probing import probe_worker
 from torch_tb_profiler.ingest.reading import ingest_rank
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, Told, WorkerFact, WorkLost
 from torch_tb_profiler.ingest.tasks import Lost, Outcome, Task, decode_outcome, encode
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import OTHER, Reason
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.words.reasons import because
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5
-_ADDRESS = late_pattern(r"(?:[a-z]+://)?(?P<host>\[[^]]+\]|[^:/]+):(?P<port>\d+)/?")
+_ADDRESS = lazy_pattern(r"(?:[a-z]+://)?(?P<host>\[[^]]+\]|[^:/]+):(?P<port>\d+)/?")
 WORKERS_SECONDS = 30
 
 #: tasks at the scheduler for each thread of the cluster: enough that none waits, few enough that all can be given again

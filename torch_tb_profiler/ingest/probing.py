@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, WorkerFact
 from torch_tb_profiler.ingest.tasks import Target
 from torch_tb_profiler.storage import StorageError, storage_for
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.identity import answers_version
 from torch_tb_profiler.workspace.places import read_late, remove_all
 

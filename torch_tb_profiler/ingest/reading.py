@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.ingest.children import Children
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_task, encode
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.file_names import FileNames, Shared
 from torch_tb_profiler.workspace.identity import answers_version, content_key

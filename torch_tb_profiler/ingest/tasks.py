@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import msgspec
 
+from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorableEntry, restored, shown
-from torch_tb_profiler.typed import json_decoder
 from torch_tb_profiler.workspace.file_names import is_key
 from torch_tb_profiler.workspace.places import Folder, Stored, place_at
 from torch_tb_profiler.workspace.protocol import Summary

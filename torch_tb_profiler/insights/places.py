@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.rule import Where
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
@@ -27,10 +27,10 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK
 #: a place is named that holds so much of what it is the place of
 LEAST_HELD = 0.5
 #: the number of a module of its class, as in `Linear_3`
-_INSTANCE = late_pattern(r"_\d{1,9}$")
+_INSTANCE = lazy_pattern(r"_\d{1,9}$")
 #: frames around frames that are looked at
 _DEEPEST = 64
-_FRAME = late_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.*)")
+_FRAME = lazy_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.*)")
 
 
 class Places(msgspec.Struct, frozen=True):

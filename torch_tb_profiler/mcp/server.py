@@ -22,6 +22,7 @@ from mcp.shared.message import SessionMessage
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import AnyTool
 from torch_tb_profiler.mcp.fitting import fitted
@@ -32,7 +33,6 @@ from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE, read
 from torch_tb_profiler.mcp.schemas import schema_of_answer, schema_of_arguments
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.reason import ErrorWithReason
-from torch_tb_profiler.typed import convert
 
 log = logging.getLogger(__name__)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: calls that start work on a device: kernels, copies and sets
-STARTS = late_pattern(r"Launch|emcpy|emset|[Ee]nqueue|AppendMemory")
+STARTS = lazy_pattern(r"Launch|emcpy|emset|[Ee]nqueue|AppendMemory")
 #: calls that wait for a stream, an event or a device
-SYNCHRONIZE = late_pattern(
+SYNCHRONIZE = lazy_pattern(
     r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$|^(?:ur|pi)(?:QueueFinish|Events?Wait)$"
 )
 #: of those that wait the ones that wait for all that a device does
-WHOLE_DEVICE = late_pattern(r"Device|Ctx|Context")
+WHOLE_DEVICE = lazy_pattern(r"Device|Ctx|Context")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.kernel_names.plain import MOST
 
 #: record_function ranges around a collective, written by torch.distributed as `library:collective`
-HOST_RANGE = late_pattern(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collective>.*)")
+HOST_RANGE = lazy_pattern(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collective>.*)")
 
 #: the operator in which torch.distributed records the arguments of a collective
 PARAMETERS_OPERATOR = "record_param_comms"
@@ -65,7 +65,7 @@ _KINDS = (
     ("recv", r"recv"),
     ("reduce", r"reduce"),
 )
-_KIND_PATTERNS = tuple((kind, late_pattern(pattern)) for kind, pattern in _KINDS)
+_KIND_PATTERNS = tuple((kind, lazy_pattern(pattern)) for kind, pattern in _KINDS)
 
 KINDS = (*(kind for kind, _ in _KINDS), UNKNOWN_KIND)
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
@@ -17,20 +17,20 @@ _Where = Literal["process", "event", "key"]
 
 #: what they are called, and one thing that they alone write
 _PROGRAMS: tuple[tuple[str, _Where, re.Pattern[str]], ...] = (
-    ("JAX or XLA", "process", late_pattern(r"^/(?:host|device):")),
-    ("unitrace", "process", late_pattern(r"^(?:HOST|DEVICE|L0)\s*<")),
-    ("rocprof", "process", late_pattern(r"^(?:CPU HIP API|CPU HSA API|Markers and Ranges|COPY|GPU\d+)$")),
-    ("Triton's Proton", "process", late_pattern(r"\bCore\d+ CTA\d")),
+    ("JAX or XLA", "process", lazy_pattern(r"^/(?:host|device):")),
+    ("unitrace", "process", lazy_pattern(r"^(?:HOST|DEVICE|L0)\s*<")),
+    ("rocprof", "process", lazy_pattern(r"^(?:CPU HIP API|CPU HSA API|Markers and Ranges|COPY|GPU\d+)$")),
+    ("Triton's Proton", "process", lazy_pattern(r"\bCore\d+ CTA\d")),
     (
         "NCCL's profiler plugin",
         "event",
-        late_pattern(r"^(?:KernelCh|ProxyOp|ProxyCtrl|NetIB|(?:Schedule|Progress)(?:Send|Recv))$"),
+        lazy_pattern(r"^(?:KernelCh|ProxyOp|ProxyCtrl|NetIB|(?:Schedule|Progress)(?:Send|Recv))$"),
     ),
-    ("Horovod", "event", late_pattern(r"^NEGOTIATE_")),
-    ("ONNX Runtime", "event", late_pattern(r"^(?:model_loading_|session_initialization)|_kernel_time$")),
-    ("Clang", "event", late_pattern(r"^(?:Total )?ExecuteCompiler$")),
-    ("VizTracer", "key", late_pattern(r"^viztracer_metadata$")),
-    ("TensorRT", "event", late_pattern(r"^(?:\[(?:Foreign|Fused)Node|Reformatting CopyNode)")),
+    ("Horovod", "event", lazy_pattern(r"^NEGOTIATE_")),
+    ("ONNX Runtime", "event", lazy_pattern(r"^(?:model_loading_|session_initialization)|_kernel_time$")),
+    ("Clang", "event", lazy_pattern(r"^(?:Total )?ExecuteCompiler$")),
+    ("VizTracer", "key", lazy_pattern(r"^viztracer_metadata$")),
+    ("TensorRT", "event", lazy_pattern(r"^(?:\[(?:Foreign|Fused)Node|Reformatting CopyNode)")),
 )
 #: keys that torch writes beside the events
 _KEYS = frozenset(
@@ -42,9 +42,9 @@ _OF_TORCH = (
     *(Category.GPU_USER_ANNOTATION, Category.SYNC, Category.MEMORY, Category.OUT_OF_MEMORY, Category.SPAN),
 )
 #: PyTorch's profiler before Kineto, whose events have no category
-_LEGACY_PROCESS, _LEGACY_EVENT = late_pattern(r"(?:CPU|CUDA) functions$"), late_pattern(r"aten::|ProfilerStep#|c10d::")
+_LEGACY_PROCESS, _LEGACY_EVENT = lazy_pattern(r"(?:CPU|CUDA) functions$"), lazy_pattern(r"aten::|ProfilerStep#|c10d::")
 #: the device of torch_npu, whose operators of the host are written as torch writes them
-ASCEND = late_pattern(r"Ascend Hardware")
+ASCEND = lazy_pattern(r"Ascend Hardware")
 #: of a program that is not known
 OTHER = ""
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 NN_MODULE = "nn.Module: "
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
-SOURCE_FRAME = late_pattern(r".*\(\d+\): ")
+SOURCE_FRAME = lazy_pattern(r".*\(\d+\): ")
 
 #: the code that launches a Triton kernel: Inductor's, or Triton's own
-TRITON_LAUNCH = late_pattern(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
+TRITON_LAUNCH = lazy_pattern(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
 
 #: files of installed packages; kineto cuts what stands before `torch/`, and so of others, of which those are named here
 #: that no program is about
-_LIBRARY = late_pattern(
+_LIBRARY = lazy_pattern(
     r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3|"
     r"^(?:numpy|scipy|pandas|pyarrow|PIL|cv2|skimage|sklearn|tqdm|wandb|tensorboard|typing_extensions)(?:/|\.py\()"
 )
 
 #: the standard library, whose folder kineto cuts: modules that torch imports itself, so that no program has a file of
 #: its own that is called so beside the script it starts
-_STANDARD = late_pattern(
+_STANDARD = lazy_pattern(
     r"(?:_weakrefset|abc|argparse|ast|asyncio|base64|bisect|codecs|collections|concurrent|contextlib|copy|copyreg|ctypes|"
     r"dataclasses|datetime|dis|encodings|enum|functools|genericpath|glob|gzip|hashlib|heapq|importlib|inspect|io|json|"
     r"linecache|locale|logging|multiprocessing|numbers|opcode|operator|os|pathlib|pickle|posixpath|pprint|queue|random|re|"
@@ -30,8 +30,8 @@ _STANDARD = late_pattern(
     r"(?:\.py\(|/)"
 )
 
-_PLACE = late_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.+)")
-_BUILT_IN = late_pattern(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
+_PLACE = lazy_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.+)")
+_BUILT_IN = lazy_pattern(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
 
 
 def frame_label(name: str) -> str:

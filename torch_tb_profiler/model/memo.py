@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
-from torch_tb_profiler.aside import put_aside
+from torch_tb_profiler.spill import spilled
 
 Owner = TypeVar("Owner", bound="HasParts")
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class Memo:
         if key not in self._known:
             if self._beside is not None and key in self._beside:
                 return self._beside.get(key, make)
-            self._known[key] = put_aside(make())
+            self._known[key] = spilled(make())
         return cast(T, self._known[key])
 
     def put(self, key: Hashable, result: object) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_heads, clamping_note
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
@@ -29,8 +29,8 @@ from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
 
 #: waiting for the next batch, as torch.utils.data marks it
-DATALOADER_NAME = late_pattern(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
-OPTIMIZER_NAME = late_pattern(r"Optimizer\.(?:step|zero_grad)#")
+DATALOADER_NAME = lazy_pattern(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
+OPTIMIZER_NAME = lazy_pattern(r"Optimizer\.(?:step|zero_grad)#")
 
 
 class Model:

@@ -16,11 +16,11 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import last_started
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.launch_of_work import LaunchOfWork, Link
 from torch_tb_profiler.trace import Category, Trace
 
-_ONE_KERNEL = late_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel(?!\w*MultiDevice)")
+_ONE_KERNEL = lazy_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel(?!\w*MultiDevice)")
 
 
 def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> LaunchOfWork:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 LONGEST = 1000
 #: a pattern takes so many places when what repeats is written out
@@ -18,12 +18,12 @@ MOST_PLACES = 1000
 DEEPEST = 30
 
 _ESCAPE = r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0(?![0-9])|[bBdDwWsSnrtfv]|[^A-Za-z0-9])"
-_TOKEN = late_pattern(
+_TOKEN = lazy_pattern(
     rf"(?P<escape>{_ESCAPE})|(?P<unknown>\\.|\(\?[^:])|(?P<open>\((?:\?:)?)|(?P<close>\))|(?P<set>\[)|(?P<or>\|)"
     r"|(?P<assert>[\^$])|(?P<repeat>(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??)|(?P<dot>\.)|(?P<one>[^\\])",
     re.DOTALL,
 )
-_MEMBER = late_pattern(rf"(?P<end>\])|(?P<escape>{_ESCAPE})|(?P<unknown>\\.)|(?P<one>[^\\])", re.DOTALL)
+_MEMBER = lazy_pattern(rf"(?P<end>\])|(?P<escape>{_ESCAPE})|(?P<unknown>\\.)|(?P<one>[^\\])", re.DOTALL)
 
 # As in JavaScript, whatever the alphabet.
 _DIGIT, _WORD = "0-9", "0-9A-Za-z_"

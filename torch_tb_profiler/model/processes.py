@@ -12,14 +12,14 @@ from torch_tb_profiler.arrays.distinct import begins_run, distinct, distinct_pla
 from torch_tb_profiler.arrays.grouping import first_at, greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.tracks import MAX_DEVICE_NUMBER
 
-_DIGITS = late_pattern(r"\d+")
+_DIGITS = lazy_pattern(r"\d+")
 #: calls that start kernels and nothing else
-_STARTS_KERNELS = late_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel")
+_STARTS_KERNELS = lazy_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel")
 _HOST = (Category.OPERATOR, Category.USER_ANNOTATION, Category.PYTHON_FUNCTION)
 
 #: pieces of device work of one lane that are compared with each process

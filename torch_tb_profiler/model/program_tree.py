@@ -18,11 +18,11 @@ from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
-from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, NestedRanges
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules
 from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
+from torch_tb_profiler.spill import spilled
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import column
 
@@ -76,11 +76,11 @@ def program_tree(model: Model, source: Source = "nn", full: bool = False) -> Lin
     Full has the annotations, and operators of backward threads stand in the step in which they ran.
     """
     # in steps, so that what one has needed is gone when the next begins
-    draft, main, of_row, launch_node = put_aside(_drafted(model, source, full))
+    draft, main, of_row, launch_node = spilled(_drafted(model, source, full))
     pairs = model.forward_backward
     forward, backward = (of_row[model.tree.row[side]] for side in (pairs.forward, pairs.backward))
     del of_row
-    draft = put_aside(_with_backward(draft, main, forward, backward, full))
+    draft = spilled(_with_backward(draft, main, forward, backward, full))
     return draft.in_order(launch_node, main)
 
 
@@ -90,7 +90,7 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     kind = _kinds(model, source, full)
     rows = np.flatnonzero(kind >= 0)
     events = trace.events
-    nesting = put_aside(
+    nesting = spilled(
         nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32), ROUNDING_NS)
     )
     row = rows[nesting.order]
@@ -212,8 +212,8 @@ class _Draft(msgspec.Struct, frozen=True):
         assert self.module is not None
         nodes = len(self.row)
         turns = outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))
-        turns, depth = put_aside((turns, depths(self.parent)))
-        order = put_aside(preorder(self.parent, turns))
+        turns, depth = spilled((turns, depths(self.parent)))
+        order = spilled(preorder(self.parent, turns))
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)
         row, parent = self.row[order], place.take(self.parent[order])

@@ -11,9 +11,9 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.aside import lasting, put_aside
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import Model
+from torch_tb_profiler.spill import spilled, spilled_property
 from torch_tb_profiler.trace import Category
 
 Tree = CallTree | FrameTree
@@ -48,8 +48,8 @@ def stack_contexts(model: Model) -> StackContexts:
             found.number(frames.parent.astype(np.int64), found.call_of_frame),
         ]
     )
-    own = put_aside(own)
-    self_of, self_ns = put_aside(found.moments())
+    own = spilled(own)
+    self_of, self_ns = spilled(found.moments())
     launched = model.launches.row
     events = model.trace.events
     frame = model.innermost_frame(events.track[launched], events.start[launched]).astype(np.int64)
@@ -70,7 +70,7 @@ class _Numbering:
         self._known_number = np.empty(0, np.int64)
         self._model = model
 
-    @lasting
+    @spilled_property
     def frame_of_call(self) -> Int64:
         """Shape (calls,): the innermost frame outside of each."""
         calls, frames = self.calls, self.frames
@@ -85,7 +85,7 @@ class _Numbering:
             waiting = waiting[found[waiting] >= 0]
         return found
 
-    @lasting
+    @spilled_property
     def call_of_frame(self) -> Int64:
         """Shape (frames,): the innermost node of the call tree outside of each."""
         calls, frames = self.calls, self.frames
@@ -174,20 +174,20 @@ class _Numbering:
 
     def moments(self) -> tuple[Int64, Int64]:
         """Stretches of time in which nothing begins or ends: their contexts, and how long they are."""
-        frame, call, length = put_aside(self._stretches())
+        frame, call, length = spilled(self._stretches())
         longer = np.flatnonzero(length > 0)
         longer = longer[(frame[longer] >= 0) | (call[longer] >= 0)]
-        frame, call, length = put_aside((frame[longer], call[longer], length[longer]))
+        frame, call, length = spilled((frame[longer], call[longer], length[longer]))
         del longer
         return self.number(frame, call), length
 
     def _stretches(self) -> tuple[Int64, Int64, Int64]:
         """Between one begin or end and the next: what is innermost, and for how long; between lanes 0."""
-        tours = [put_aside(_tour(tree)) for tree in (self.frames, self.calls) if len(tree)]
+        tours = [spilled(_tour(tree)) for tree in (self.frames, self.calls) if len(tree)]
         if not tours:
             return (np.empty(0, np.int64),) * 3
         lane, time, place = (
-            put_aside(np.concatenate(each))
+            spilled(np.concatenate(each))
             for each in zip(*((tour.lane, tour.time, tour.running) for tour in tours), strict=True)
         )
         of_frames, both = len(tours[0].time), len(tours) == 2
@@ -195,9 +195,9 @@ class _Numbering:
         if both:
             order = _merged(lane, time)
             from_frames = order < of_frames
-            lane, time, place = put_aside((lane[order], time[order], place[order]))
+            lane, time, place = spilled((lane[order], time[order], place[order]))
             del order
-            frame, call = put_aside((_last(place, from_frames), _last(place, ~from_frames)))
+            frame, call = spilled((_last(place, from_frames), _last(place, ~from_frames)))
         else:
             none = np.full(len(place), -1, np.int64)
             frame, call = (place, none) if len(self.frames) else (none, place)

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Int32
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.api_call_names import STARTS, SYNCHRONIZE, WHOLE_DEVICE
 from torch_tb_profiler.model.communication_events import named
 from torch_tb_profiler.model.foreign import is_of_ascend
@@ -20,9 +20,9 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK
 DeviceEvidence = Literal["ascend", "launches", "waits", "communication", "allocations", "operators", "properties"]
 
 #: ranges of collectives between devices
-_BETWEEN_DEVICES = late_pattern(r"(?:nccl|rccl|xccl|hccl):")
+_BETWEEN_DEVICES = lazy_pattern(r"(?:nccl|rccl|xccl|hccl):")
 #: operators that exist for one kind of device; cuDNN is asked on the CPU whether it could be used
-_OF_A_DEVICE = late_pattern(r"(?!aten::cudnn_is_acceptable)(?:aten::_?(?:cudnn|miopen|mps)_|(?:torch_)?npu::|hpu::)")
+_OF_A_DEVICE = lazy_pattern(r"(?!aten::cudnn_is_acceptable)(?:aten::_?(?:cudnn|miopen|mps)_|(?:torch_)?npu::|hpu::)")
 
 
 def has_device_work(trace: Trace) -> bool:

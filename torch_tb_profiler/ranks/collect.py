@@ -18,6 +18,7 @@ from torch_tb_profiler.arrays.grouping import greatest_at, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.process_groups import ProcessGroup, groups_of_header
@@ -25,7 +26,6 @@ from torch_tb_profiler.ranks.called import Timed, called
 from torch_tb_profiler.ranks.own_time import own_times, step_programs
 from torch_tb_profiler.ranks.rank import identity_of
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.typed import from_json
 
 Columns = dict[str, Any]
 #: what the names of NCCL's kernels say of the algorithm; the first is for none

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.join import group_key
 from torch_tb_profiler.ranks.names import group_label
@@ -21,7 +21,7 @@ from torch_tb_profiler.ranks.words import Link, Role
 
 #: what the description of a group says it is for; the first that is found counts
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
-    (role, late_pattern(pattern, re.IGNORECASE))  # type: ignore[misc]
+    (role, lazy_pattern(pattern, re.IGNORECASE))  # type: ignore[misc]
     for role, pattern in (
         ("world", r"^default_pg$|^world"),
         ("ep", r"expert|moe|(?:^|[_\W])ep(?:[_\W\d]|$)"),

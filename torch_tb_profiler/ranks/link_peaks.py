@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 _PEAKS = tuple(
-    (late_pattern(pattern, re.IGNORECASE), gigabytes * 1e9)
+    (lazy_pattern(pattern, re.IGNORECASE), gigabytes * 1e9)
     for pattern, gigabytes in (
         (r"V100.{0,100}SXM|V100-DGXS", 150.0),
         (r"A800.{0,100}SXM|A800-SXM", 200.0),

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.ranks.rank import Rank
 
 #: `node1_0`, as tensorboard_trace_handler names workers by default: host, process
-_NODE_AND_PROCESS = late_pattern(r"(.*)_(\d+)")
+_NODE_AND_PROCESS = lazy_pattern(r"(.*)_(\d+)")
 
 
 class Location(msgspec.Struct, frozen=True):

@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.plain import plain
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
 from torch_tb_profiler.ranks.run_answers import RanksOverview
 from torch_tb_profiler.ranks.words import Metric
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, decode_tables, encode_tables
-from torch_tb_profiler.typed import convert
 
 
 class _Head(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace import Trace
 
 #: of the mean step: what a rank spends more than the median is told apart from chance
@@ -22,7 +22,7 @@ LEAST_SHARE = 0.01
 #: beside the labels of host time
 KERNELS = len(Label)
 #: numbers that tell one range from the next of its kind: `ProfilerStep#3`
-_COUNTED = late_pattern(r"#\d+")
+_COUNTED = lazy_pattern(r"#\d+")
 
 
 class Spent(msgspec.Struct, frozen=True):

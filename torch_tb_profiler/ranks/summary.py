@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import structs
 
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
@@ -19,7 +20,6 @@ from torch_tb_profiler.ranks.called import Called, Timed
 from torch_tb_profiler.ranks.collect import ALGORITHMS, collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
-from torch_tb_profiler.typed import convert
 
 
 class RankSteps(Table):

@@ -8,14 +8,14 @@ import io
 import re
 from typing import BinaryIO
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.snapshot.harvest import SnapshotError
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 from torch_tb_profiler.words.reasons import because
 
 _HEAD_BYTES = 256
-_PAGE = late_pattern(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)
-_BASE64 = late_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
+_PAGE = lazy_pattern(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)
+_BASE64 = lazy_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
 
 
 def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
@@ -26,10 +26,10 @@ ACCESS_VARIABLE = "TORCH_TB_PROFILER_BLOB_ACCESS"
 
 MOST_SKEW_SECONDS = 15 * 60
 
-_ADDRESS = late_pattern(r"(?P<host>https?://[^/?#]+)/+(?P<path>[^?#]*)(?:\?(?P<query>.*))?", re.DOTALL | re.IGNORECASE)
-_ACCOUNT = late_pattern(r"https?://(?P<account>[a-z0-9-]+)\.blob\.", re.IGNORECASE)
+_ADDRESS = lazy_pattern(r"(?P<host>https?://[^/?#]+)/+(?P<path>[^?#]*)(?:\?(?P<query>.*))?", re.DOTALL | re.IGNORECASE)
+_ACCOUNT = lazy_pattern(r"https?://(?P<account>[a-z0-9-]+)\.blob\.", re.IGNORECASE)
 #: an emulator, or a proxy: the account is the first part of the path
-_BY_NUMBER = late_pattern(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?", re.IGNORECASE)
+_BY_NUMBER = lazy_pattern(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?", re.IGNORECASE)
 
 _CODES: Mapping[str, ErrorKind] = {
     "AuthenticationFailed": "credentials",

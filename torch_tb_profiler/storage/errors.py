@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import ErrorWithReason, Reason, Value
 from torch_tb_profiler.words import section
 from torch_tb_profiler.words.reasons import because
@@ -39,7 +39,7 @@ _BY_STATUS: Mapping[int, ErrorKind] = {
 }
 
 # A code of a store, never a sentence of it: those may hold keys, tokens and signed URLs.
-_CODE = late_pattern(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
+_CODE = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
 
 
 def kind_of_status(status: int) -> ErrorKind:

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
@@ -28,7 +28,7 @@ PIECE_BYTES = 256 * 1024
 
 #: of these an address is host and path; of others the driver knows
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
-_ADDRESS = late_pattern(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
+_ADDRESS = lazy_pattern(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
 _NAME = "files"
 _WRITING = "The user of this process must be allowed to write there"
@@ -42,7 +42,7 @@ _BY_ERROR: Mapping[int, ErrorKind] = {
     errno.EHOSTUNREACH: "unreachable",
 }
 #: the name of one of Java
-_EXCEPTION = late_pattern(r"\b[A-Z][A-Za-z]{1,40}Exception\b")
+_EXCEPTION = lazy_pattern(r"\b[A-Z][A-Za-z]{1,40}Exception\b")
 _TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "LastModified", "updated", "created")
 
 

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any, BinaryIO
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage.errors import StorageError, Trouble, kind_of_status, usual_advice
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 TIMEOUTS = (3, 20)
 
-_ADDRESS = late_pattern(r"gs://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
+_ADDRESS = lazy_pattern(r"gs://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
 #: set when this process may only read what everybody may
 _found_nobody = Event()
 _FIELDS = "items(name,size,updated,generation),nextPageToken"

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
@@ -33,7 +33,7 @@ PAUSE_PER_CPU_SECOND = 60.0
 SHORTEST_PAUSE = 1.0
 
 #: what stands before and behind the path of a file:// address
-_FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
+_FILE = lazy_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
 
 
 class LocalStorage:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status, usual_advice
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
@@ -19,7 +19,7 @@ from torch_tb_profiler.storage.url import shown
 
 PIECE_BYTES = 256 * 1024
 
-_ADDRESS = late_pattern(r"s3a?://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
+_ADDRESS = lazy_pattern(r"s3a?://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
 _NO = ("0", "false", "no", "off")
 
 _CODES: Mapping[str, ErrorKind] = {

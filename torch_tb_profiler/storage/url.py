@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_SCHEME = late_pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
+_SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
 #: before the bytes, in hexadecimal digits, of an address that is no text; none has this character
 _BYTES = "\0"
-_USER = late_pattern(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
+_USER = lazy_pattern(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
 #: of signed addresses: S3, Google and Azure
-_SIGNATURE = late_pattern(
+_SIGNATURE = lazy_pattern(
     r"\?(?:[^?]*&)?(?:X-(?:Amz|Goog)-[a-z-]+|(?:sig|signature|AWSAccessKeyId|GoogleAccessId))=", re.IGNORECASE
 )
 

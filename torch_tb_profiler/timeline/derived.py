@@ -26,10 +26,10 @@ from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64, UInt8
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.timeline.levels import Levels, bounded
 from torch_tb_profiler.timeline.pyramid import Items, pyramid
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
-from torch_tb_profiler.typed import convert
 
 DerivedKind = Literal["path", "idle", "phases"]
 

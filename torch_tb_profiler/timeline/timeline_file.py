@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.timeline.counters import is_whole
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.timeline.levels import Bounded, bounded
@@ -31,7 +32,6 @@ from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline, extent_of, slices_of
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
-from torch_tb_profiler.typed import convert
 
 #: raised when what is kept, or its meaning, changes
 VERSION = 5

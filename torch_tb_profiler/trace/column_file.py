@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.codec import from_msgpack
 from torch_tb_profiler.trace.column_blocks import (
     INFLATE_ERRORS,
     Block,
@@ -36,7 +37,6 @@ from torch_tb_profiler.trace.schema import TRACE_TABLES, Column, Events, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace
 from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
 from torch_tb_profiler.trace.unfinished import PART, writer_mark
-from torch_tb_profiler.typed import from_msgpack
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
 FORMAT_VERSION = 7

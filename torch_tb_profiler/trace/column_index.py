@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace.column_blocks import Block, Natural
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import Category, Column, Events, Phase
@@ -28,7 +28,7 @@ _MOST_START, _MOST_DURATION = 2**62 + 2**61, 2**53
 #: columns of a snapshot point to the rows of another table
 _ROW_OF = "row of "
 #: a type without a schema: integers, floats and truth values
-_TYPE = late_pattern(r"[<>|=][biuf][1248]")
+_TYPE = lazy_pattern(r"[<>|=][biuf][1248]")
 
 _Bits64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 

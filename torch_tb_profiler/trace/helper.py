@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 import msgspec
 
+from torch_tb_profiler.codec import msgpack_decoder
 from torch_tb_profiler.trace.batches import Batch, BatchDecoder, Found
 from torch_tb_profiler.trace.chunk import Chunk
-from torch_tb_profiler.typed import msgpack_decoder
 
 _BATCH_LENGTH = struct.Struct("<I")
 _FOUND_LENGTH = struct.Struct("<Q")

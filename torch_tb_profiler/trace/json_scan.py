@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool
-from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.typed import json_decoder
+from torch_tb_profiler.codec import json_decoder
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: what JSON decoders raise. ValueError: text that is not UTF-8, too many digits; RecursionError: nested too deep
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 
-_QUOTE_OR_BRACE = late_pattern(rb'["{}]')
-_EVENT_START = late_pattern(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
-_LIST_END = late_pattern(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
+_QUOTE_OR_BRACE = lazy_pattern(rb'["{}]')
+_EVENT_START = lazy_pattern(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
+_LIST_END = lazy_pattern(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
 _MAX_CUT_OFF = 64  # each costs a look at the whole text
 _keys = json_decoder(dict[str, msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)

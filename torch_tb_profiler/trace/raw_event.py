@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.codec import from_json, json_decoder
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.trace.json_scan import UNREADABLE
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
@@ -14,7 +15,6 @@ from torch_tb_profiler.trace.python_exporter import kineto_name
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
-from torch_tb_profiler.typed import from_json, json_decoder
 
 _BLOCK_BYTES = 1024 * 1024
 

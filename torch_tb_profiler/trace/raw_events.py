@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.trace.json_scan import UNREADABLE
 from torch_tb_profiler.trace.repair import repair_bare_words
-from torch_tb_profiler.typed import json_decoder
 
 
 class _Event(msgspec.Struct):

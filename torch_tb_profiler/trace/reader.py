@@ -9,7 +9,7 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.batches import Helpers
@@ -32,7 +32,7 @@ _DAMAGES = ("overview", "operators", "kernels")
 PROGRESS_BYTES = 4 * 1024 * 1024
 
 # Absolute microseconds with a fraction: a double cannot hold them, so their text is read instead.
-_TOO_LONG_FOR_A_DOUBLE = late_pattern(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
+_TOO_LONG_FOR_A_DOUBLE = lazy_pattern(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
 
 
 class TraceError(Exception):

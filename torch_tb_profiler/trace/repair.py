@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace.json_scan import inside_strings
 
 
@@ -24,11 +24,11 @@ class Repair(msgspec.Struct, frozen=True):
 
 
 _CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
-_ESCAPE = late_pattern(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
-_SURROGATE = late_pattern(
+_ESCAPE = lazy_pattern(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
+_SURROGATE = lazy_pattern(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_BARE_WORD = late_pattern(rb"(?:-?Infinity|-?NaN|nan|-?inf|N/A)(?=\s*[,\]}])")
+_BARE_WORD = lazy_pattern(rb"(?:-?Infinity|-?NaN|nan|-?inf|N/A)(?=\s*[,\]}])")
 _FIRST_LETTERS = [int.from_bytes(letters, "big") for letters in (b"Inf", b"NaN", b"nan", b"inf", b"N/A")]
 _BEFORE_A_WORD, _START_OF_A_WORD = 1, 2
 _AROUND_WORDS = bytes(

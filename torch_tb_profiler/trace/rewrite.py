@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.codec import json_decoder
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.readable_text import ReadableText
@@ -20,12 +21,11 @@ from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
-from torch_tb_profiler.typed import json_decoder
 from torch_tb_profiler.words.reasons import because
 
 BLOCK_BYTES = 256 * 1024
 
-_NOT_BLANK = late_pattern(rb"\S")
+_NOT_BLANK = lazy_pattern(rb"\S")
 _list = json_decoder(list[msgspec.Raw])
 
 

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import ELEMENTS, Float64, Int32, Int64, UInt8
-from torch_tb_profiler.aside import lasting
-from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
+from torch_tb_profiler.spill import spilled_property
+from torch_tb_profiler.trace.lazy_columns import Declared, LazyColumns, dataclass_transform
 
 
 class Phase(IntEnum):
@@ -150,7 +150,7 @@ _SCHEMAS: dict[type[Table], tuple[Column, ...]] = {}
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column,))
-class Table(LateFields):
+class Table(LazyColumns):
     """Parallel columns of equal length.
 
     categories: of the events that have a row in the table, if that is what decides it
@@ -233,7 +233,7 @@ class Events(Table):
     start: Int64 = column("ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing", follows=True)
     duration: Int64 = column("ns", "dur; -1 when the event has none")
 
-    @lasting
+    @spilled_property
     def end(self) -> Int64:
         """`start + duration`, in ns; the start itself for events without a duration."""
         return self.start + np.maximum(self.duration, 0)

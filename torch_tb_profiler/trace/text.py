@@ -12,7 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.codec import from_json
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.other_formats import not_json, other_format
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.trace.ahead import Rereadable
@@ -28,7 +29,6 @@ from torch_tb_profiler.trace.json_scan import (
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.repair import Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.words.reasons import because
 
 CHUNK_BYTES = 256 * 1024
@@ -40,15 +40,15 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 HOLE = bytes(64)
 
 #: what comes before the events of a document
-ARRAY_START = late_pattern(rb'"traceEvents"\s*:\s*\[')
-_SEPARATOR = late_pattern(rb"\s*,\s*\{")
+ARRAY_START = lazy_pattern(rb'"traceEvents"\s*:\s*\[')
+_SEPARATOR = lazy_pattern(rb"\s*,\s*\{")
 #: lists of numbers, where a list of events has objects
-_NUMBERS = late_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
+_NUMBERS = lazy_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
 #: of a text that is no trace, in which its format is told
 _TOLD_BYTES = 64 * 1024
-_TRAILING_COMMA = late_pattern(rb",\s*\]")
+_TRAILING_COMMA = lazy_pattern(rb",\s*\]")
 #: what stands behind the end of a document without a meaning; a file may have room that was never written
 _BLANK = b" \t\r\n\0"
 _BOM = b"\xef\xbb\xbf"

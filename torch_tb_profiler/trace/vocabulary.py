@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace.schema import Category, Phase
 
 PHASES = {
@@ -66,7 +66,7 @@ INSTANTS = {"[memory]": Category.MEMORY, "[OutOfMemory]": Category.OUT_OF_MEMORY
 WAITS = frozenset({"event_wait", "event_record"})
 
 # Before torch 1.12 record_function ranges were written with the category of operators.
-ANNOTATION_NAME = late_pattern(
+ANNOTATION_NAME = lazy_pattern(
     r"ProfilerStep#|enumerate\(Data(?:Loader|Pipe)\)#|Optimizer\.(?:step|zero_grad)#"
     r"|(?:Distributed|FullySharded)?DataParallel\.forward$|FSDP::|(?:nccl|gloo|mpi|ucc|xccl|hccl):|\[pl\]"
 )

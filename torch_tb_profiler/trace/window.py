@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.reason import reason_of
 from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.json_scan import UNREADABLE
@@ -21,7 +22,6 @@ from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, EventTexts, document
 from torch_tb_profiler.trace.schema import Phase
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.unpack import Limits, Readable
-from torch_tb_profiler.typed import json_decoder
 
 _list = json_decoder(list[msgspec.Raw])
 

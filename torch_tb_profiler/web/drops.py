@@ -22,7 +22,7 @@ from werkzeug import Request
 from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.discovery import Content, Run
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, storage_for
 from torch_tb_profiler.web.failures import respond_failure
@@ -46,7 +46,7 @@ CONTENT_TYPE = "application/octet-stream"
 _PIECE = 256 * 1024
 #: bytes, in UTF-8
 _LONGEST_NAME = 150
-_UNWANTED = late_pattern(r"[^\w.\-+=@() ]")
+_UNWANTED = lazy_pattern(r"[^\w.\-+=@() ]")
 
 
 class DropLimits(msgspec.Struct, frozen=True):

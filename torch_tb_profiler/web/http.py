@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
 
@@ -20,7 +20,7 @@ N = TypeVar("N", int, None)
 
 #: the largest whole number that is taken where a parameter has no bound of its own
 _MOST = 2**62
-_WHOLE_NUMBER = late_pattern(r"-?[0-9]{1,19}")
+_WHOLE_NUMBER = lazy_pattern(r"-?[0-9]{1,19}")
 
 
 class HttpError(Exception):

@@ -12,13 +12,13 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import msgspec
 from msgspec import NODEFAULT, inspect
 
-from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.typed import convert
+from torch_tb_profiler.codec import convert
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.web.http import HttpError, Parameters
 
 P = TypeVar("P", bound=msgspec.Struct)
 
-_DIGITS = late_pattern("-?[0-9]{1,100}", re.ASCII)
+_DIGITS = lazy_pattern("-?[0-9]{1,100}", re.ASCII)
 #: whole numbers without bounds of their own
 _LEAST, _MOST = -(2**62), 2**62
 #: of units that are a thousand of what is kept in 64 bits

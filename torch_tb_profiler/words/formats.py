@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, size, times
 from torch_tb_profiler.words.parts import part_name
@@ -31,9 +31,9 @@ from torch_tb_profiler.words.parts import part_name
 _NS_PER = {"us": 1e3, "ms": 1e6}
 _SIGNS = {"us": "µs"}
 _DIGITS = {"KiB": 3, "MiB": 3, "GiB": 2}
-_WITH_DIGITS = late_pattern(r"(%|us|ms|KiB|MiB|GiB)(\d*)")
-_WITH_DECIMALS = late_pattern(r"([KMG]iB)\.(\d)")
-_NUMBER = late_pattern(r",|(\.\d[fg])")
+_WITH_DIGITS = lazy_pattern(r"(%|us|ms|KiB|MiB|GiB)(\d*)")
+_WITH_DECIMALS = lazy_pattern(r"([KMG]iB)\.(\d)")
+_NUMBER = lazy_pattern(r",|(\.\d[fg])")
 
 _NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "times": times, "size": size}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words.files import file
 from torch_tb_profiler.words.formats import formatted
@@ -18,7 +18,7 @@ Sentence = str | Mapping[str, Any]
 Values = Mapping[str, Value]
 
 #: a brace that is meant, or the name of a value and its format
-_PLACE = late_pattern(r"\{\{|\}\}|\{(\w+)(?::([^{}]*))?\}")
+_PLACE = lazy_pattern(r"\{\{|\}\}|\{(\w+)(?::([^{}]*))?\}")
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_CODED = late_pattern("%(7e|25)", re.IGNORECASE)
+_CODED = lazy_pattern("%(7e|25)", re.IGNORECASE)
 
 
 class Address(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 
 import msgspec
 
-from torch_tb_profiler import aside
+from torch_tb_profiler import spill
 from torch_tb_profiler.workspace.asking import Asking
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.give_back import give_back, held, keep_little
@@ -76,7 +76,7 @@ def read_message(stream: IO[bytes]) -> tuple[int, bytes] | None:
 def main(directory: str, expansion: int, version: str) -> None:
     """Arguments: of the cache of the server, which sweeps it."""
     keep_little()
-    aside.use(Path(directory))
+    spill.use(Path(directory))
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints goes to stderr
     asking = Asking(Cache(Path(directory), expansion=expansion, version=version))
@@ -97,7 +97,7 @@ def main(directory: str, expansion: int, version: str) -> None:
 def _obey(asking: Asking, number: int, content: bytes, say: Callable[[int, Reply], None]) -> None:
     try:
         order: Order = pickle.loads(content)  # noqa: S301 - of the process that has started this one
-        with aside.watched():
+        with spill.watched():
             reply = Reply(getattr(asking, order.method)(*order.arguments))
     except BaseException as error:  # noqa: BLE001 - who has asked gets it
         reply = Reply(error, is_error=True, raised_at=traceback.format_exc())

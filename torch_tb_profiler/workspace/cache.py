@@ -18,10 +18,10 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.cache_sweep import SHARE, CacheFiles
 from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, CONTENTS, RANK, SUMMARY, TIMELINE, FileNames
 from torch_tb_profiler.workspace.numbers import number_from_environment

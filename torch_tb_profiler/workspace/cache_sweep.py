@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace.unfinished import PART
 from torch_tb_profiler.workspace.file_names import ANSWERS, CONTENTS, RESULT, TIMELINE, is_own_name
 from torch_tb_profiler.workspace.own_files import OwnFolder, require_private
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 SHARE = 20
 
 #: in a folder of answers: what one is called while it is written
-_BEGUN = late_pattern(r"[\w-]+\.(?:\d+-)+\d+\.part")
+_BEGUN = lazy_pattern(r"[\w-]+\.(?:\d+-)+\d+\.part")
 #: what was used later than this from now (seconds) was used before the clock was set back, how long ago nobody knows
 _CLOCKS_DIFFER = 86_400
 

@@ -7,10 +7,10 @@ from hashlib import blake2b
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorableEntry, storable
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.file_names import is_key
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Summary

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from torch_tb_profiler.analysis.shared.peaks import peaks_digest
 from torch_tb_profiler.analysis.shared.thresholds import thresholds_digest
 from torch_tb_profiler.defaults import EXPANSION
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerprint
 
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
@@ -19,14 +19,14 @@ RESULT = ".run"
 CONTENTS = ".contents"
 
 #: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix, and others an ending
-_OWN = late_pattern(
+_OWN = lazy_pattern(
     r"(?:ingest-[0-9a-f]+-)?[0-9a-f]{40}(?:-x\d+)?"
     r"(?:\.columns|\.run|\.contents|\.\w+\.(?:json|answers|timeline|rank))(?:[\w.-]*\.part)?"
 )
 
 
 #: of the content of a trace
-_KEY = late_pattern(r"[0-9a-f]{40}")
+_KEY = lazy_pattern(r"[0-9a-f]{40}")
 
 
 def is_key(text: str) -> bool:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import Content
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.sealed import read_sealed, write_sealed
 
 log = logging.getLogger(__name__)

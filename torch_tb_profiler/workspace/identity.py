@@ -22,15 +22,15 @@ _PACKAGE = Path(__file__).parents[1]
 #: what of the package determines columns, and what besides how the first bytes of a file are judged
 COLUMNS = (
     "arrays",
-    "aside.py",
+    "spill.py",
     "defaults.py",
-    "late_pattern.py",
+    "lazy_pattern.py",
     "other_formats.py",
     "reason.py",
     "regular_file.py",
     "toml_text.py",
     "trace",
-    "typed.py",
+    "codec.py",
     "words",
 )
 CONTENTS = (*COLUMNS, "discovery", "workspace/heads.py", "workspace/head_cache.py")

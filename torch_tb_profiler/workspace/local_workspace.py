@@ -16,7 +16,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler import aside
+from torch_tb_profiler import spill
 from torch_tb_profiler.discovery import (
     DEFAULT_SPAN,
     Content,
@@ -76,7 +76,7 @@ class LocalWorkspace:
         self.cache_dir = cache_dir
         self._cache = open_cache(cache_dir)
         if is_alone:
-            aside.use(self._cache.directory)
+            spill.use(self._cache.directory)
         if self._cache.shared:
             self._cache.shared.refresh()
         # a directory that cannot be written is replaced by a temporary one
@@ -238,7 +238,7 @@ def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Mode
     while True:
         try:
             opened = [trace.workspace.open(trace.file, trace.choice) for trace in traces]
-            with locked(*opened), aside.watched():
+            with locked(*opened), spill.watched():
                 return question([each.model for each in opened])
         except Exception as error:
             # Tables are read when they are needed, so columns may turn out broken or gone this late.

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, storable
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.typed import json_decoder
 from torch_tb_profiler.workspace.sealed import remove_parts
 from torch_tb_profiler.workspace.status import OpenTrace
 

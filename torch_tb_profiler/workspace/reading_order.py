@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from torch_tb_profiler.discovery import TraceFile, TraceKind
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.numbers import number_from_environment
 
@@ -31,7 +31,7 @@ BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
 _SHARE = 0.5
 
 #: `node1_0`, as torch names workers by default: host, process
-_HOST = late_pattern(r"(.*?)[_.-]?\d+")
+_HOST = lazy_pattern(r"(.*?)[_.-]?\d+")
 
 T = TypeVar("T")
 

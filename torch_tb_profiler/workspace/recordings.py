@@ -18,11 +18,11 @@ import msgspec
 from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, recording_figures
 from torch_tb_profiler.analysis.change.named import Named
 from torch_tb_profiler.analysis.change.together import together
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import Run, TraceFile
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.status import Unavailable
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 #: of a file; what it begins with tells it from a trace
 FORMAT: Literal["torch-tb-profiler baseline"] = "torch-tb-profiler baseline"
-_BEGIN = late_pattern(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
+_BEGIN = lazy_pattern(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
 _HEAD = 200
 
 #: a saved baseline is some ten kilobytes for each recording

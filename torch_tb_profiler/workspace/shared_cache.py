@@ -9,10 +9,10 @@ from threading import Lock
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, without_slash
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.catalog import SUFFIX, Catalog, catalog_name, read_catalog, together
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Summary

@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import Outcome
 from torch_tb_profiler.trace import Limits, Progress, Trace, TraceError, column_file
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.pool import VARIABLES
 from torch_tb_profiler.workspace.sealed import remove_parts

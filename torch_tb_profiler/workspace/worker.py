@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from torch_tb_profiler import aside
+from torch_tb_profiler import spill
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.storage import StorageError, storage_for
@@ -77,7 +77,7 @@ def main() -> None:
     job = jobs.get()
     while True:
         current[:] = [job]
-        aside.use(Path(job.target).parent)
+        spill.use(Path(job.target).parent)
         send(perform(job, send, lambda number=job.id: number not in alone))  # type: ignore[misc]
         alone.discard(job.id)
         job = _after(job, jobs)
@@ -99,7 +99,7 @@ def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bo
 
     may_help: whether processes may still help with it
     """
-    with _uncollected(), aside.watched():
+    with _uncollected(), spill.watched():
         return _perform(job, send, may_help)
 
 

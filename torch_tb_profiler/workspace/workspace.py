@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
-from torch_tb_profiler import aside
+from torch_tb_profiler import spill
 from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -325,7 +325,7 @@ def open_workspace(
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
     cache = open_cache(cache_dir, max_expansion)
     if is_alone:
-        aside.use(cache.directory)
+        spill.use(cache.directory)
     workspace = Workspace(roots, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
     atexit.register(workspace.close)
     workspace.start(found)

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.change.figures import SLOW, RecordingFigures
 from torch_tb_profiler.analysis.change.named import NamedTable
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: how two sides are compared.
 #: ratio: shift of logarithms · part: shift of differences, beside the step · count: exact where it is the same in all
@@ -48,7 +48,7 @@ _NEED_NAMES = ("calls(NAME)", "kernel(NAME)", "kernel(*)", "operator(NAME)", "op
 #: in place of a name
 EVERY = "*"
 
-_NAMED = late_pattern(r"(calls|kernel|operator)\((.*)\)", re.DOTALL)
+_NAMED = lazy_pattern(r"(calls|kernel|operator)\((.*)\)", re.DOTALL)
 
 
 def metric_of(key: str) -> Metric | None:

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.analysis.change.shares import Share
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 if sys.version_info >= (3, 11):
@@ -28,19 +28,19 @@ _FILE = Path(__file__).with_name("renamed.toml")
 #: parent: what the same outermost operator launched
 How = Literal["name", "place", "launch", "renamed", "parent"]
 
-_COMPILED_GRAPH = late_pattern(r"## Call CompiledFxGraph \w+ ##")
-_STEP = late_pattern(r"^ProfilerStep#\d+$")
+_COMPILED_GRAPH = lazy_pattern(r"## Call CompiledFxGraph \w+ ##")
+_STEP = lazy_pattern(r"^ProfilerStep#\d+$")
 #: of kernels that Inductor wrote: the number of the compilation
-_TRITON_NUMBER = late_pattern(r"_\d+$")
+_TRITON_NUMBER = lazy_pattern(r"_\d+$")
 #: signatures of old Triton kernels look like numbers and are the name
-_SIGNATURE = late_pattern(r"^triton__[0-9a-z]+$")
-_HEX = late_pattern(r"0x[0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}(?![0-9A-Za-z])")
-_CONFIGURATION = late_pattern(
+_SIGNATURE = lazy_pattern(r"^triton__[0-9a-z]+$")
+_HEX = lazy_pattern(r"0x[0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}(?![0-9A-Za-z])")
+_CONFIGURATION = lazy_pattern(
     r"(?<=[_ ])\d+x\d+(?:x\d+)*(?=_|\b)|(?<=_stage)\d+|(?<=_stages)_?\d+(?:x\d+)?|(?<=_align)\d+"
     r"|(?<=sliced)\d+x\d+|(?<=_warpgroupsize)\d+x\d+x\d+|(?<=_ldg)\d+|(?<=_tilesize)\d+x\d+x\d+"
     r"|(?<=_MT)\d+x\d+x\d+|(?<=_MI)\d+x\d+x\d+|(?<=_splitK)\d+|(?<=_kernel_)\d+x\d+"
 )
-_TEMPLATE = late_pattern(r"(?<=[<, (])(?:\([\w: ]+\))?-?\d+(?:u?l{0,2})(?=[,>) ])")
+_TEMPLATE = lazy_pattern(r"(?<=[<, (])(?:\([\w: ]+\))?-?\d+(?:u?l{0,2})(?=[,>) ])")
 
 
 @lru_cache(maxsize=8192)

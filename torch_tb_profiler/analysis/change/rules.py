@@ -9,12 +9,12 @@ import msgspec
 
 from torch_tb_profiler.analysis.change.metrics import Metric, known_metrics, metric_of
 from torch_tb_profiler.analysis.units import factor_of
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 Severity = Literal["fail", "warn"]
 
 #: the last sign is the one that counts: names of kernels are full of > and =
-_RULE = late_pattern(
+_RULE = lazy_pattern(
     r"(.+?)\s{0,20}(>=|<=|!=|==|>|<|=)\s{0,20}([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s{0,20}([A-Za-zµ%]*)"
 )
 

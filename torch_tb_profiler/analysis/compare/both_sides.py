@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from torch_tb_profiler.analysis.result import Result
-from torch_tb_profiler.trace.late_fields import Declared
+from torch_tb_profiler.trace.lazy_columns import Declared
 
 #: by what the names of their columns begin with: how label, text and id begin
 SIDES = {

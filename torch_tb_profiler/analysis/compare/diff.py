@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_p
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import NodeKind
 from torch_tb_profiler.trace import Category
@@ -36,7 +36,7 @@ _ALL = frozenset(NodeKind)
 #: of these a run has one at a time, so that another name (another loader, another optimizer) is still the same part
 _ROLES = frozenset({NodeKind.STEP, NodeKind.DATALOADER, NodeKind.OPTIMIZER})
 _KINDS = {int(kind): kind for kind in NodeKind}
-_NUMBER = late_pattern(r"_\d+(?=\.backward$|$)")
+_NUMBER = lazy_pattern(r"_\d+(?=\.backward$|$)")
 
 
 class Times(msgspec.Struct, frozen=True):

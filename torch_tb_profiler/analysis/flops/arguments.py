@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 Dims = tuple[int, ...]
 
@@ -51,9 +51,9 @@ _INTEGERS = frozenset(_RANKS[:8])
 LARGEST_DIMENSION = 2**48
 #: what reading arguments that are damaged may raise
 ERRORS = (ArithmeticError, ValueError, IndexError, TypeError, SyntaxError, MemoryError, RecursionError)
-_OPAQUE = late_pattern(r"OpaqueType<(\d+)")
+_OPAQUE = lazy_pattern(r"OpaqueType<(\d+)")
 _OF_SIZE = {1: "signed char", 2: "short", 4: "int", 8: "long"}
-_TEMPLATE = late_pattern(r"[<, ](float|double|c10::BFloat16|c10::Half|bool|unsigned char|signed char|long|int)[,>]")
+_TEMPLATE = lazy_pattern(r"[<, ](float|double|c10::BFloat16|c10::Half|bool|unsigned char|signed char|long|int)[,>]")
 
 
 class Tensor(msgspec.Struct, frozen=True):

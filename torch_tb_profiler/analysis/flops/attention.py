@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.packed import of_packed
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
 from torch_tb_profiler.analysis.shared.numerals import whole_number
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: which corner the diagonal of a causal mask starts in
 Corner = Literal["upper_left", "lower_right"]
@@ -205,7 +205,7 @@ def _dense(given: Arguments) -> Work:
 
 _FLASH = _Attention()
 #: how texts of a number with a fraction, and of one without, look
-_NUMBER, _INTEGER = late_pattern(r"-?\d+\.\d*(?:e-?\d+)?|\d+e-\d+"), late_pattern(r"-?\d{1,15}")
+_NUMBER, _INTEGER = lazy_pattern(r"-?\d+\.\d*(?:e-?\d+)?|\d+e-\d+"), lazy_pattern(r"-?\d{1,15}")
 #: queries, of windows whose rows are counted one by one
 _LONGEST = 2**22
 _BIASED = _Attention(causal=1, bias=3)

@@ -13,15 +13,15 @@ import numpy as np
 from torch_tb_profiler.analysis.flops.calls import Pieces
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
-_VECTORIZED = late_pattern(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d{1,9})?")
-_ELEMENTWISE = late_pattern(r"\belementwise_kernel(?:_manual_unroll)?<(\d{1,9}), ?(\d{1,9})")
-_GATHER = late_pattern(r"\bvectorized_gather_kernel<(\d{1,9})")
+_VECTORIZED = lazy_pattern(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d{1,9})?")
+_ELEMENTWISE = lazy_pattern(r"\belementwise_kernel(?:_manual_unroll)?<(\d{1,9}), ?(\d{1,9})")
+_GATHER = lazy_pattern(r"\bvectorized_gather_kernel<(\d{1,9})")
 _TYPE = r"(?:float|double|c10::BFloat16|c10::Half|unsigned char|signed char|bool|long|int)"
-_FUNCTOR = late_pattern(rf"(?:Functor\w{{0,100}}|\w_op|\wOp|_impl|_kernel_cuda)<({_TYPE}(?:, ?{_TYPE})*)[,>]")
-_OPERANDS = late_pattern(r"[Aa]rray<char ?\*, ?(\d)")
+_FUNCTOR = lazy_pattern(rf"(?:Functor\w{{0,100}}|\w_op|\wOp|_impl|_kernel_cuda)<({_TYPE}(?:, ?{_TYPE})*)[,>]")
+_OPERANDS = lazy_pattern(r"[Aa]rray<char ?\*, ?(\d)")
 _BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8, "int": 4}
 
 

@@ -29,7 +29,7 @@ from torch_tb_profiler.arrays.grouping import first_at, group, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest, on_paths
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
@@ -45,10 +45,10 @@ _MAY_MULTIPLY = frozenset(
     }
 )
 #: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
-_NO_PRODUCT = late_pattern(
+_NO_PRODUCT = lazy_pattern(
     r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w{0,64}?(?:Transform|Tiles)"
 )
-_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
+_GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
 
 
 class Pieces(msgspec.Struct, frozen=True):

@@ -26,11 +26,11 @@ from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work,
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
-_CONVOLUTION_BACKWARD = late_pattern(r"(?:(?!Conv)\w)*Conv(?:(?!Backward)\w)*Backward\w*")
-_ONE_GRADIENT = late_pattern(r"aten::(?:cudnn|miopen)_convolution_backward_(?:weight|input)")
+_CONVOLUTION_BACKWARD = lazy_pattern(r"(?:(?!Conv)\w)*Conv(?:(?!Backward)\w)*Backward\w*")
+_ONE_GRADIENT = lazy_pattern(r"aten::(?:cudnn|miopen)_convolution_backward_(?:weight|input)")
 _REPEATS = frozenset(f"aten::{name}" for name in ("repeat_interleave", "repeat", "expand", "contiguous", "tile"))
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 

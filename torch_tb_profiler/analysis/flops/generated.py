@@ -14,19 +14,19 @@ from torch_tb_profiler.analysis.flops.arguments import ELEMENT_NAMES, ERRORS, Ar
 from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
 from torch_tb_profiler.analysis.shared.numerals import whole_number
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_POINTWISE = late_pattern(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")
-_TEMPLATE = late_pattern(r"triton_(?:tem|mm|bmm|addmm|flex)_")
-_ENGINE = late_pattern(
+_POINTWISE = lazy_pattern(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")
+_TEMPLATE = lazy_pattern(r"triton_(?:tem|mm|bmm|addmm|flex)_")
+_ENGINE = lazy_pattern(
     r"(?i).*(?:cublas_scaled_mm|deep_gemm|gemm_a8w8|gemm_a4w4|gemm_a16w16|hipblaslt_gemm|hipb_mm|cutlass_scaled_mm"
     r"|fp8_gemm|marlin_gemm|w8a8_block_fp8_matmul|fp4_gemm|cutlass_scaled_fp4_mm)"
 )
-_OF_4_BITS = late_pattern(r"(?i)fp4|a4w4")
-_EXPERTS = late_pattern(r"(?:vllm|sglang|aiter)::(?:(?:in|out)place_fused_experts|fused_moe|fmoe\w*|ck_moe\w*)")
+_OF_4_BITS = lazy_pattern(r"(?i)fp4|a4w4")
+_EXPERTS = lazy_pattern(r"(?:vllm|sglang|aiter)::(?:(?:in|out)place_fused_experts|fused_moe|fmoe\w*|ck_moe\w*)")
 #: lookups in tables and what sorts their indices, of FBGEMM
-_LOOKUP = late_pattern(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
-_BY_CONTENTS = late_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
+_LOOKUP = lazy_pattern(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
+_BY_CONTENTS = lazy_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
 def all_tensors(given: Arguments) -> int | None:

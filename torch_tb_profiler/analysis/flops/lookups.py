@@ -14,12 +14,12 @@ from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments, Tensor
 from torch_tb_profiler.analysis.flops.texts import Texts
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Work, moves
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 #: the backward of a lookup, and lookups; what kind it is stands in the names of both
-_BACKWARD = late_pattern(r"torch::autograd::CppNode<SplitLookupFunction_(\w+)_Op>")
-_LOOKUP = late_pattern(r"fbgemm::split_embedding_codegen_lookup_(\w+)_function")
+_BACKWARD = lazy_pattern(r"torch::autograd::CppNode<SplitLookupFunction_(\w+)_Op>")
+_LOOKUP = lazy_pattern(r"fbgemm::split_embedding_codegen_lookup_(\w+)_function")
 _DENSE = "fbgemm::dense_embedding_codegen_lookup_function"
 #: what sorting moves of each index at least: a key of 8 bytes and its place
 _SORTED = 12

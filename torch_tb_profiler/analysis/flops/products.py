@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.element_types import element_type
 from torch_tb_profiler.model.kernel_names.families import family_of
@@ -27,8 +27,8 @@ KINDS = (Kind.GEMM, Kind.CONV, Kind.GEMV, Kind.ATTENTION)
 #: the first compute capability whose tensor cores multiply 32 bits, as TF32
 FIRST_WITH_TF32 = (8, 0)
 
-_FLOAT = late_pattern(r"[<, ]float\b")
-_OTHER = late_pattern(r"half|bf16|bfloat16|fp16|double|float2|int8|fp8|e4m3|e5m2", re.IGNORECASE)
+_FLOAT = lazy_pattern(r"[<, ]float\b")
+_OTHER = lazy_pattern(r"half|bf16|bfloat16|fp16|double|float2|int8|fp8|e4m3|e5m2", re.IGNORECASE)
 
 
 class ProductKernels(msgspec.Struct, frozen=True):

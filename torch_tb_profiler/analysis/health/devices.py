@@ -11,12 +11,12 @@ from torch_tb_profiler.analysis.health.kernels import LAUNCH_NAME, TOUCHES
 from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Note, note
 
-_GRAPH_NAME = late_pattern(r"GraphLaunch")
+_GRAPH_NAME = lazy_pattern(r"GraphLaunch")
 
 #: CUDA 12.6 Update 2, whose number does not tell it from 12.6, up to the last before 13.1
 _ZERO_TIMESTAMPS = range(12060, 13010)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note, Severity, note
 
 TOUCHES = ("overview", "operators", "kernels")
 # Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
-LAUNCH_NAME = late_pattern(r"Launch.*Kernel|Kernel.*Launch")
+LAUNCH_NAME = lazy_pattern(r"Launch.*Kernel|Kernel.*Launch")
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.counters import window
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Severity, note
 
@@ -20,7 +20,7 @@ LOG_LEVELS = ("ERROR", "WARNING", "INFO")
 MOST_LINES = 3
 LONGEST_LINE = 200
 
-_OUT_OF_RANGE = late_pattern(r"out-of-range\s*=\s*([0-9]{1,12})", re.IGNORECASE)
+_OUT_OF_RANGE = lazy_pattern(r"out-of-range\s*=\s*([0-9]{1,12})", re.IGNORECASE)
 
 
 def log_lines(model: Model, level: str) -> list[str]:

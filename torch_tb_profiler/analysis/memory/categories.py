@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 MemoryCategory = Literal[
@@ -50,8 +50,8 @@ class StepPart(IntEnum):
     STEP = 3
 
 
-_BACKWARD = late_pattern(r"autograd::engine::evaluate_function")
-_STEP = late_pattern(r"Optimizer\.(?:step|zero_grad)#")
+_BACKWARD = lazy_pattern(r"autograd::engine::evaluate_function")
+_STEP = lazy_pattern(r"Optimizer\.(?:step|zero_grad)#")
 
 _KEPT: dict[StepPart, MemoryCategory] = {
     StepPart.FORWARD: "kept_from_forward",

@@ -14,7 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import CPU
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 from torch_tb_profiler.words.memory import memory_text
@@ -138,44 +138,44 @@ def failures(model: Model) -> tuple[Failure, ...]:
 #: of MPS KB is 1,024 bytes, too
 _UNITS = {"bytes": 1, "B": 1} | {f"{k}{b}": 1 << 10 * (n + 1) for n, k in enumerate("KMGT") for b in ("iB", "B")}
 _SIZE = r"(?<![0-9])([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
-_RUN_OUT = late_pattern(
+_RUN_OUT = lazy_pattern(
     r"out of memory|exceed allowed memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE
 )
-_REQUESTED = late_pattern(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
-_MPS = late_pattern(r"\bMPS backend out of memory")
-_HOST = late_pattern(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
-_DEVICE = late_pattern(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
+_REQUESTED = lazy_pattern(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
+_MPS = lazy_pattern(r"\bMPS backend out of memory")
+_HOST = lazy_pattern(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
+_DEVICE = lazy_pattern(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
 #: since torch 2.1, then before, then of backend:cudaMallocAsync, of MPS
 _FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
     "device_total": (
-        late_pattern(rf"total capacity of {_SIZE}"),
-        late_pattern(rf"{_SIZE} total capacity"),
-        late_pattern(rf"Device limit *: {_SIZE}"),
+        lazy_pattern(rf"total capacity of {_SIZE}"),
+        lazy_pattern(rf"{_SIZE} total capacity"),
+        lazy_pattern(rf"Device limit *: {_SIZE}"),
     ),
     "device_free": (
-        late_pattern(rf"of which {_SIZE} is free"),
-        late_pattern(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
-        late_pattern(rf"Free \(according to CUDA\) *: {_SIZE}"),
+        lazy_pattern(rf"of which {_SIZE} is free"),
+        lazy_pattern(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
+        lazy_pattern(rf"Free \(according to CUDA\) *: {_SIZE}"),
     ),
     "allocated": (
-        late_pattern(rf"{_SIZE} is allocated by PyTorch"),
-        late_pattern(rf"{_SIZE} already allocated"),
-        late_pattern(rf"Currently allocated *: {_SIZE}"),
-        late_pattern(rf"MPS allocated: {_SIZE}"),
+        lazy_pattern(rf"{_SIZE} is allocated by PyTorch"),
+        lazy_pattern(rf"{_SIZE} already allocated"),
+        lazy_pattern(rf"Currently allocated *: {_SIZE}"),
+        lazy_pattern(rf"MPS allocated: {_SIZE}"),
     ),
-    "unallocated": (late_pattern(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
-    "reserved": (late_pattern(rf"{_SIZE} reserved in total by PyTorch"),),
-    "of_process": (late_pattern(rf"this process has {_SIZE} memory in use"),),
+    "unallocated": (lazy_pattern(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
+    "reserved": (lazy_pattern(rf"{_SIZE} reserved in total by PyTorch"),),
+    "of_process": (lazy_pattern(rf"this process has {_SIZE} memory in use"),),
     "limit": (
-        late_pattern(rf"{_SIZE} allowed"),
-        late_pattern(rf"user-supplied memory fraction\) *: {_SIZE}"),
-        late_pattern(rf"max allowed: {_SIZE}"),
+        lazy_pattern(rf"{_SIZE} allowed"),
+        lazy_pattern(rf"user-supplied memory fraction\) *: {_SIZE}"),
+        lazy_pattern(rf"max allowed: {_SIZE}"),
     ),
-    "private_pools": (late_pattern(rf"{_SIZE} allocated in private pools"),),
+    "private_pools": (lazy_pattern(rf"{_SIZE} allocated in private pools"),),
 }
 #: what cudaMallocAsync calls a limit where there is none
 _NO_LIMIT = 1 << 60
-_OTHER_PROCESS = late_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
+_OTHER_PROCESS = lazy_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:

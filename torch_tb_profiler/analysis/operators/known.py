@@ -19,9 +19,9 @@ from torch_tb_profiler.analysis.question import Node, Subject
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.trace import Strings
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
-from torch_tb_profiler.typed import convert
 
 T = TypeVar("T")
 

@@ -11,10 +11,10 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.intervals import Coverage, union
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
-_BEGIN, _END = late_pattern(r"\w+StreamBeginCapture"), late_pattern(r"\w+StreamEndCapture")
+_BEGIN, _END = lazy_pattern(r"\w+StreamBeginCapture"), lazy_pattern(r"\w+StreamEndCapture")
 
 
 class Capturing(msgspec.Struct, frozen=True):

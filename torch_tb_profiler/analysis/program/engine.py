@@ -21,7 +21,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE
 from torch_tb_profiler.trace import Category
@@ -32,15 +32,15 @@ How = Literal["names", "ranges", "modules", "embedding", "stages"]
 
 _OF_STEPS = frozenset({Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY, Phase.DENOISE, Phase.OTHER})
 _OF_LOOPS = frozenset({Phase.PREFILL, Phase.DECODE})
-_LANGUAGE = late_pattern(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditionalGeneration)\w*$")
-_TEXT = late_pattern(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
-_DENOISER = late_pattern(
+_LANGUAGE = lazy_pattern(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditionalGeneration)\w*$")
+_TEXT = lazy_pattern(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
+_DENOISER = lazy_pattern(
     r"nn\.Module: (?:UNet2DConditionModel|\w*Transformer2DModel\w*|\w*DiT\w*|OptimizedModule)_\d+$"
 )
-_IMAGE = late_pattern(r"nn\.Module: (?:Decoder|AutoencoderKL\w*)_\d+$")
+_IMAGE = lazy_pattern(r"nn\.Module: (?:Decoder|AutoencoderKL\w*)_\d+$")
 #: the frames of a call of `generate`
-_GENERATE = late_pattern(r"(?:^|/)transformers/generation/utils\.py\(")
-_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
+_GENERATE = lazy_pattern(r"(?:^|/)transformers/generation/utils\.py\(")
+_GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
 
 
 class EngineSteps(Result, group="engine_steps"):

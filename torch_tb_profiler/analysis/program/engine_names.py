@@ -12,7 +12,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
 class EngineStep(msgspec.Struct, frozen=True):
@@ -38,21 +38,21 @@ class EngineStep(msgspec.Struct, frozen=True):
     padded: int | None = None
 
 
-_VLLM_OLD = late_pattern(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
-_VLLM_SCOPE = late_pattern(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
-_SGLANG = late_pattern(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
-_ATOM = late_pattern(
+_VLLM_OLD = lazy_pattern(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
+_VLLM_SCOPE = lazy_pattern(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
+_SGLANG = lazy_pattern(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
+_ATOM = lazy_pattern(
     r"(?:(?P<dummy>dummy_)?(?:eager_)?(?P<mode>prefill|decode)|propose_(?:eagle|dspark))"
     r"\[(?P<rest>[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]$"
 )
-_TENSORRT = late_pattern(
+_TENSORRT = lazy_pattern(
     r"\[Executor\] _forward_step(?: [0-9]{1,15})?: (?P<c>[0-9]{1,15}) ctx reqs, "
     r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
 )
-_XDIT = late_pattern(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$")
-_FIELD = late_pattern(r"(?<!\w)(?P<key>\w+)=(?P<value>\[[^\]]{0,1000}\]|[^\s\],]+)")
+_XDIT = lazy_pattern(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$")
+_FIELD = lazy_pattern(r"(?<!\w)(?P<key>\w+)=(?P<value>\[[^\]]{0,1000}\]|[^\s\],]+)")
 #: what is read as a number; longer ones are none of an engine
-_NUMBER = late_pattern(r"[0-9]{1,15}")
+_NUMBER = lazy_pattern(r"[0-9]{1,15}")
 
 _SCOPES = {
     "sample": Phase.SAMPLE,

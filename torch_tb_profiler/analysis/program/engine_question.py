@@ -30,7 +30,7 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.kernel_names.families import family_of
@@ -41,7 +41,7 @@ CountMean = Annotated[float, Meta(description="how many, a mean")]
 PerSecond = Annotated[float, Meta(description="how many in a second")]
 
 _GENERATING = (CODE[Phase.DECODE], CODE[Phase.MIXED], CODE[Phase.VERIFY])
-_DETOKENISE = late_pattern(r"detokeni[sz]e", re.IGNORECASE)
+_DETOKENISE = lazy_pattern(r"detokeni[sz]e", re.IGNORECASE)
 
 
 class EnginePhase(msgspec.Struct, frozen=True, kw_only=True):

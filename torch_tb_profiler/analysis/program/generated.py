@@ -9,11 +9,11 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
-_GENERATED = late_pattern(
+_GENERATED = lazy_pattern(
     r"(?:graph_[0-9]+_)?(?P<backend>triton|cpp)_(?:(?P<kind>poi|red|per|tem|for)_)?fused_(?P<operators>\w*?)_?(?P<number>[0-9]+)$"
 )
 _KINDS = {

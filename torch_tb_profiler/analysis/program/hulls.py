@@ -14,13 +14,13 @@ from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
-_LOSS = late_pattern(r"aten::(?:(?:(?!loss)\w)*loss\w*|binary_cross_entropy\w*|kl_div|cross_entropy\w*)$")
+_LOSS = lazy_pattern(r"aten::(?:(?:(?!loss)\w)*loss\w*|binary_cross_entropy\w*|kl_div|cross_entropy\w*)$")
 #: what DDP runs when all gradients are there
-_REDUCER = late_pattern(r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::")
-_OPTIMIZER = late_pattern(r"aten::(?:_foreach_\w+|_fused_\w+|addcdiv_|addcmul_|add_|mul_)$")
+_REDUCER = lazy_pattern(r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::")
+_OPTIMIZER = lazy_pattern(r"aten::(?:_foreach_\w+|_fused_\w+|addcdiv_|addcmul_|add_|mul_)$")
 _ROOT_GRADIENT = "aten::ones_like"
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.program.engine_names import engine_step
 from torch_tb_profiler.analysis.program.kinds import Phase
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,8 +21,8 @@ else:
 
 _FILE = Path(__file__).with_name("known_names.toml")
 
-_PREFIX = late_pattern(r"^(?:\[pl\]\[\w+\])?(?:\[param\|(?P<param>.*)\]$)?(?:\[\w+\])?")
-_GAPS = late_pattern(r"[\s-]+")
+_PREFIX = lazy_pattern(r"^(?:\[pl\]\[\w+\])?(?:\[param\|(?P<param>.*)\]$)?(?:\[\w+\])?")
+_GAPS = lazy_pattern(r"[\s-]+")
 
 
 class KnownNames(msgspec.Struct, frozen=True):

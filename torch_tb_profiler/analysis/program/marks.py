@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.shared.backward import autograd_nodes, recompute
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE
@@ -24,9 +24,9 @@ from torch_tb_profiler.model.open_ranges import still_open
 from torch_tb_profiler.trace import Category, Strings
 
 #: a module of a loss
-_LOSS_MODULE = late_pattern(r"nn\.Module: \w*Loss(?:_\d+)?$")
+_LOSS_MODULE = lazy_pattern(r"nn\.Module: \w*Loss(?:_\d+)?$")
 #: loss functions of torch
-_LOSS_FRAME = late_pattern(
+_LOSS_FRAME = lazy_pattern(
     r"(?:^|/)torch/nn/functional\.py\(\d+\): (?:cross_entropy|\w*_loss|binary_cross_entropy(?:_with_logits)?|kl_div)$"
 )
 _STEPS = (Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY)

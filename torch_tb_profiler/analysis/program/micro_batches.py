@@ -17,18 +17,18 @@ from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nest
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.open_ranges import still_open
 
 _FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
 _BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])
 #: what runs when the gradients of ranks are joined
-_SYNCHRONISES = late_pattern(
+_SYNCHRONISES = lazy_pattern(
     r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::copy|(?:nccl|gloo|mpi|ucc|xccl|hccl):\w*reduce"
     r"|FSDP::post_backward_reduce|c10d::(?:allreduce|reduce_scatter|_reduce_scatter)"
 )
-_STEP = late_pattern(r"Optimizer\.step#(?P<kind>\w+)\.step$")
+_STEP = lazy_pattern(r"Optimizer\.step#(?P<kind>\w+)\.step$")
 
 
 class MicroBatches(Result, group="micro_batches"):

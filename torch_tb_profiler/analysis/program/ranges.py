@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64, Ints
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.open_ranges import still_open
@@ -31,8 +31,8 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 
 #: what differs from call to call: numbers, addresses, hashes
-_VARYING = late_pattern(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|(?<=CompiledFxGraph )\w+|\d+(?:\.\d+)?")
-_COMPILING = late_pattern(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_attempt_")
+_VARYING = lazy_pattern(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|(?<=CompiledFxGraph )\w+|\d+(?:\.\d+)?")
+_COMPILING = lazy_pattern(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_attempt_")
 _FOLDED = "torch.compile …"
 
 

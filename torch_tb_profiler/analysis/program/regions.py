@@ -17,19 +17,19 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
-_OVERHEAD = late_pattern(r"Pregraph bytecode$|AOTDispatcher Runtime Wrapper Prologue$")
+_OVERHEAD = lazy_pattern(r"Pregraph bytecode$|AOTDispatcher Runtime Wrapper Prologue$")
 _LOOKUP = "TorchDynamo Cache Lookup"
 #: the compilation of one code of one frame: `…compile_id=2/1`
-_COMPILE_ID = late_pattern(r"entire_frame_compile_data: .*compile_id=(?P<id>!?[0-9/]+)")
-_COMPILATION = late_pattern(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entire_frame_compile\b")
+_COMPILE_ID = lazy_pattern(r"entire_frame_compile_data: .*compile_id=(?P<id>!?[0-9/]+)")
+_COMPILATION = lazy_pattern(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entire_frame_compile\b")
 #: in a region, but no operators of the program
-COMPILING = late_pattern(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
+COMPILING = lazy_pattern(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
 #: the passes of a training graph: the backward one is in no region
-_PASS = late_pattern(r"CompiledFunction(?:Backward)?[0-9]*$")
-_RESTART = late_pattern(r"compile_attempt_(?P<number>[0-9]{1,6})")
+_PASS = lazy_pattern(r"CompiledFunction(?:Backward)?[0-9]*$")
+_RESTART = lazy_pattern(r"compile_attempt_(?P<number>[0-9]{1,6})")
 
 
 class RegionTable(Result, group="regions"):

@@ -16,9 +16,9 @@ from torch_tb_profiler.analysis.replay.stream_edges import coincidences, stream_
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps.launched import launched_in
+from torch_tb_profiler.spill import spilled
 
 
 @cached
@@ -26,15 +26,15 @@ def graph_of(model: Model) -> Graph:
     """The graph of the whole trace, whichever steps are selected."""
     whole = model if model.selected is None else Model(model.trace, model.step_choice, model.structure)
     # what is made here is large beside the graph: each part is put aside as soon as it is there
-    facts = put_aside(facts_of(whole))
-    points = put_aside(Points(facts))
-    step = put_aside(_steps_of_items(whole, facts))
+    facts = spilled(facts_of(whole))
+    points = spilled(Points(facts))
+    step = spilled(_steps_of_items(whole, facts))
     batches = [
-        *put_aside(_host_edges(facts, points)),
-        *put_aside(_device_edges(whole, facts, points)),
-        *put_aside(_step_edges(facts, points, step)),
+        *spilled(_host_edges(facts, points)),
+        *spilled(_device_edges(whole, facts, points)),
+        *spilled(_step_edges(facts, points, step)),
     ]
-    found = put_aside(joined(batches))
+    found = spilled(joined(batches))
     del batches
     return _Numbered(facts, points, found, step).graph()
 
@@ -178,29 +178,29 @@ class _Numbered:
         items, steps = facts.items, facts.steps
         ends = np.append(steps.start[:1], steps.end)
         sizes = (len(points), len(items), len(ends), 1)
-        time = put_aside(self._times(ends))
+        time = spilled(self._times(ends))
         kind = np.repeat(np.array([Node.POINT, Node.ITEM, Node.STEP_END, Node.ROOT], np.int8), sizes)
-        order = put_aside(np.lexsort((np.arange(len(time)), kind, time)))
-        number = put_aside(inverse(order))
+        order = spilled(np.lexsort((np.arange(len(time)), kind, time)))
+        number = spilled(inverse(order))
         dropped, early, found = self._kept(number)
         lane_edges = np.flatnonzero(found.kind == Edge.LANE)
-        lane_from, lane_to = put_aside((found.source[lane_edges], found.target[lane_edges]))
-        pieces = put_aside(host_pieces(facts.host, facts.waits, facts.silent, points.lane, points.time, lane_from))
-        lane_times = put_aside(pieces.sums(len(lane_edges)))
-        item = put_aside(np.where(found.from_end, found.source - len(points), -1))
+        lane_from, lane_to = spilled((found.source[lane_edges], found.target[lane_edges]))
+        pieces = spilled(host_pieces(facts.host, facts.waits, facts.silent, points.lane, points.time, lane_from))
+        lane_times = spilled(pieces.sums(len(lane_edges)))
+        item = spilled(np.where(found.from_end, found.source - len(points), -1))
         length = np.zeros(len(found), np.int64)
         length[lane_edges] = lane_times.sum(axis=1)
         length[item >= 0] = items.duration[item[item >= 0]]
-        source, target = put_aside((number[found.source], number[found.target]))
+        source, target = spilled((number[found.source], number[found.target]))
         lag = found.lag.copy()
         fixed = found.kind == Edge.ROOT
         lag[fixed] = time[found.target[fixed]] - time[-1]
-        in_order = put_aside(time[order])
+        in_order = spilled(time[order])
         into_item = np.flatnonzero(np.isin(found.kind, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT)))
         latency = np.zeros(len(found), np.int64)
         longest = longest_latencies(items, facts.calls, facts.lags.launch)
         latency[into_item] = longest[found.target[into_item] - len(points)]
-        made = put_aside(calibrate(in_order, source, target, found.kind, lag, length))
+        made = spilled(calibrate(in_order, source, target, found.kind, lag, length))
         main = facts.main >= 0 and len(steps)
         return Graph(
             time=in_order,
@@ -257,6 +257,6 @@ class _Numbered:
         reached[found.target[kept]] = True
         reached[-1] = True
         alone = np.flatnonzero(~reached)
-        found = put_aside(joined([found.take(kept), edges(Edge.ROOT, np.full(len(alone), -1), alone, 0)]))
+        found = spilled(joined([found.take(kept), edges(Edge.ROOT, np.full(len(alone), -1), alone, 0)]))
         by_target = np.argsort(number[found.target], kind="stable")
-        return int(np.count_nonzero(~forward)), early, put_aside(found.take(by_target))
+        return int(np.count_nonzero(~forward)), early, spilled(found.take(by_target))

@@ -32,16 +32,16 @@ from torch_tb_profiler.analysis.replay.changes import (
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES
 from torch_tb_profiler.analysis.replay.where import calls_of_module
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: longest text, most changes
 LONGEST, MOST = 4_000, 24
 LARGEST_FACTOR = 100.0
-_FACTOR = late_pattern(r"(?:0|[1-9]\d{0,2})(?:\.\d{1,6})?", re.ASCII)
-_BAD_ESCAPE = late_pattern(r"%(?![0-9A-Fa-f]{2})")
-_ESCAPE = late_pattern(rb"%([0-9A-Fa-f]{2})")
+_FACTOR = lazy_pattern(r"(?:0|[1-9]\d{0,2})(?:\.\d{1,6})?", re.ASCII)
+_BAD_ESCAPE = lazy_pattern(r"%(?![0-9A-Fa-f]{2})")
+_ESCAPE = lazy_pattern(rb"%([0-9A-Fa-f]{2})")
 
 Naming = Literal["none", "optional", "required"]
 

@@ -15,8 +15,8 @@ from torch_tb_profiler.analysis.replay.lags import Lags
 from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
-from torch_tb_profiler.aside import lasting
 from torch_tb_profiler.model.steps import Steps
+from torch_tb_profiler.spill import spilled_property
 
 
 class Node(IntEnum):
@@ -109,19 +109,19 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         """When the root is, ns."""
         return int(self.time[0])
 
-    @lasting
+    @spilled_property
     def solver(self) -> Solver:
         """Works out when nodes come."""
         return Solver.of(self.nodes, self.source, self.target, ~np.isin(self.edge, DROPPABLE))
 
-    @lasting
+    @spilled_property
     def delay(self) -> Int64:
         """Shape (edges,), ns: how much later the target is than the source, without changes."""
         length = self.length(self.on_lanes, self.items.duration)
         found: Int64 = np.maximum(length + self.lag, 0)
         return found
 
-    @lasting
+    @spilled_property
     def solved(self) -> Int64:
         """Shape (nodes,), ns from the root: when each node comes, without changes."""
         return self.solver.times(self.delay, np.empty(0, np.int64))
@@ -140,7 +140,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         """
         return int(self.steps.start[0]) if len(self.steps) else 0
 
-    @lasting
+    @spilled_property
     def lane_counts(self) -> Bool:
         """Shape (lane edges,): those that end after the first step has begun."""
         found: Bool = self.point_time[self.lane_to] > self.since
@@ -154,12 +154,12 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         found[of_item] = duration[self.item[of_item]]
         return found
 
-    @lasting
+    @spilled_property
     def _measured(self) -> tuple[Int64, Int64]:
         """The edges with host time, and those with a duration."""
         return np.flatnonzero(self.lane_row >= 0), np.flatnonzero(self.item >= 0)
 
-    @lasting
+    @spilled_property
     def on_lanes(self) -> Int64:
         """Shape (lane edges,), ns: host time of each, without changes."""
         found: Int64 = self.lane_times.sum(axis=1)

@@ -9,8 +9,8 @@ from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, lab
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
-from torch_tb_profiler.aside import lasting, put_aside
 from torch_tb_profiler.model.call_tree import nest_category
+from torch_tb_profiler.spill import spilled, spilled_property
 from torch_tb_profiler.trace import Trace
 
 LABELS = len(Label)
@@ -43,7 +43,7 @@ class HostTime(msgspec.Struct, frozen=True, dict=True):
             length[:-1] = np.where(self.lane[1:] == self.lane[:-1], self.start[1:] - self.start[:-1], 0)
         return length
 
-    @lasting
+    @spilled_property
     def first(self) -> Int64:
         """Shape (lanes + 1,): where the pieces of each lane begin."""
         return np.searchsorted(self.lane, np.arange(self.lanes + 1)).astype(np.int64)
@@ -72,8 +72,8 @@ def host_time(trace: Trace, launches: Bool, marks: tuple[int, int] | None) -> Ho
     launches   shape (events,): the calls that started device work
     marks      the track of the main thread and the start of its first step: its time counts from there at least
     """
-    row, nesting = put_aside(nest_category(trace, HOST_CATEGORIES))
-    label = put_aside(labels_of(trace, row, nesting, launches))
+    row, nesting = spilled(nest_category(trace, HOST_CATEGORIES))
+    label = spilled(labels_of(trace, row, nesting, launches))
     long = np.flatnonzero(nesting.end > nesting.start)
     back = long[::-1]
     # what ends comes before what begins; of several ends the outermost last, of several beginnings the innermost
@@ -81,11 +81,11 @@ def host_time(trace: Trace, launches: Bool, marks: tuple[int, int] | None) -> Ho
     lane = np.concatenate((nesting.lane[back], nesting.lane[long], np.array([m[0] for m in extra], np.int32)))
     time = np.concatenate((nesting.end[back], nesting.start[long], np.array([m[1] for m in extra], np.int64)))
     node = np.concatenate((nesting.parent[back].astype(np.int64), long, np.full(len(extra), -1)))
-    lane, time, node = put_aside((lane, time, node))
+    lane, time, node = spilled((lane, time, node))
     del long, back
     order = stable_order(time)
     order = order[stable_order(lane[order])]
-    lane, time, node = put_aside((lane[order], time[order], node[order]))
+    lane, time, node = spilled((lane[order], time[order], node[order]))
     del order
     if len(time):
         last = np.append((time[1:] != time[:-1]) | (lane[1:] != lane[:-1]), True)

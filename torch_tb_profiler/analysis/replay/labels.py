@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, to_root
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category, Trace
@@ -30,11 +30,11 @@ class Label(IntEnum):
     UNEXPLAINED = 8  # nothing was recorded for so long that nobody knows
 
 
-ALLOCATOR = late_pattern(
+ALLOCATOR = lazy_pattern(
     r"Malloc|Free(?!ze)|HostAlloc|USM\w{0,100}Alloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap"
 )
 #: ranges of collectives that run on the host
-HOST_COLLECTIVE = late_pattern(r"(?:gloo|mpi|ucc):")
+HOST_COLLECTIVE = lazy_pattern(r"(?:gloo|mpi|ucc):")
 API_CATEGORIES = (Category.RUNTIME, Category.DRIVER)
 HOST_CATEGORIES = (Category.USER_ANNOTATION, Category.OPERATOR, *API_CATEGORIES)
 

@@ -21,7 +21,7 @@ from torch_tb_profiler.arrays.grouping import first_at, group
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 #: alignment: rows do not begin at 16 bytes; few_rows: at most 16 rows, which the memory bounds: batch; split_k: fewer
@@ -42,10 +42,10 @@ _LONG = 8
 _MOST_WAVES, _LEAST_LOST = 4, 0.15
 #: how many small products in a row are many
 _MANY = 8
-_TILE = late_pattern(
+_TILE = lazy_pattern(
     r"tilesize(\d{1,9})x(\d{1,9})x|_MT(\d{1,9})x(\d{1,9})x|nvjet_\w{0,100}?_(\d{1,9})x(\d{1,9})|gemm\w{0,100}?_(\d{2,3})x(\d{2,3})(?=_|$)"
 )
-_SPLIT = late_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
+_SPLIT = lazy_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 
 
 @cached

@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
@@ -44,9 +44,9 @@ ABOVES: tuple[Above, ...] = get_args(Above)
 TensorCores = Literal["used", "fp32", "fp64", "alignment", "groups", "small", "other"]
 TENSOR_CORES: tuple[TensorCores, ...] = get_args(TensorCores)
 
-_ALGORITHM = late_pattern(r"(?i)winograd|fft")
-_BETWEEN_DEVICES = late_pattern(r"PtoP|Peer")
-_ON_DEVICE = late_pattern(r"DtoD|Device -> Device|Memset")
+_ALGORITHM = lazy_pattern(r"(?i)winograd|fft")
+_BETWEEN_DEVICES = lazy_pattern(r"PtoP|Peer")
+_ON_DEVICE = lazy_pattern(r"DtoD|Device -> Device|Memset")
 _DATA = (*ELEMENTS, "fp4")
 
 

@@ -9,7 +9,7 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import EVALUATE
 
@@ -18,7 +18,7 @@ LEAST = 5
 
 
 #: an operator of the backward pass as torch named it before 1.11
-_OLD_NODE = late_pattern(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
+_OLD_NODE = lazy_pattern(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
 
 
 @cached

@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import last_started, nearest
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree
 
@@ -18,9 +18,9 @@ REGION = "Torch-Compiled Region"
 COMPILED_BACKWARD = f"{REGION}: !"
 BODY = "## Call CompiledFxGraph"
 #: outermost of these a compilation is: of Dynamo, of one graph, or of a kernel
-_COMPILING = late_pattern(r"dynamo$|entire_frame_compile\b|.*\(dynamo_timed\)$|_compile(?:\.|$)")
-_RESUME = late_pattern(r"torch_dynamo_resume_in_(?P<function>\w{1,255}?)_at_(?P<line>\d{1,9})$")
-_REGION_ID = late_pattern(r"Torch-Compiled Region: (?:!\d{1,9}/)?(?P<frame>\d{1,9})/(?P<code>\d{1,9})")
+_COMPILING = lazy_pattern(r"dynamo$|entire_frame_compile\b|.*\(dynamo_timed\)$|_compile(?:\.|$)")
+_RESUME = lazy_pattern(r"torch_dynamo_resume_in_(?P<function>\w{1,255}?)_at_(?P<line>\d{1,9})$")
+_REGION_ID = lazy_pattern(r"Torch-Compiled Region: (?:!\d{1,9}/)?(?P<frame>\d{1,9})/(?P<code>\d{1,9})")
 
 
 class Compiled(msgspec.Struct, frozen=True):

@@ -7,16 +7,16 @@ from torch_tb_profiler.analysis.shared.innermost import innermost
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.model.owners.of_calls import COMPILED_CODE
 
 #: `aten::mm`, `mylib::op.out`: what PyTorch's dispatcher calls. Nodes of autograd, and ranges of its engine and of the
 #: reducer, have other names: hooks run in them, which may wait for other ranks
-_DISPATCHED = late_pattern(r"[A-Za-z_]\w*::\w[\w.]*$")
+_DISPATCHED = lazy_pattern(r"[A-Za-z_]\w*::\w[\w.]*$")
 #: a kernel of Inductor for the host, within compiled code
-_CPP = late_pattern(r"(?:graph_\d{1,9}_)?cpp_")
+_CPP = lazy_pattern(r"(?:graph_\d{1,9}_)?cpp_")
 
 
 @cached

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: fits in 64 bits; Python itself refuses thousands of digits, and takes other digits than these for digits
-_WHOLE = late_pattern(r"[0-9]{1,18}")
+_WHOLE = lazy_pattern(r"[0-9]{1,18}")
 
 
 def whole_number(text: str) -> int | None:

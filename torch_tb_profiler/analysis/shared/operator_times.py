@@ -11,8 +11,8 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.spill import spilled
 
 
 class OperatorTimes(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def operator_times(model: Model) -> OperatorTimes:
     api_self = sums_at(head[model.launch_links.operator_node[calling]], model.launch_links.duration[calling], nodes)
     api_self = api_self[kept]
     host_total = np.maximum(durations[tree.row[kept]], 0)
-    host_total, host_self, api_self = put_aside((host_total, host_total - inside - api_self, api_self))
+    host_total, host_self, api_self = spilled((host_total, host_total - inside - api_self, api_self))
     del caller, called, below, inside, calling
 
     owned = np.flatnonzero(model.is_work & (model.device_links.operator_node >= 0))

@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.launch_of_work import Link
 from torch_tb_profiler.model.modules import module_name
@@ -27,7 +27,7 @@ REASONS = {
     Why.AMBIGUOUS: "several calls may have started it",
 }
 
-_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
+_GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
 _STEP_TEMPLATE = "ProfilerStep#…"
 
 

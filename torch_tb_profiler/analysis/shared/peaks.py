@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.toml_text import TomlError, toml_of
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ SPREAD = 0.15
 _WHOLE = 0.95
 
 #: names of parts of a device
-_SLICE = late_pattern(r"\bMIG \d|^GRID ")
+_SLICE = lazy_pattern(r"\bMIG \d|^GRID ")
 
 Source = Literal["data_sheet", "tables", "user", "architecture"]
 

@@ -12,9 +12,9 @@ from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import LinkedProgramTree, NodeKind, ProgramTree, program_tree
+from torch_tb_profiler.spill import spilled
 from torch_tb_profiler.trace import Strings
 
 #: wrappers that are written as operators and are none
@@ -77,17 +77,17 @@ def full_program(model: Model) -> TimedProgram:
 
 
 def _timed(model: Model, found: LinkedProgramTree) -> TimedProgram:
-    found = put_aside(found)
+    found = spilled(found)
     tree, trace = found.tree, model.trace
     nodes = len(tree)
-    forest = put_aside(Forest(tree.parent))
+    forest = spilled(Forest(tree.parent))
     times = operator_times(model)
     # annotations are labels on part of the time of what they are in, so self times look through them
     opaque = ~one_of(tree.kind, (NodeKind.LABEL, NodeKind.COMMUNICATION))
     itself = np.arange(nodes)
     owner = np.append(nearest(tree.parent, opaque, itself), -1).astype(np.intp)
     owner[:-1] = np.where(owner[:-1] < 0, itself, owner[:-1])
-    owner = put_aside(owner)
+    owner = spilled(owner)
     # what runs in another thread takes no time of its parent
     inside = np.flatnonzero(opaque & (tree.parent >= 0) & (tree.track == tree.track.take(tree.parent)))
     length = (tree.end - tree.start)[inside]
@@ -98,10 +98,10 @@ def _timed(model: Model, found: LinkedProgramTree) -> TimedProgram:
     timed = np.flatnonzero(tree.kind == NodeKind.OPERATOR)
     call_of_row = np.empty(len(trace.events), np.intp)
     call_of_row[model.tree.row[times.node]] = np.arange(len(times))
-    call = put_aside(call_of_row[tree.row[timed]])
+    call = spilled(call_of_row[tree.row[timed]])
     del call_of_row
     host_self[timed] = times.host_self[call]
-    host_self = put_aside(host_self)
+    host_self = spilled(host_self)
 
     work_node = np.append(found.launch_node, np.int32(-1))[model.device_links.launch]
     owned = np.flatnonzero((work_node >= 0) & model.is_work)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-VLLM_STEP = late_pattern(
+VLLM_STEP = lazy_pattern(
     r"execute_(?:(?P<all>[0-9]{1,15})_)?context_(?P<c>[0-9]{1,15})\((?P<ct>[^)]*)\)_generation_(?P<g>[0-9]{1,15})\((?P<gt>[^)]*)\)$"
 )
 #: one of the sums of a part of the name
-SUM = late_pattern(r"(sqsq|sqsk|sq|sk)([0-9]{1,15})")
+SUM = lazy_pattern(r"(sqsq|sqsk|sq|sk)([0-9]{1,15})")
 #: Σ new tokens, Σ tokens that they see, Σ squares of the first, Σ products of both, of each request
 _SUMS = ("sq", "sk", "sqsq", "sqsk")
 

@@ -10,16 +10,16 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
 from torch_tb_profiler.snapshot.schema import Frames, StackFrames, Stacks
 
 NO_STACK = "(no stack)"
 
-_PYTHON = late_pattern(r"\.pyx?$|^<", re.IGNORECASE)
-_CALLS_MODULES = late_pattern(r"(?:^|/)torch/nn/modules/module\.py$")
-_OPTIMIZER = late_pattern(r"(?:^|/)torch/optim/")
+_PYTHON = lazy_pattern(r"\.pyx?$|^<", re.IGNORECASE)
+_CALLS_MODULES = lazy_pattern(r"(?:^|/)torch/nn/modules/module\.py$")
+_OPTIMIZER = lazy_pattern(r"(?:^|/)torch/optim/")
 #: frames of C++ that stand between an operator and the record of its allocation, in every stack: what walks the stack,
 #: the allocator, and what makes a tensor of what it gives. They say nothing of who allocates.
 _MACHINERY = (
@@ -37,7 +37,7 @@ _MACHINERY = (
     r"at::TensorIteratorBase::",
     r"c10::impl::(?:wrap_kernel_functor|call_functor_with_args)",
 )
-_BACKWARD = late_pattern(r"torch::autograd::Engine|_engine_run_backward|torch::autograd::python::PythonEngine")
+_BACKWARD = lazy_pattern(r"torch::autograd::Engine|_engine_run_backward|torch::autograd::python::PythonEngine")
 
 
 class StackNames(msgspec.Struct, frozen=True):

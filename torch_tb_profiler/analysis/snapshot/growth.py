@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Annotations
 
@@ -21,8 +21,8 @@ StepRule = Literal["profiler_step", "optimizer", "none"]
 #: a stack grows when it leaves something behind in this many steps
 LEAST_STEPS = 3
 
-_STEP = late_pattern(r"ProfilerStep\*?#\d+")
-_OPTIMIZER = late_pattern(r"Optimizer\.step#")
+_STEP = lazy_pattern(r"ProfilerStep\*?#\d+")
+_OPTIMIZER = lazy_pattern(r"Optimizer\.step#")
 
 
 class StepEnds(msgspec.Struct, frozen=True):

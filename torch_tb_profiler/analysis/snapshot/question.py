@@ -40,7 +40,7 @@ from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
 from torch_tb_profiler.words.memory import memory_text
 from torch_tb_profiler.words.reasons import because
@@ -49,7 +49,7 @@ TAG = "memory snapshots"
 MOST_COLUMNS = 2000
 #: of annotations and of segments that are taken or given back
 MOST_MARKS = 400
-_SHOWN = late_pattern(r"ProfilerStep|Optimizer\.(?:step|zero_grad)")
+_SHOWN = lazy_pattern(r"ProfilerStep|Optimizer\.(?:step|zero_grad)")
 
 
 class WhichWindow(OfDevice, frozen=True):

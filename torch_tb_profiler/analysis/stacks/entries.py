@@ -14,8 +14,8 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
-from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model.kernel_names.short import short_name
+from torch_tb_profiler.spill import spilled
 
 Weight = Literal["device", "host"]
 EntryKind = Literal["frame", "builtin", "module", "annotation", "operator", "device", "other", "smaller"]
@@ -107,7 +107,7 @@ class StackEntries(EntryColumns, frozen=True):
 
 def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:
     """Level by level from the top: equal labels below the same entry are one entry."""
-    raw = put_aside(raw)
+    raw = spilled(raw)
     of = np.full(len(raw.parent) + 1, -1, np.int64)
     parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     entries, bounds = 0, [0]

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, 
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
@@ -25,7 +25,7 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 ANY_STEP = "ProfilerStep#…"
 
 #: of bound methods; another object is no other stack
-_ADDRESS = late_pattern(r" at 0x[0-9a-fA-F]+")
+_ADDRESS = lazy_pattern(r" at 0x[0-9a-fA-F]+")
 
 
 #: between an operator and what its backward ran

@@ -21,7 +21,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
@@ -29,11 +29,11 @@ from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category, Trace
 
 #: ranges in which torch.compile, Inductor or Triton compile or tune; not those in which compiled code runs
-COMPILE = late_pattern(
+COMPILE = lazy_pattern(
     r"\(dynamo_timed\)$|^(?:entire_frame_compile|backend_compile|inductor_compile|fx_codegen_and_compile|compile_file|"
     r"create_aot_dispatcher_function|async_compile\.wait|CachingAutotuner\.benchmark_all_configs)$"
 )
-COMPILE_FRAME = late_pattern(
+COMPILE_FRAME = lazy_pattern(
     r"torch/_dynamo/convert_frame\.py\(\d+\): _compile(?:_inner)?$|torch/_inductor/compile_fx\.py\(\d+\): compile_fx|"
     r"torch/_inductor/runtime/triton_heuristics\.py\(\d+\): (?:benchmark_all_configs|autotune_to_one_config|precompile)"
     r"$|"
@@ -41,7 +41,7 @@ COMPILE_FRAME = late_pattern(
     r"autotuner\.py\(\d+\): _bench)$|torch/utils/cpp_extension\.py\(\d+\): (?:load|load_inline|_jit_compile)$"
 )
 #: as the profiler names it (`record_python_gc_info`), and a call of gc.collect
-GARBAGE = late_pattern(r"^Python GC$|^<built-in function collect>$")
+GARBAGE = lazy_pattern(r"^Python GC$|^<built-in function collect>$")
 
 #: threads of which all moments are looked at together
 FEW_LANES = 64

@@ -21,13 +21,13 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.reading_line import ReadingLine
 from torch_tb_profiler.cli.saying import tell
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import Found, Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces

@@ -16,12 +16,12 @@ from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.tables.columns import COLUMNS, DEPTH, STEP_NAME, STEP_START, NamedGaps
 from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.tables.results import RESULTS
-from torch_tb_profiler.typed import convert
 
 Own = Mapping[str, str]
 

@@ -21,7 +21,7 @@ from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communic
 from torch_tb_profiler.insights.shared.held_transfers import held_transfers
 from torch_tb_profiler.insights.shared.object_exchanges import Exchanges, object_exchanges
 from torch_tb_profiler.insights.shared.transfer_advice import most_sent, transfer_links
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.process_groups import ProcessGroup
 
@@ -154,7 +154,7 @@ def _neighbours(tiny: CollectiveCalls) -> list[list[int]]:
     return [part.tolist() for part in np.split(tiny.row, begins[1:]) if len(part) > 1]
 
 
-_SYNC_BATCHNORM = late_pattern(r"^SyncBatchNorm(?:Backward)?$")
+_SYNC_BATCHNORM = lazy_pattern(r"^SyncBatchNorm(?:Backward)?$")
 
 
 @rule("R57", STEPS, HOST, COMMUNICATION, over_ranks=True)

@@ -18,7 +18,7 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
 @rule("R35", STEPS, HOST)
@@ -112,9 +112,9 @@ def recompiles(facts: Facts) -> Iterator[Found]:
 
 _SLOW = "slow_compiled"
 #: kernels that Inductor makes of operators with one number for each element, and of reductions
-_COMPILED = late_pattern(r"triton_(?:poi|red|per)_")
+_COMPILED = lazy_pattern(r"triton_(?:poi|red|per)_")
 #: what reads here and there, or draws random numbers, does not come near to the bandwidth
-_NOT_BY_BANDWIDTH = late_pattern(
+_NOT_BY_BANDWIDTH = lazy_pattern(
     r"index|gather|scatter|embedding|upsample|grid_sampler|pool|rand|dropout|bernoulli|sort"
 )
 

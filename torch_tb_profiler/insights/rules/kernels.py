@@ -26,13 +26,13 @@ from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.operator_line import operator_line
 from torch_tb_profiler.insights.shared.patterns import Group, kernels_of
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.kernel_names.short import short_name
 
 #: they launch as many blocks as the device holds, or fewer, and each takes one tile after the other
-_PERSISTENT = late_pattern(
+_PERSISTENT = lazy_pattern(
     r"nvjet|sm90_xmma|sm100|cutlass3x|WarpSpecialized|FlashAttn(?:Fwd|Bwd)Sm|enable_sm90|(?i:persistent|stream_?k)"
 )
 #: they wait on purpose
@@ -178,7 +178,7 @@ def _is_own(name: str) -> bool:
 
 
 #: between N C H W and N H W C, which libraries do around convolutions
-_CONVERSION = late_pattern(r"nchwToNhwc|nhwcToNchw|tensorTransform|^batched_transpose_|transpose_(?:NCHW|CNHW|packed)")
+_CONVERSION = lazy_pattern(r"nchwToNhwc|nhwcToNchw|tensorTransform|^batched_transpose_|transpose_(?:NCHW|CNHW|packed)")
 #: places that have a finding of their own
 _PLACES = 3
 #: operators that copy a tensor only to have its elements one behind the other

@@ -22,7 +22,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, launching
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.api_call_names import STARTS, SYNCHRONIZE
 
 
@@ -64,17 +64,17 @@ def launch_bound(facts: Facts) -> Iterator[Found]:
 #: calls that are listed one by one
 _MOST_CALLS = 3
 #: of these runtimes it is known which calls only do what their name says
-_KNOWN = late_pattern(r"^(?:cuda[A-Z]|cu[A-Z]|hip[A-Z]|ze[A-Z]|ur[A-Z]|nccl[A-Z])")
+_KNOWN = lazy_pattern(r"^(?:cuda[A-Z]|cu[A-Z]|hip[A-Z]|ze[A-Z]|ur[A-Z]|nccl[A-Z])")
 #: kinds of calls by their names
 _KINDS: Mapping[str, re.Pattern[str]] = {
-    "graph": late_pattern(r"Graph(?!Launch)|Capture"),
-    "module": late_pattern(r"Module|Library|FatBinary|FuncGet|FuncLoad|KernelGet|LinkCreate|LinkAdd|LinkComplete"),
-    "query": late_pattern(r"(?:Event|Stream)(?:Query|GetStatus)|EventHostIsSignaled"),
-    "setup": late_pattern(
+    "graph": lazy_pattern(r"Graph(?!Launch)|Capture"),
+    "module": lazy_pattern(r"Module|Library|FatBinary|FuncGet|FuncLoad|KernelGet|LinkCreate|LinkAdd|LinkComplete"),
+    "query": lazy_pattern(r"(?:Event|Stream)(?:Query|GetStatus)|EventHostIsSignaled"),
+    "setup": lazy_pattern(
         r"Init|PriorityRange|GetDeviceProperties|DeviceGet|SetDevice|GetDevice|StreamCreate|CtxCreate|PrimaryCtx|Peer|"
         r"DriverGet|RuntimeGet"
     ),
-    "event": late_pattern(r"Event(?:Create|Destroy|Record)|StreamWaitEvent|EventElapsed"),
+    "event": lazy_pattern(r"Event(?:Create|Destroy|Record)|StreamWaitEvent|EventElapsed"),
 }
 
 

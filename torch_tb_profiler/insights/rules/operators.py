@@ -22,13 +22,13 @@ from torch_tb_profiler.insights.places import class_of
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.patterns import shapes
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.frame_names import NN_MODULE
 from torch_tb_profiler.trace.schema import Operators
 
 #: how kernels of 64 bits are called: of libraries, and of templates whose first type is double. A double among the
 #: parameters is a number, such as the learning rate of a fused optimizer
-_KERNELS = late_pattern(
+_KERNELS = lazy_pattern(
     r"dgemm|d884|f64|\bCijk_\w{1,60}_DB_|<(?:-?\d+(?:ul)?, |int, |true, |false, )*double\b|lambda\(double\b"
 )
 #: a tensor with fewer elements holds a setting, such as a learning rate

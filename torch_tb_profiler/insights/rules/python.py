@@ -26,7 +26,7 @@ from torch_tb_profiler.insights.shared.loading import LOADING
 from torch_tb_profiler.insights.shared.profiler_time import profiler_ns, profiler_rows
 from torch_tb_profiler.insights.shared.recurring import MOST_PLACES, is_loop_known, recurring
 from torch_tb_profiler.insights.shared.saving_frames import copies_within, saving_frames
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import frame_label, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -146,7 +146,7 @@ def profiler_overhead(facts: Facts) -> Iterator[Found]:
 
 
 #: operators whose time is the allocator's, or that of the device being set up
-_ALLOCATES = late_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
+_ALLOCATES = lazy_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
 #: what other rules see to: loading by a DataLoader, compilation, garbage collection, collectives on the host; beside
 #: these annotations that are called loading
 _TOLD = (DATALOADER_NAME, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)

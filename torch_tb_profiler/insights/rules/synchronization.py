@@ -27,7 +27,7 @@ from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_loggi
 from torch_tb_profiler.insights.shared.recurring import by_place
 from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.insights.shared.waits import WaitedFor, Waits, by_line, recurring_waits, wait_evidence, waits
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 
 _OF: Mapping[WaitedFor, str] = {
@@ -39,7 +39,7 @@ _OF: Mapping[WaitedFor, str] = {
 }
 #: how the calls of the devices that torch runs on begin: NVIDIA, AMD, Intel (three layers), Ascend
 _APIS = ("cuda", "hip", "ur", "pi", "ze", "acl")
-_GRAD_SCALER = late_pattern(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
+_GRAD_SCALER = lazy_pattern(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
 _PAGES = {
     "copy_back": "pinned_memory",
     "copy_to": "pinned_memory",
@@ -147,7 +147,7 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
 #: how the types of values begin that are no loss: sizes and positions, and conditions
 _WHOLE = ("long", "int", "short", "char", "unsigned", "c10::uint")
 #: names of what computes sizes
-_OF_SIZES = late_pattern(r"(?i)all_?(?:2|to)_?all|splits?\b|permute|(?:^|[^a-z])sizes?(?:[^a-z]|$)|dispatch|num_tokens")
+_OF_SIZES = lazy_pattern(r"(?i)all_?(?:2|to)_?all|splits?\b|permute|(?:^|[^a-z])sizes?(?:[^a-z]|$)|dispatch|num_tokens")
 
 
 def _kind_of_value(facts: Facts, group: Waits) -> str | None:

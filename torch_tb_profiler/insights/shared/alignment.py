@@ -8,9 +8,9 @@ from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.insights.shared.products import Products
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_ALIGN = late_pattern(r"align_?(\d+)(?!\d)")
+_ALIGN = lazy_pattern(r"align_?(\d+)(?!\d)")
 #: elements in 16 bytes, by what is multiplied, in the order of ELEMENTS; 0: not looked at
 _NEEDED = np.array([{"tf32": 4, "bf16": 8, "fp16": 8, "fp8": 16, "int8": 16}.get(each, 0) for each in ELEMENTS])
 

@@ -13,14 +13,14 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.loading import outermost
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 
 #: memory pools of the driver: their calls are queued like kernels, and are meant to be called often
-_QUEUED = late_pattern(r"Async")
-_RELEASES = late_pattern(r"Free|Unmap|Unregister|Release")
-_OF_HOST = late_pattern(r"Host|Register")
+_QUEUED = lazy_pattern(r"Async")
+_RELEASES = lazy_pattern(r"Free|Unmap|Unregister|Release")
+_OF_HOST = lazy_pattern(r"Host|Register")
 #: between a wait of the allocator and what it gives back then, ns
 SOON_NS = 50_000
 

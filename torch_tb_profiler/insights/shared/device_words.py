@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.insights.rule import Link
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.words.platforms import clauses, names
 
@@ -27,17 +27,17 @@ _CALLS: Mapping[Platform, str] = {
     "xpu": r"(?:ur|ze|zes|pi)[A-Z]",
     "npu": r"acl[A-Z]?|AscendCL@|Ascend|launch\b.*@acl",
 }
-_OF_CALL = {name: late_pattern(rf"^(?:{begin})") for name, begin in _CALLS.items()}
+_OF_CALL = {name: lazy_pattern(rf"^(?:{begin})") for name, begin in _CALLS.items()}
 _NAMES: Mapping[Platform, str] = {
     "cuda": r"NVIDIA|GeForce|Tesla|Quadro|\b[AHBVGL]\d{2,3}\b",
     "rocm": r"AMD|Radeon|Instinct|\bMI\d{2,3}|gfx\d",
     "xpu": r"Intel|Data Center GPU|\bArc\b",
     "npu": r"Ascend|\b910",
 }
-_OF_NAME = {name: late_pattern(text) for name, text in _NAMES.items()}
+_OF_NAME = {name: lazy_pattern(text) for name, text in _NAMES.items()}
 
 #: pages about what only some devices have
-_OF_NVIDIA, _OF_CUDA = late_pattern(r"docs\.nvidia\.com"), late_pattern(r"notes/cuda\.html|torch\.cuda\.")
+_OF_NVIDIA, _OF_CUDA = lazy_pattern(r"docs\.nvidia\.com"), lazy_pattern(r"notes/cuda\.html|torch\.cuda\.")
 
 
 @cached

@@ -20,20 +20,20 @@ from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
 from torch_tb_profiler.trace import Category
 
 #: also of what derives from them, as the StatefulDataLoader of torchdata
-_SYNCHRONOUS = late_pattern(r"SingleProcessDataLoaderIter\.")
-_WORKERS = late_pattern(r"MultiProcessingDataLoaderIter\.")
+_SYNCHRONOUS = lazy_pattern(r"SingleProcessDataLoaderIter\.")
+_WORKERS = lazy_pattern(r"MultiProcessingDataLoaderIter\.")
 #: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
-_MADE = late_pattern(
+_MADE = lazy_pattern(
     r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
 )
 #: names that people and frameworks give to loading, whole words
-LOADING = late_pattern(
+LOADING = lazy_pattern(
     r"(?:^|[^a-z])(?:(?:load|fetch|get|read|next|prepare|wait_for)_?(?:next_?)?(?:train_?)?(?:batch(?:es)?|data|inputs?|"
     r"samples?)|data_?(?:load(?:er|ing)?|fetch(?:ing)?)|(?:train_?)?dataloader_?next|input_?pipeline|"
     r"(?:batch|data|next)_?wait)(?![a-z])",

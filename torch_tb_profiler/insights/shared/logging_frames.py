@@ -10,22 +10,22 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: `file(line): function` of what writes, shows or formats values; and of files whose purpose that is. Not mathematical
 #: functions whose names begin alike: `log_softmax`, `logits`, `log_prob`
-_FUNCTION = late_pattern(
+_FUNCTION = lazy_pattern(
     r"\(\d+\): (?:log|_log|log_(?:dict|metrics?|scalars?|stats?|loss(?:es)?|step|info|progress|training|eval)|"
     r"logging_\w+|_?maybe_log\w*|print|_?print_(?!options)\w+|add_scalars?|add_histogram|report|report_\w+|"
     r"write_(?:scalars?|summary|metrics?|log)|set_postfix\w*|track_metrics?|update_metrics?|__format__|__repr__)$"
 )
-_FILE = late_pattern(
+_FILE = lazy_pattern(
     r"(?:^|/)(?:tensorboard|tensorboardX|wandb|tqdm|mlflow|logging|loggers?|torchmetrics|comet_ml|loguru)(?:/|\.py|_)"
     r"|(?:^|/)(?:metric_logger|meters?|average_meter|tensor_str|_tensor_str)\.py"
 )
-_BUILT_IN = late_pattern(r"^<built-in (?:function|method) (?:print|format|__format__)\b")
+_BUILT_IN = lazy_pattern(r"^<built-in (?:function|method) (?:print|format|__format__)\b")
 
 
 def _is_logging(name: str) -> bool:

@@ -10,12 +10,12 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_FUNCTION = late_pattern(
+_FUNCTION = lazy_pattern(
     r"distributed/distributed_c10d\.py\(\d+\): (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$"
 )
-_READS = late_pattern(r"Synchronize|Memcpy")
+_READS = lazy_pattern(r"Synchronize|Memcpy")
 #: numbers that are sent before the objects: how long each is
 _MOST_LENGTHS = 1024
 

@@ -12,13 +12,13 @@ from torch_tb_profiler.arrays.distinct import distinct, distinct_counts
 from torch_tb_profiler.arrays.intervals import Coverage, subtraction, total, union, union_of
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.layout import described_role
 
 #: what the schedules of torch.distributed.pipelining write around the forward pass of a microbatch on a stage
-_FORWARD = late_pattern(r"(?:Forward |PP:(?P<stage>\d{1,9})F)(?P<microbatch>\d{1,9})")
+_FORWARD = lazy_pattern(r"(?:Forward |PP:(?P<stage>\d{1,9})F)(?P<microbatch>\d{1,9})")
 
 
 class Stage(msgspec.Struct, frozen=True):

@@ -26,14 +26,14 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import FindingConfidence
 from torch_tb_profiler.insights.shared.operator_line import operator_line
 from torch_tb_profiler.insights.shared.patterns import attention, by_hand
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 #: no kernel is expected to become shorter than this, ns: it has to start, and to fill the device
 SHORTEST_NS = 3_000
 #: a matrix with at most this many rows is skinny: tensor cores multiply tiles of at least 16
 SKINNY = 16
-_FEW_ROWS = late_pattern(r"gemmSN_|gemmk1_|gemv")
+_FEW_ROWS = lazy_pattern(r"gemmSN_|gemmk1_|gemv")
 
 _ELEMENT: Mapping[str, ElementType] = {each: each for each in ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")}
 

@@ -7,12 +7,12 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: `file(line): function` of torch, of libraries, and as people call it
-SAVES = late_pattern(
+SAVES = lazy_pattern(
     r"(?:^|/)torch/serialization\.py\(\d+\): save$|(?:^|/)safetensors/\w+\.py\(\d+\): save_(?:file|model)$|"
     r"(?:^|/)torch/distributed/checkpoint/\w+\.py\(\d+\): (?:save|async_save)\w*$|"
     r"\(\d+\): (?:_?save_(?:checkpoint|pretrained|model|state|snapshot|weights)\w*|checkpoint_save)$"

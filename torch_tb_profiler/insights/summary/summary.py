@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flop
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving
@@ -26,7 +27,6 @@ from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.typed import from_json
 
 #: operators that lose time
 MOST_LOST = 20

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 #: words of the libraries, in lower case → ours
@@ -64,7 +64,7 @@ def _tensile(found: re.Match[str]) -> str | None:
 
 #: the first that is found decides
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = tuple(
-    (late_pattern(pattern), read)
+    (lazy_pattern(pattern), read)
     for pattern, read in (
         (r"nvjet_(?:sm\d+_)?([a-z])", lambda found: _NVJET.get(found[1])),
         (r"xmma_[a-z_]{0,100}?_(bf16|f16|tf32|f32|f64|e4m3|e5m2|i8)(?=bf16|f16|tf32|f32|f64|e4m3|e5m2|i8|_)", _word),

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: a pattern is tried where a text has this many characters of it in a row
 GRAM = 4
 
-_CLASS = late_pattern(r"\[[^]]*\](?:[?*+]|\{[^}]*\})?|\\.(?:[?*+]|\{[^}]*\})?")
-_AS_IT_IS = late_pattern(r"\(\?i:([^()|]*)\)(?![?*])")
-_GROUP = late_pattern(r"\([^()]*\)[?*+]?")
-_OPTIONAL = late_pattern(r".(?:[?*]|\{[^{}]*\})")
-_SIGNS = late_pattern(r"[\^$.+\s]+")
+_CLASS = lazy_pattern(r"\[[^]]*\](?:[?*+]|\{[^}]*\})?|\\.(?:[?*+]|\{[^}]*\})?")
+_AS_IT_IS = lazy_pattern(r"\(\?i:([^()|]*)\)(?![?*])")
+_GROUP = lazy_pattern(r"\([^()]*\)[?*+]?")
+_OPTIONAL = lazy_pattern(r".(?:[?*]|\{[^{}]*\})")
+_SIGNS = lazy_pattern(r"[\^$.+\s]+")
 
 
 class FirstMatch:

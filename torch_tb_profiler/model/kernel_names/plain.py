@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: characters of a name that are looked at, so that patterns stay fast whatever a file contains
 MOST = 3000
@@ -23,13 +23,13 @@ _TYPES = (
 )
 
 #: what ROCm appends to the name of a kernel's descriptor
-_END = late_pattern(r"(?: \[clone \.kd\]|\.kd)$")
-_BRACKET = late_pattern(r"->|[<>() ]")
+_END = lazy_pattern(r"(?: \[clone \.kd\]|\.kd)$")
+_BRACKET = lazy_pattern(r"->|[<>() ]")
 
 #: of mangled names (Itanium C++ ABI): literals, substitutions, 16-bit types, or the length of an identifier
-_MANGLED = late_pattern(r"L[a-z]n?\d{1,40}E|S[0-9A-Z]{0,12}_|T\d{0,12}_|DF16b|DF16_|(?P<length>[1-9]\d{0,3})")
-_MANGLED_START = late_pattern(r"_ZN?[KVrL]*(?=\d)")
-_IDENTIFIER = late_pattern(r"L?([1-9]\d{0,3})")
+_MANGLED = lazy_pattern(r"L[a-z]n?\d{1,40}E|S[0-9A-Z]{0,12}_|T\d{0,12}_|DF16b|DF16_|(?P<length>[1-9]\d{0,3})")
+_MANGLED_START = lazy_pattern(r"_ZN?[KVrL]*(?=\d)")
+_IDENTIFIER = lazy_pattern(r"L?([1-9]\d{0,3})")
 _MANGLED_TYPES = {"DF16b": "bf16", "DF16_": "fp16"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.element_types import element_type
 from torch_tb_profiler.model.kernel_names.plain import is_mangled, plain_name
 
@@ -18,29 +18,29 @@ _WRAPPERS = frozenset(
 #: namespaces that say nothing beside the name
 _SILENT = frozenset({"at", "c10", "std", "at_cuda_detail"})
 #: arguments of a template that do not tell what it does
-_BORING = late_pattern(
+_BORING = lazy_pattern(
     r"\d+u?l?l?$|-\d|true$|false$|\(|.*\*$|.*&$|decltype|(?:\w+::)*(?:Array|array|\w*OffsetCalculator|\w+Cast|\w*Metadata"
     r"|NullType|TensorInfo|cublas\w+|\w*Policy\w*|OpaqueType|\w*Accessor\w*|tuple|\w*Iterator|InputValue|\w*Params\w*)\b"
 )
 #: an element of which only the size is known
 _OPAQUE = "OpaqueType"
 #: integers as wide as an index
-_INDEX_TYPE = late_pattern(r"(?:unsigned |const )*(?:int|long(?: long)?|u?int(?:32|64)_t)$")
-_TYPE = late_pattern(
+_INDEX_TYPE = lazy_pattern(r"(?:unsigned |const )*(?:int|long(?: long)?|u?int(?:32|64)_t)$")
+_TYPE = lazy_pattern(
     r"(?:(?:un)?signed |const )*(?:bf16|fp16|fp8|fp4|float2?|double|bool|char|short|int|long(?: long)?"
     r"|(?:c10|thrust|std)::complex<\w+>|u?int(?:8|16|32|64)_t)(?: const)?$"
 )
 #: a name of C++ with a namespace or with arguments of a template
-_QUALIFIED = late_pattern(r"\w+(?:::|<)[^=]*$")
-_LAMBDA = late_pattern(r"\{lambda\(([\w: ]+)[,)]")
-_TRAITS = late_pattern(r"kernel_traits\w{0,100}<(\d+)")
-_TILE = late_pattern(r"tuple<(?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>")
-_MAINLOOP = late_pattern(r"(?<!Collective)Mainloop(\w+)")
-_TENSILE = late_pattern(r"Cijk_A(il|li)k_B(lj|jl)k_")
-_TENSILE_PARTS = late_pattern(r"_(MT\d+x\d+x\d+|MI\d+x\d+x\d+|PostGSU\d*)(?=_|$)")
+_QUALIFIED = lazy_pattern(r"\w+(?:::|<)[^=]*$")
+_LAMBDA = lazy_pattern(r"\{lambda\(([\w: ]+)[,)]")
+_TRAITS = lazy_pattern(r"kernel_traits\w{0,100}<(\d+)")
+_TILE = lazy_pattern(r"tuple<(?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>")
+_MAINLOOP = lazy_pattern(r"(?<!Collective)Mainloop(\w+)")
+_TENSILE = lazy_pattern(r"Cijk_A(il|li)k_B(lj|jl)k_")
+_TENSILE_PARTS = lazy_pattern(r"_(MT\d+x\d+x\d+|MI\d+x\d+x\d+|PostGSU\d*)(?=_|$)")
 #: names that go on with how the loops are laid out
-_TAIL = late_pattern(r"(?<=\d)_(?:stage\d+_warp\w*|warpgroupsize\w*|wt\d+x\w*|s\d+_et\d+x\w*)$")
-_LOWEST = late_pattern(r"[<(,]")
+_TAIL = lazy_pattern(r"(?<=\d)_(?:stage\d+_warp\w*|warpgroupsize\w*|wt\d+x\w*|s\d+_et\d+x\w*)$")
+_LOWEST = lazy_pattern(r"[<(,]")
 
 
 @lru_cache(maxsize=4096)

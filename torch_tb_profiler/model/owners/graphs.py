@@ -18,13 +18,13 @@ from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import last_started, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-_REPLAY = late_pattern(r"(?:cuda|hip|cu)GraphLaunch")
-_NODE = late_pattern(r"(?:cuda|hip|cu)\w*(?:Launch\w{0,100}Kernel|LaunchKernel|Memcpy|Memset)")
+_REPLAY = lazy_pattern(r"(?:cuda|hip|cu)GraphLaunch")
+_NODE = lazy_pattern(r"(?:cuda|hip|cu)\w*(?:Launch\w{0,100}Kernel|LaunchKernel|Memcpy|Memset)")
 
 #: part of the nodes of a graph whose names must agree with those of a capture
 LEAST_AGREEING = 0.9

@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.nesting import Nesting, nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, UInt8
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME, TRITON_LAUNCH, is_own_code
 from torch_tb_profiler.model.launches import LaunchLinks
@@ -15,12 +15,12 @@ from torch_tb_profiler.model.owners.kinds import How
 from torch_tb_profiler.trace import Trace
 
 #: annotations around compiled code, as torch.compile names them
-COMPILED_REGION = late_pattern(r"Torch-Compiled Region|## Call CompiledFxGraph |graph_\d+_inductor_wrapper_call")
+COMPILED_REGION = lazy_pattern(r"Torch-Compiled Region|## Call CompiledFxGraph |graph_\d+_inductor_wrapper_call")
 #: the same, and the functions of autograd that call compiled code
-COMPILED_CODE = late_pattern(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
+COMPILED_CODE = lazy_pattern(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
 
 #: a step is no owner as long as anything else is known: everything that a program does is in one
-_STEP = late_pattern(r"ProfilerStep#\d+")
+_STEP = lazy_pattern(r"ProfilerStep#\d+")
 
 
 class CallOwners(msgspec.Struct, frozen=True):

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.steps.host import Host
 from torch_tb_profiler.model.steps.types import HostSteps
 
-PROFILER_STEP = late_pattern(r"ProfilerStep#\d+")
+PROFILER_STEP = lazy_pattern(r"ProfilerStep#\d+")
 
 #: vLLM `execute_context_1(888)_generation_0(0)`, SGLang `step[DECODE bs=32]`, xDiT `execute_diffusion_1_256x256`;
 #: xDiT's other name, `model_inference`, is also that in PyTorch's recipe of the profiler, and so anybody's
-ENGINE_STEP = late_pattern(r"execute_(?:\d|context|generation|diffusion|model|new)|step\[[A-Z][A-Z_0-9]*[ \]]")
+ENGINE_STEP = lazy_pattern(r"execute_(?:\d|context|generation|diffusion|model|new)|step\[[A-Z][A-Z_0-9]*[ \]]")
 
 #: Lightning `[pl][profile]run_training_batch`, Transformers and others `training_step`, MMEngine `train_iter`
-FRAMEWORK_STEP = late_pattern(
+FRAMEWORK_STEP = lazy_pattern(
     r"^(?:\[pl\]\[profile\])?(?:run_(?:training|evaluation|test|predict)_batch|train(?:ing)?_(?:step|batch|iter)"
     r"|(?:Trainer\.)?training_step|train_one_batch)$"
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.nesting import to_root
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host
 from torch_tb_profiler.model.steps.types import HostSteps, unnumbered
 from torch_tb_profiler.trace import Category
@@ -20,12 +20,12 @@ _MOST_NAMES = 8
 
 
 #: of annotations with a number, such as `iteration 3`: what is numbered is an iteration, and not a layer
-_ITERATION = late_pattern(
+_ITERATION = lazy_pattern(
     r"(?:^|[^a-z])(?:step|iter|iteration|batch|call|run|request|token|round|pass|replay|loop|epoch)s?[^a-z]*#",
     re.IGNORECASE,
 )
 #: passes of a loop that generates tokens: reading the prompt is a step, as is each token after it
-_PASS = late_pattern(r"(?:## )?(?:prefill|decode)(?: ##)?", re.IGNORECASE)
+_PASS = lazy_pattern(r"(?:## )?(?:prefill|decode)(?: ##)?", re.IGNORECASE)
 _PASSES = "prefill, decode"
 
 

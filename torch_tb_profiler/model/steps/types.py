@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.trace import Note
 
-_DIGITS = late_pattern(r"\d+")
+_DIGITS = lazy_pattern(r"\d+")
 
 
 def unnumbered(label: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.units import factor_of
 from torch_tb_profiler.arrays.types import Bool
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.tables.query.pattern import Pattern, PatternError
 
 #: names of C++ kernels have thousands of characters
@@ -90,8 +90,8 @@ class Compare(msgspec.Struct, frozen=True):
 Condition = Word | Match | Equal | Truth | Compare
 Column = Mapping[str, Any]
 
-_NAME = late_pattern(r"([A-Za-z_][A-Za-z0-9_ ()%-]*?)(~|!=|>=|<=|==|>|<|=)")
-_NUMBER = late_pattern(rf"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[{SPACE}]*([A-Za-zµ%]*(?:/s)?)")
+_NAME = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_ ()%-]*?)(~|!=|>=|<=|==|>|<|=)")
+_NUMBER = lazy_pattern(rf"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[{SPACE}]*([A-Za-zµ%]*(?:/s)?)")
 _TRUTHS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False, "unknown": None, "null": None}
 
 
@@ -134,7 +134,7 @@ def _tokens(text: str) -> list[_Token]:
     return tokens
 
 
-_IS_SPACE: Callable[[str], object] = late_pattern(f"[{SPACE}]").match
+_IS_SPACE: Callable[[str], object] = lazy_pattern(f"[{SPACE}]").match
 
 
 def _condition(token: _Token, columns: Sequence[Column], search: str) -> Condition:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_NUMBER = late_pattern("[0-9]+")
+_NUMBER = lazy_pattern("[0-9]+")
 
 
 def natural_key(text: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.tables.sql.answer import QueryAnswer, as_cell
@@ -24,7 +25,6 @@ from torch_tb_profiler.tables.sql.database import Database, TraceSource
 from torch_tb_profiler.tables.sql.errors import QueryError, query_error
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.typed import from_json
 
 #: of address space beyond what the tables take: what DuckDB may have, and as much again for what it does not count
 FREE_BYTES = 1 << 30

@@ -14,11 +14,11 @@ from types import TracebackType
 
 import msgspec
 
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.tables.sql.answer import QueryAnswer
 from torch_tb_profiler.tables.sql.child import Begin, QueryLimits, Said, StoredTrace, too_long
 from torch_tb_profiler.tables.sql.connection import MEMORY
 from torch_tb_profiler.tables.sql.errors import QueryError, query_error
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.pool import VARIABLES
 
 __all__ = ["QueryLimits", "QuerySession", "StoredTrace"]

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.words.reasons import because
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 #: in a list of lanes or counters
 MOST_NUMBERS = 4096
 
-_RANGE = late_pattern("([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_RANGE = lazy_pattern("([0-9]{1,9})(?:-([0-9]{1,9}))?")
 NUMBERS_PATTERN = r"^[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*$"
 EXAMPLES = ["0-59,70"]
 

@@ -11,8 +11,8 @@ import msgspec
 
 from torch_tb_profiler.analysis.question import Node, Question, RunSubject
 from torch_tb_profiler.arrays.plain import dumps
-from torch_tb_profiler.aside import put_aside, watched
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.spill import spilled, watched
 from torch_tb_profiler.web.answers.request import refusals
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
@@ -123,7 +123,7 @@ def _packed(question: Question, own: msgspec.Struct, ranks: _Ranks) -> Packed:
 
 
 def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
-    return put_aside(workspace.ask(partial(_of_subject, node, trace), ModelOf(trace, is_kept=False)))
+    return spilled(workspace.ask(partial(_of_subject, node, trace), ModelOf(trace, is_kept=False)))
 
 
 def _of_subject(node: Node, trace: OpenTrace, model: Model) -> Any:

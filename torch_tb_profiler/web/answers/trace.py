@@ -14,12 +14,12 @@ from torch_tb_profiler.analysis.question import Node, NotFound, Question
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, stored
 from torch_tb_profiler.web.answers.run import answer_of_run
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters

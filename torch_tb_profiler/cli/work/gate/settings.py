@@ -12,8 +12,8 @@ import msgspec
 
 from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.codec import convert
 from torch_tb_profiler.toml_text import TomlError, toml_of
-from torch_tb_profiler.typed import convert
 
 #: files that are looked for where the command runs, and the tables in which rules are
 PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")

@@ -26,7 +26,7 @@ _TOGETHER = dedent(
     import sys, threading, typing
     from typing import Annotated, Generic, Optional, TypeVar
     import msgspec
-    from torch_tb_profiler.typed import convert, from_json, from_msgpack
+    from torch_tb_profiler.codec import convert, from_json, from_msgpack
 
     sys.setswitchinterval(1e-6)
     number = Optional[Annotated[int, msgspec.Meta(ge=0)]]
@@ -79,7 +79,7 @@ def test_threads_decode_a_new_type_at_once() -> None:
 
 
 def test_nothing_else_makes_descriptions() -> None:
-    modules = set(PACKAGE.rglob("*.py")) - {PACKAGE / "typed.py"}
+    modules = set(PACKAGE.rglob("*.py")) - {PACKAGE / "codec.py"}
     found = {str(path.relative_to(PACKAGE)): makers(path.read_text(encoding="utf-8")) for path in modules}
     assert found
     assert {name: calls for name, calls in found.items() if calls} == {}

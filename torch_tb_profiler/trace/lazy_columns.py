@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.aside import put_aside
+from torch_tb_profiler.spill import spilled
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform as dataclass_transform  # noqa: PLC0414 - others have it from here
@@ -18,7 +18,7 @@ else:
         return lambda made: made
 
 
-Late = TypeVar("Late", bound="LateFields")
+Late = TypeVar("Late", bound="LazyColumns")
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Declared(msgspec.Struct, frozen=True):
     known: Mapping[str, Any]
 
 
-class LateFields:
+class LazyColumns:
     """Two threads may read a field twice; what they get is equal.
 
     A subclass declares its fields, and is made of their values in order or by name. It is no dataclass: there are
@@ -65,5 +65,5 @@ class LateFields:
             names, read = self.__dict__.get("_late", ((), None))
             if name not in names:
                 raise AttributeError(f"{type(self).__name__} has no {name}")
-            value = self.__dict__[name] = put_aside(read(name))
+            value = self.__dict__[name] = spilled(read(name))
             return value

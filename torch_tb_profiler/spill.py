@@ -1,6 +1,6 @@
 """Large arrays of what was computed, in a file without a name that the system reads from when they are used.
 
-A process needs few of its arrays at a time. `put_aside` writes the large ones to a file and gives read-only views of
+A process needs few of its arrays at a time. `spilled` writes the large ones to a file and gives read-only views of
 it; `let_go` takes their pages from the process, and they come back when they are touched. The system keeps them in its
 cache of files as long as it has room, so that little is read from the disk.
 
@@ -49,7 +49,7 @@ _NO_DISK = frozenset(
 )
 
 
-class Aside:
+class SpillFiles:
     """Files in a directory that hold arrays."""
 
     def __init__(self, directory: Path, least: int = LEAST) -> None:
@@ -161,7 +161,7 @@ def _of_files() -> int:
     return int(_STATM.read_bytes().split()[2]) * mmap.PAGESIZE
 
 
-_used: Aside | None = None
+_used: SpillFiles | None = None
 
 
 def use(directory: Path) -> None:
@@ -175,7 +175,7 @@ def use(directory: Path) -> None:
     with contextlib.suppress(OSError):  # there may be no place for temporary files, and few files left to open
         found = directory if _is_disk(directory) else Path(tempfile.gettempdir())
         if _is_disk(found) and (_used is None or _used.directory != found):
-            _used = Aside(found)
+            _used = SpillFiles(found)
 
 
 def _is_disk(directory: Path) -> bool:
@@ -197,17 +197,17 @@ def watched() -> Iterator[None]:
         yield
 
 
-def lasting(compute: Callable[[Any], T]) -> cached_property[T]:
+def spilled_property(compute: Callable[[Any], T]) -> cached_property[T]:
     """A cached property whose value is put aside."""
 
     @wraps(compute)
     def computed(owner: Any) -> T:
-        return put_aside(compute(owner))
+        return spilled(compute(owner))
 
     return cached_property(computed)
 
 
-def put_aside(result: T) -> T:
+def spilled(result: T) -> T:
     """A result with its large arrays put aside: an array, or what has arrays in its fields.
 
     Its own fields are changed, not copied. Of an object in a field of a plain object nothing is: it belongs to others.
@@ -215,7 +215,7 @@ def put_aside(result: T) -> T:
     return result if _used is None else cast(T, _put(_used, result))
 
 
-def _put(aside: Aside, found: object, inside: bool = False) -> object:
+def _put(aside: SpillFiles, found: object, inside: bool = False) -> object:
     if isinstance(found, np.ndarray):
         return aside.put(found)
     if isinstance(found, tuple | list | dict) and len(found) > _MOST_VALUES:

@@ -9,7 +9,7 @@ import re
 from typing import Any, AnyStr, cast
 
 
-def late_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, for a pattern of a module; what is wrong with it is raised at its first use."""
     return cast("re.Pattern[AnyStr]", _Late(text, flags))
 

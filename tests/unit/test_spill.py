@@ -21,14 +21,14 @@ import pytest
 
 import torch_tb_profiler
 from tests.recorded import model_of, sample_traces, short
-from torch_tb_profiler import aside
-from torch_tb_profiler.aside import Aside, put_aside
+from torch_tb_profiler import spill
 from torch_tb_profiler.cli import main as command
 from torch_tb_profiler.discovery import parse_logdir
+from torch_tb_profiler.spill import SpillFiles, spilled
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
-from torch_tb_profiler.trace.late_fields import LateFields
+from torch_tb_profiler.trace.lazy_columns import LazyColumns
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import OpenTrace, open_workspace, worker
 from torch_tb_profiler.workspace.answer_store import StoredAnswer, stored
@@ -49,9 +49,9 @@ class Plain:
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Aside]:
-    found = Aside(tmp_path, least=1)
-    monkeypatch.setattr(aside, "_used", found)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpillFiles]:
+    found = SpillFiles(tmp_path, least=1)
+    monkeypatch.setattr(spill, "_used", found)
     with found.watched():
         yield found
 
@@ -62,9 +62,9 @@ def is_aside(values: np.ndarray[Any, Any]) -> bool:
 
 
 def test_nothing_is_put_aside_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_used", None)
+    monkeypatch.setattr(spill, "_used", None)
     values = np.arange(10**6)
-    assert put_aside(values) is values
+    assert spilled(values) is values
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_nothing_is_put_aside_by_default(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
     ids=str,
 )
-def test_values_are_the_same_and_cannot_be_changed(files: Aside, values: np.ndarray[Any, Any]) -> None:
-    found = put_aside(values)
+def test_values_are_the_same_and_cannot_be_changed(files: SpillFiles, values: np.ndarray[Any, Any]) -> None:
+    found = spilled(values)
     files.let_go()
     assert (found.dtype, found.shape) == (values.dtype, values.shape)
     assert is_aside(found)
@@ -89,7 +89,7 @@ def test_values_are_the_same_and_cannot_be_changed(files: Aside, values: np.ndar
 
 
 def test_what_is_small_or_no_plain_array_stays(tmp_path: Path) -> None:
-    found = Aside(tmp_path, least=100)
+    found = SpillFiles(tmp_path, least=100)
     for values in (
         np.arange(12),
         np.array([object()] * 100),
@@ -99,20 +99,20 @@ def test_what_is_small_or_no_plain_array_stays(tmp_path: Path) -> None:
         assert found.put(values) is values
 
 
-def test_an_array_is_written_once(files: Aside) -> None:
+def test_an_array_is_written_once(files: SpillFiles) -> None:
     values = np.arange(1000)
-    found = put_aside(values)
-    assert put_aside(values) is found
-    assert put_aside(found) is found
+    found = spilled(values)
+    assert spilled(values) is found
+    assert spilled(found) is found
     part = found[10:]
-    assert put_aside(part) is part
+    assert spilled(part) is part
 
 
-def test_many_arrays_share_files_that_go_with_them(files: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "FILE", 4 * mmap.PAGESIZE)
+def test_many_arrays_share_files_that_go_with_them(files: SpillFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "FILE", 4 * mmap.PAGESIZE)
     before = len(list(Path("/proc/self/fd").iterdir()))
-    kept = [put_aside(np.full(1000, k)) for k in range(20)]  # two pages each
-    large = put_aside(np.arange(10_000))
+    kept = [spilled(np.full(1000, k)) for k in range(20)]  # two pages each
+    large = spilled(np.arange(10_000))
     assert len(files._maps) == 11
     files.let_go()
     assert [int(each.sum()) for each in kept] == [1000 * k for k in range(20)]
@@ -126,65 +126,65 @@ def test_many_arrays_share_files_that_go_with_them(files: Aside, monkeypatch: py
 
 def test_without_room_or_directory_arrays_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.arange(1000)
-    assert Aside(tmp_path / "gone", least=1).put(values) is values
-    monkeypatch.setattr(aside, "ROOM", 1 << 62)
-    assert Aside(tmp_path, least=1).put(values) is values
+    assert SpillFiles(tmp_path / "gone", least=1).put(values) is values
+    monkeypatch.setattr(spill, "ROOM", 1 << 62)
+    assert SpillFiles(tmp_path, least=1).put(values) is values
     assert not list(tmp_path.iterdir())
 
 
 def test_few_open_files_are_left_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (8, 8))
-    found = Aside(tmp_path, least=1)
-    monkeypatch.setattr(aside, "FILE", mmap.PAGESIZE)
+    found = SpillFiles(tmp_path, least=1)
+    monkeypatch.setattr(spill, "FILE", mmap.PAGESIZE)
     kept = [found.put(np.full(1000, k)) for k in range(4)]  # two pages each
     assert [not each.flags.writeable for each in kept] == [True, True, False, False]
 
 
 def test_open_files_without_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    assert aside._files_allowed() == 1024
+    assert spill._files_allowed() == 1024
 
 
 def test_only_disks_of_this_machine_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_used", None)
+    monkeypatch.setattr(spill, "_used", None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     device = tmp_path.stat().st_dev
     mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr(aside, "_MOUNTS", mounts)
+    monkeypatch.setattr(spill, "_MOUNTS", mounts)
     line = "36 35 {}:{} / {} rw,noatime shared:1 - {} source rw\n"
     for kind in ("tmpfs", "nfs4", "fuse.sshfs"):
         mounts.write_text(line.format(os.major(device), os.minor(device), tmp_path, kind))
-        aside.use(tmp_path)
-        assert aside._used is None
+        spill.use(tmp_path)
+        assert spill._used is None
     mounts.write_text(
         line.format(0, 12345, "/other", "tmpfs") + line.format(os.major(device), os.minor(device), tmp_path, "ext4")
     )
-    aside.use(tmp_path)
-    used = aside._used
+    spill.use(tmp_path)
+    used = spill._used
     assert used is not None
     assert used.directory == tmp_path
-    aside.use(tmp_path)
-    assert aside._used is used
+    spill.use(tmp_path)
+    assert spill._used is used
 
 
 def test_without_a_place_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
 
-    monkeypatch.setattr(aside, "_used", None)
+    monkeypatch.setattr(spill, "_used", None)
     monkeypatch.setattr(tempfile, "gettempdir", nowhere)
-    monkeypatch.setattr(aside, "_is_disk", lambda directory: directory == tmp_path)
-    aside.use(tmp_path / "memory")
-    assert aside._used is None
-    aside.use(tmp_path)
-    assert aside._used is not None
+    monkeypatch.setattr(spill, "_is_disk", lambda directory: directory == tmp_path)
+    spill.use(tmp_path / "memory")
+    assert spill._used is None
+    spill.use(tmp_path)
+    assert spill._used is not None
 
 
 def test_without_threads_pages_go_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    found = Aside(tmp_path, least=1)
+    found = SpillFiles(tmp_path, least=1)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", none_left)
         with found.watched():
@@ -200,8 +200,8 @@ def test_without_handles_pages_are_looked_at_later(tmp_path: Path, monkeypatch: 
         looked.release()
         raise OSError(24, "Too many open files")
 
-    found = Aside(tmp_path, least=1)
-    monkeypatch.setattr(aside, "_of_files", few)
+    found = SpillFiles(tmp_path, least=1)
+    monkeypatch.setattr(spill, "_of_files", few)
     with found.watched():
         assert all(looked.acquire(timeout=60) for _ in range(2))
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_written_stays_in_memory(tmp_path: Path, monkeypatch: pyt
     def full(*_: object) -> int:
         raise OSError("No space left on device")
 
-    found, values = Aside(tmp_path, least=1), np.arange(1000)
+    found, values = SpillFiles(tmp_path, least=1), np.arange(1000)
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", full)
         assert found.put(values) is values
@@ -219,16 +219,16 @@ def test_what_cannot_be_written_stays_in_memory(tmp_path: Path, monkeypatch: pyt
     np.testing.assert_array_equal(again, values)
 
 
-def test_arrays_are_found_in_what_was_computed(files: Aside) -> None:
+def test_arrays_are_found_in_what_was_computed(files: SpillFiles) -> None:
     values = np.arange(1000)
 
-    class Late(LateFields):
+    class Late(LazyColumns):
         pass
 
     late = Late.of_fields_read_by(frozenset({"column"}), lambda _: np.arange(10))
     whole = Parts((values, [values, "text"]), {"a": Parts(values)})
     whole.__dict__["cached"] = values
-    found = put_aside(whole)
+    found = spilled(whole)
     assert found is whole
     first = found.values[0]
     assert is_aside(first)
@@ -239,22 +239,22 @@ def test_arrays_are_found_in_what_was_computed(files: Aside) -> None:
     assert is_aside(late.column)
 
 
-def test_what_belongs_to_others_is_left_alone(files: Aside) -> None:
+def test_what_belongs_to_others_is_left_alone(files: SpillFiles) -> None:
     inner = Plain(np.arange(10), None)
-    found = put_aside(Plain(np.arange(10), inner))
+    found = spilled(Plain(np.arange(10), inner))
     assert is_aside(found.values)  # type: ignore[arg-type]
     assert not is_aside(inner.values)  # type: ignore[arg-type]
     many = [np.arange(10) for _ in range(100)]
-    assert put_aside(many) is many
+    assert spilled(many) is many
     assert not is_aside(many[0])
 
 
-def test_pages_are_let_go_while_something_is_computed(files: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "HELD", 1 << 20)
-    values = put_aside(np.arange(1 << 20))
+def test_pages_are_let_go_while_something_is_computed(files: SpillFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "HELD", 1 << 20)
+    values = spilled(np.arange(1 << 20))
     let_go: list[int] = []
     kept = files.let_go
-    monkeypatch.setattr(files, "let_go", lambda: (let_go.append(aside._of_files()), kept()))
+    monkeypatch.setattr(files, "let_go", lambda: (let_go.append(spill._of_files()), kept()))
     for _ in range(1000):
         assert int(values[-1]) == len(values) - 1
         values.sum()
@@ -267,7 +267,7 @@ def test_pages_are_let_go_while_something_is_computed(files: Aside, monkeypatch:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sample_traces(), ids=short)
 def test_all_that_is_prepared_is_the_same(
-    path: Path, files: Aside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, files: SpillFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a model whose every array is in a file, and cannot be written to."""
     trace = OpenTrace("run", "worker", "span", "key", path.stat().st_size, 1)
@@ -283,7 +283,7 @@ def test_all_that_is_prepared_is_the_same(
     here = answers()
     assert files._maps
     with monkeypatch.context() as patch:
-        patch.setattr(aside, "_used", None)
+        patch.setattr(spill, "_used", None)
         there = answers()
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []
@@ -296,7 +296,7 @@ def test_all_that_is_prepared_is_the_same(
 def used(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The directories that `use` was called with."""
     found: list[Path] = []
-    monkeypatch.setattr(aside, "use", found.append)
+    monkeypatch.setattr(spill, "use", found.append)
     return found
 
 
@@ -318,7 +318,7 @@ def test_a_worker_process_does(used: list[Path], tmp_path: Path, monkeypatch: py
 
 def test_the_process_for_large_traces_does(tmp_path: Path) -> None:
     code = (
-        "import sys; from torch_tb_profiler import aside; aside.use = lambda path: print(path, file=sys.stderr)\n"
+        "import sys; from torch_tb_profiler import spill; spill.use = lambda path: print(path, file=sys.stderr)\n"
         "from torch_tb_profiler.workspace import answering; answering.main(sys.argv[1], 10, '')"
     )
     asked = [sys.executable, "-c", code, str(tmp_path)]
