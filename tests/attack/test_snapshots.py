@@ -17,7 +17,7 @@ from tests.snapshots import random_run
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS
 from torch_tb_profiler.analysis.table import Table
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest_bytes
 from torch_tb_profiler.snapshot.state import write

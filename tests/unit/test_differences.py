@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from torch_tb_profiler.arrays import differences
-from torch_tb_profiler.arrays.differences import differences_at
+from torch_tb_profiler.arrays import order
+from torch_tb_profiler.arrays.order import differences_at
 
 KINDS: dict[str, Any] = {
     "spread": lambda chance, count: chance.normal(0, 1e6, count),
@@ -26,5 +26,5 @@ def test_every_rank_is_that_of_all_sorted(kind: str, left: int, right: int, monk
     every = np.sort(np.subtract.outer(one, two).ravel()).tolist()
     ranks = range(0, len(every), max(len(every) // 25, 1))
     assert differences_at(one, two, ranks) == [every[rank] for rank in ranks]
-    monkeypatch.setattr(differences, "MOST_SORTED", 0)
+    monkeypatch.setattr(order, "MOST_SORTED", 0)
     assert differences_at(one, two, ranks) == [every[rank] for rank in ranks]

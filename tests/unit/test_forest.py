@@ -9,10 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.forest import Forest
+from torch_tb_profiler.arrays.forest import Forest, paths, preorder
 from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest, to_root
-from torch_tb_profiler.arrays.paths import paths
-from torch_tb_profiler.arrays.preorder import preorder
 
 Parents = list[int]
 #: as often the same forest has levels that are worth calls of numpy

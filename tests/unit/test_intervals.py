@@ -80,7 +80,7 @@ def test_paint(layers: list[list[tuple[int, int]]], windows: list[tuple[int, int
 def test_profile(ranges: list[tuple[int, int, float]]) -> None:
     start = np.array([r[0] for r in ranges], np.int64)
     end = np.array([r[1] for r in ranges], np.int64)
-    found = intervals.profile(start, end, np.array([r[2] for r in ranges]), cap=1.0)
+    found = intervals.step_function(start, end, np.array([r[2] for r in ranges]), cap=1.0)
     value = np.zeros(LAST)
     for low, high, height in zip(found.start.tolist(), found.end.tolist(), found.value.tolist(), strict=True):
         assert (value[low:high] == 0).all()
@@ -107,7 +107,7 @@ def test_overlay(sets: list[list[tuple[int, int]]]) -> None:
 def test_nothing_is_active_between_kernels() -> None:
     """The old plugin left 1e-17 there."""
     start, end = np.array([0, 5, 10, 30]), np.array([10, 8, 20, 40])
-    found = intervals.profile(start, end, np.array([0.1, 0.2, 0.7, 0.3]))
+    found = intervals.step_function(start, end, np.array([0.1, 0.2, 0.7, 0.3]))
     assert found.end.tolist()[:-1] == [5, 8, 10, 20]
     assert found.start.tolist()[-1] == 30
 

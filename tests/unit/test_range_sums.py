@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.range_sums import KeyedSequence, positions, running_sums
+from torch_tb_profiler.arrays.ranges import KeyedSequence, positions, running_sums
 
 BIG = 2**61  # no double holds it and 1
 

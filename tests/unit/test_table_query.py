@@ -22,7 +22,7 @@ from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.table import WHOLE
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.tables.query.answer import FIRST_PAGE, Query, TableAnswer
 from torch_tb_profiler.tables.query.grammar import Problem
 from torch_tb_profiler.tables.query.natural import natural_key

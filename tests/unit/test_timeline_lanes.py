@@ -16,7 +16,7 @@ from tests.events import Event, memory, model_of, op
 from tests.properties import examples
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.memory.curve import memory_curves
-from torch_tb_profiler.arrays import pieces as array_pieces
+from torch_tb_profiler.arrays import grouping
 from torch_tb_profiler.timeline import counters, lanes, levels, pyramid, timeline_file
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.build import build
@@ -85,7 +85,7 @@ def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
 def test_what_is_built_piece_by_piece_is_the_same(given: list[Event]) -> None:
     whole = timeline_of(given)
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((array_pieces, "PIECE"), (pyramid, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
+        for module, name in ((grouping, "BATCH_ROWS"), (pyramid, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
             patch.setattr(module, name, 3)
         pieces = timeline_of(given)
         check_all(pieces)

@@ -9,7 +9,7 @@ from typing import Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
 
-from torch_tb_profiler.arrays.plain import plain
+from torch_tb_profiler.arrays.json import enc_hook
 from torch_tb_profiler.codec import from_msgpack
 from torch_tb_profiler.model import Model
 
@@ -73,7 +73,7 @@ class CachedOnDisk(msgspec.Struct, Generic[T], frozen=True):
             with contextlib.suppress(msgspec.DecodeError):
                 return from_msgpack(content, self.type)
         # as it will be read: a whole number in a field of fractions is written `1` before, and `1.0` from then on
-        return from_msgpack(msgspec.msgpack.encode(self.compute(model), enc_hook=plain), self.type)
+        return from_msgpack(msgspec.msgpack.encode(self.compute(model), enc_hook=enc_hook), self.type)
 
 
 def cached_on_disk(name: str, as_type: type[T]) -> Callable[[Callable[[Model], T]], CachedOnDisk[T]]:

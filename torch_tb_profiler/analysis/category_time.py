@@ -15,9 +15,8 @@ from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.innermost import innermost
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.foremost import foremost
 from torch_tb_profiler.arrays.grouping import descending, group
-from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.intervals import Spans, priority_intervals
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
@@ -74,9 +73,9 @@ def _pieces(model: Model, category: str, mine: Spans) -> tuple[Spans, Int64]:
     if category == "communication":
         # a kernel before the call that launched it
         rank = rank + len(rank) * (model.trace.events.category[row] != Category.KERNEL)
-    pieces = foremost(start, end, rank)
+    pieces = priority_intervals(start, end, rank)
     held = intervals.intersection(Spans(pieces.start, pieces.end), mine)
-    of = pieces.of[np.searchsorted(pieces.start, held.start, side="right") - 1]
+    of = pieces.source[np.searchsorted(pieces.start, held.start, side="right") - 1]
     rest = intervals.subtraction(mine, intervals.union(held.start, held.end))
     begin, finish = np.concatenate([held.start, rest.start]), np.concatenate([held.end, rest.end])
     every = np.concatenate([row[of], np.full(rest.size, -1, np.int64)])

@@ -59,7 +59,7 @@ def copy_kinds(model: Model) -> CopyKinds:
     return CopyKinds(index, kind, names)
 
 
-def bandwidth(model: Model, index: Int64) -> intervals.Profile:
+def bandwidth(model: Model, index: Int64) -> intervals.StepFunction:
     """Bytes per ns (= GB/s) over time of some device work, what runs at the same time added up.
 
     Each piece counts with its mean: bytes ÷ duration. Those without bytes or duration are left out.
@@ -69,7 +69,7 @@ def bandwidth(model: Model, index: Int64) -> intervals.Profile:
     duration = events.duration[row]
     usable = (size > 0) & (duration > 0)
     row = row[usable]
-    return intervals.profile(events.start[row], events.end[row], size[usable] / duration[usable])
+    return intervals.step_function(events.start[row], events.end[row], size[usable] / duration[usable])
 
 
 def copies(model: Model) -> Copies:

@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.intervals import Profile
+from torch_tb_profiler.arrays.intervals import StepFunction
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
@@ -32,7 +32,7 @@ class DeviceCounters(msgspec.Struct, frozen=True):
     device: int
     start: Int64
     utilization: Float64
-    efficiency: Profile
+    efficiency: StepFunction
 
 
 class Counters(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ def counters(model: Model) -> Counters:
                 device,
                 buckets,
                 _utilization(GPU_BUSY.spans(device_spans(model, chosen)), buckets),
-                intervals.profile(start[sized], stop[sized], blocks[sized], cap=1.0),
+                intervals.step_function(start[sized], stop[sized], blocks[sized], cap=1.0),
             )
         )
     return Counters(begin, tuple(found))

@@ -219,7 +219,7 @@ def filled_ns(model: Model, chosen: Bool | Int64) -> float:
     blocks = blocks_per_sm(model.trace, work)
     known = blocks > 0
     row = work.row[known]
-    filled = intervals.profile(events.start[row], events.end[row], blocks[known], cap=1.0)
+    filled = intervals.step_function(events.start[row], events.end[row], blocks[known], cap=1.0)
     return intervals.integral(filled, intervals.union(steps.start, steps.end))
 
 

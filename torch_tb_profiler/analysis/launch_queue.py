@@ -65,7 +65,7 @@ def stream_queues(model: Model) -> tuple[StreamQueue, ...]:
     for lane in np.split(np.argsort(groups.of, kind="stable"), np.cumsum(groups.count())[:-1]):
         if not len(lane):
             continue
-        waiting = intervals.profile(begin[lane], end[lane], np.ones(len(lane)))
+        waiting = intervals.step_function(begin[lane], end[lane], np.ones(len(lane)))
         found.append(
             StreamQueue(
                 device=int(device[lane[0]]),

@@ -22,7 +22,7 @@ _DENSE = 4
 
 
 def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
-    """The different values in ascending order.
+    """Return the different values in ascending order.
 
     values   shape (n,), integers
     Returns shape (number of different values,), of the same type.
@@ -39,7 +39,7 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[np.int64]]:
-    """The different values in ascending order, and the position of each given value among them.
+    """Return the different values in ascending order, and the position of each given value among them.
 
     values   shape (n,), integers
     Returns shapes (number of different values,), of the same type, and (n,): `different[place] == values`.
@@ -62,7 +62,7 @@ def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
 
 
 def distinct_first(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[np.int64]]:
-    """The different values in ascending order, and where each comes first.
+    """Return the different values in ascending order, and where each occurs first.
 
     values   shape (n,), integers
     Returns two arrays of shape (number of different values,).
@@ -76,7 +76,7 @@ def distinct_first(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[
 
 
 def distinct_counts(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[np.int64]]:
-    """The different values in ascending order, and how often each is there.
+    """Return the different values in ascending order, and how often each occurs.
 
     values   shape (n,), integers
     Returns two arrays of shape (number of different values,).
@@ -89,7 +89,7 @@ def distinct_counts(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
 
 
 def among(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Bool:
-    """Which values are among others, of which there may be many; for a handful `one_of` is faster.
+    """Return which values are among `wanted`, which may be many; for a handful `one_of` is faster.
 
     values   shape (n,), integers
     wanted   shape (m,), integers
@@ -115,7 +115,7 @@ def among(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer
 
 
 def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:
-    """Which values are one of a few wanted ones: `np.isin`, ten times as fast for a handful.
+    """Return which values are among a few wanted ones: `np.isin`, but ten times as fast for a handful.
 
     values   shape (n,), integers
     Returns shape (n,).
@@ -130,7 +130,7 @@ def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:
 
 
 def begins_run(*columns: npt.NDArray[Any]) -> Bool:
-    """Where a run of equal rows begins: the first row, and rows that differ from the one before in any column.
+    """Return where runs of equal rows begin: the first row, and rows that differ from the previous one in any column.
 
     columns   one or more of shape (n,)
     Returns shape (n,).
@@ -146,5 +146,5 @@ def begins_run(*columns: npt.NDArray[Any]) -> Bool:
 
 
 def _span(values: npt.NDArray[T]) -> int:
-    """The exclusive bound of values that can be counted; 0 for none, and for values below zero."""
+    """Return the largest value plus 1; 0 without values, or if one is negative."""
     return int(values.max()) + 1 if len(values) and int(values.min()) >= 0 else 0

@@ -1,4 +1,4 @@
-"""Rows grouped by integer keys: counts, sums, extremes, the first of each group."""
+"""Rows grouped by integer keys: counts, sums, extremes, the first row and all rows of each group."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.order import inverse, stable_order
-from torch_tb_profiler.arrays.range_sums import running_sums
-from torch_tb_profiler.arrays.types import Float64, Int64, Ints
+from torch_tb_profiler.arrays.ranges import running_sums
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64, Ints
 
 T = TypeVar("T", bound=np.generic)
 
@@ -36,11 +36,11 @@ class Groups(msgspec.Struct, frozen=True):
         return len(self.first)
 
     def count(self) -> Int64:
-        """How many rows each group has."""
+        """Count the rows of each group."""
         return np.bincount(self.of, minlength=len(self)).astype(np.int64, copy=False)
 
     def sum(self, values: npt.NDArray[Any]) -> Int64:
-        """Sum of an integer or bool column by group, exact.
+        """Sum an integer or bool column by group, exactly.
 
         >>> group([np.array([7, 3, 7])]).sum(np.array([1, 2, 3])).tolist()
         [4, 2]
@@ -48,7 +48,7 @@ class Groups(msgspec.Struct, frozen=True):
         return sums_at(self.of, values, len(self))
 
     def sum_of_floats(self, values: Float64) -> Float64:
-        """Sum of a float column by group."""
+        """Sum a float column by group."""
         sums: Float64 = np.bincount(self.of, values, len(self)).astype(np.float64, copy=False)
         return sums
 
@@ -61,7 +61,7 @@ class Groups(msgspec.Struct, frozen=True):
         return least_at(self.of, values, len(self))
 
     def nth(self) -> Int64:
-        """Of each row how many rows of its group stand before it.
+        """Return the number of each row within its group, from 0.
 
         >>> group([np.array([7, 3, 7, 7, 3])]).nth().tolist()
         [0, 0, 1, 2, 1]
@@ -73,7 +73,7 @@ class Groups(msgspec.Struct, frozen=True):
         return nth
 
     def mean(self, values: Float64, weights: Int64) -> Float64:
-        """Weighted mean by group of the values that are not NaN; NaN where there is none, or no weight.
+        """Average by group, weighted and without NaN; NaN where no value or no weight remains.
 
         >>> group([np.array([0, 0, 1])]).mean(np.array([1.0, 4.0, np.nan]), np.array([1, 2, 5])).tolist()
         [3.0, nan]
@@ -87,7 +87,7 @@ class Groups(msgspec.Struct, frozen=True):
 
 
 def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
-    """Groups of rows that are equal in all keys.
+    """Group rows that are equal in all keys.
 
     keys   one or more of shape (rows,)
     rank   shape (rows,), different numbers: groups are numbered in the order in which their first rows come by rank;
@@ -101,24 +101,24 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
     rows = len(combined)
     if rows == 0:
         return Groups(np.empty(0, np.int64), np.empty(0, np.int64))
-    used, of = distinct_places(combined)
+    used, group_of = distinct_places(combined)
     groups = len(used)
-    seen = least_at(of, np.arange(rows, dtype=np.int64) if rank is None else rank, groups)
+    seen = least_at(group_of, np.arange(rows, dtype=np.int64) if rank is None else rank, groups)
     order = np.argsort(seen)
-    of = inverse(order)[of]
+    group_of = inverse(order)[group_of]
     if rank is None:
-        return Groups(of, seen[order])
+        return Groups(group_of, seen[order])
     first = np.empty(groups, np.int64)
-    leads = rank == seen[order][of]
-    first[of[leads]] = np.flatnonzero(leads)
-    return Groups(of, first)
+    leads = rank == seen[order][group_of]
+    first[group_of[leads]] = np.flatnonzero(leads)
+    return Groups(group_of, first)
 
 
 def each_value(values: Ints) -> Iterator[tuple[int, Int64]]:
-    """The different values in ascending order, and the positions of each, ascending.
+    """Yield the different values in ascending order with the positions of each, ascending.
 
     values   shape (n,)
-    However many there are, the positions of all together are looked for once.
+    All positions are found by one sort, however many values there are.
 
     >>> [(value, at.tolist()) for value, at in each_value(np.array([7, 3, 7]))]
     [(3, [1]), (7, [0, 2])]
@@ -131,7 +131,7 @@ def each_value(values: Ints) -> Iterator[tuple[int, Int64]]:
 
 
 def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
-    """Sum of the values given for each of `size` places, exact.
+    """Sum the values given for each of `size` places, exactly.
 
     place    shape (n,), 0 … size - 1
     values   shape (n,), integers or bool
@@ -149,7 +149,7 @@ def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
 
 
 def least_at(place: Ints, values: Ints, size: int) -> Int64:
-    """The smallest value given for each of `size` places; the largest int64 where there is none.
+    """Return the smallest value given for each of `size` places; the largest int64 where there is none.
 
     place    shape (n,), 0 … size - 1
     values   shape (n,)
@@ -164,7 +164,7 @@ def least_at(place: Ints, values: Ints, size: int) -> Int64:
 
 
 def greatest_at(place: Ints, values: Ints, size: int) -> Int64:
-    """The largest value given for each of `size` places; the smallest int64 where there is none.
+    """Return the largest value given for each of `size` places; the smallest int64 where there is none.
 
     place    shape (n,), 0 … size - 1
     values   shape (n,)
@@ -179,7 +179,7 @@ def greatest_at(place: Ints, values: Ints, size: int) -> Int64:
 
 
 def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) -> npt.NDArray[T]:
-    """The first value given for each of `size` places, `missing` where there is none.
+    """Return the first value given for each of `size` places, `missing` where there is none.
 
     Use it where a place may be given more than once: numpy leaves open which value wins in `found[place] = values`.
 
@@ -198,7 +198,7 @@ def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) 
 
 
 def descending(values: Int64, then: Callable[[int], Any] | None = None) -> Int64:
-    """The positions that sort `values` from large to small.
+    """Return the positions that sort `values` from large to small.
 
     then: gives for a position what equal values are sorted by; without it they stay in order
 
@@ -212,7 +212,7 @@ def descending(values: Int64, then: Callable[[int], Any] | None = None) -> Int64
 
 
 def ties_sorted(order: Int64, keys: Sequence[npt.NDArray[Any]], then: Callable[[int], Any]) -> Int64:
-    """An order in which positions of equal keys are sorted by what `then` gives of them; it is called for these alone.
+    """Sort positions with equal keys by `then`, which is called only for these.
 
     order   shape (n,), positions sorted by the keys
     keys    each shape (n,)
@@ -237,7 +237,7 @@ def ties_sorted(order: Int64, keys: Sequence[npt.NDArray[Any]], then: Callable[[
 
 
 def _combine(keys: Sequence[Ints]) -> Int64:
-    """One number per row, equal exactly where all keys are equal; none is negative."""
+    """Combine keys into one number per row, not negative and equal exactly where all keys are equal."""
     combined, span = np.zeros(len(keys[0]), np.int64), 1
     if len(combined) == 0:
         return combined
@@ -253,3 +253,55 @@ def _combine(keys: Sequence[Ints]) -> Int64:
         combined = combined * width + (key.astype(np.int64) - low)
         span *= width
     return combined
+
+
+#: rows that are worked on together
+BATCH_ROWS = 262_144
+
+
+def rows_by_group(group: Int32, groups: int) -> tuple[Int32, Int64]:
+    """Return the rows of each group, group by group, each in ascending order; with little memory beside the result.
+
+    group    shape (n,), 0 … groups - 1; -1 for a row that belongs to none
+    groups   how many there are
+    Returns the rows, shape (rows that belong to a group,), and where those of each group begin, shape (groups + 1,).
+
+    >>> rows, first = rows_by_group(np.array([1, -1, 0, 1], np.int32), 3)
+    >>> rows.tolist(), first.tolist()
+    ([2, 0, 3], [0, 1, 3, 3])
+    """
+    sizes = np.zeros(groups + 1, np.int64)
+    for low in range(0, len(group), BATCH_ROWS):
+        sizes += _group_sizes(group[low : low + BATCH_ROWS], groups)
+    first = np.cumsum(np.append(0, sizes[1:]))
+    rows, done = np.empty(first[-1], np.int32), first[:-1].copy()
+    # numpy sorts 16-bit integers by radix
+    small = np.uint16 if groups < 2**16 - 1 else np.uint32
+    for low in range(0, len(group), BATCH_ROWS):
+        piece = group[low : low + BATCH_ROWS]
+        held = _group_sizes(piece, groups)
+        order = np.argsort((piece + 1).astype(small), kind="stable")[held[0] :]
+        before = np.cumsum(held[1:]) - held[1:]
+        rows[np.arange(len(order)) + np.repeat(done - before, held[1:])] = order + low
+        done += held[1:]
+    return rows, first
+
+
+def _group_sizes(group: Int32, groups: int) -> Int64:
+    """Count the rows without a group, then those of each group."""
+    return np.bincount(group + 1, minlength=groups + 1).astype(np.int64)
+
+
+def group_batches(first: Int64) -> Iterator[tuple[int, int]]:
+    """Yield ranges of neighbouring groups with at most `BATCH_ROWS` rows together, or a single larger group.
+
+    first   shape (groups + 1,): where the rows of each group begin
+
+    >>> list(group_batches(np.array([0, 100, 200_000, 600_000, 600_001])))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    low, groups = 0, len(first) - 1
+    while low < groups:
+        high = max(low + 1, int(np.searchsorted(first, first[low] + BATCH_ROWS, "right")) - 1)
+        yield low, min(high, groups)
+        low = high

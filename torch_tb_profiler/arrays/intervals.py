@@ -7,11 +7,12 @@ function is a handful of sorts and searches over whole arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Float64, Int64, Ints
 
 
@@ -26,12 +27,12 @@ class Spans(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many intervals."""
+        """Number of intervals."""
         return len(self.start)
 
 
-class Profile(NamedTuple):
-    """A piecewise constant function: `value` on [start, end), zero elsewhere. Made by `profile`.
+class StepFunction(NamedTuple):
+    """A piecewise constant function: `value` on [start, end), zero elsewhere. Made by `step_function`.
 
     start, end, value   shape (segments,), sorted and disjoint
     """
@@ -45,7 +46,7 @@ EMPTY = Spans(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def union(start: Ints, end: Ints) -> Spans:
-    """The points in at least one of some intervals.
+    """Return the points in at least one of some intervals.
 
     start, end   shape (n,), in any order; intervals may overlap, and empty or reversed ones count as empty
 
@@ -72,7 +73,7 @@ def union(start: Ints, end: Ints) -> Spans:
 
 
 def union_of(sets: Sequence[Spans]) -> Spans:
-    """The points in at least one of some `sets`.
+    """Return the points in at least one of some `sets`.
 
     >>> a, b = union(np.array([0]), np.array([4])), union(np.array([3, 8]), np.array([6, 9]))
     >>> [ends.tolist() for ends in union_of([a, b])]
@@ -85,7 +86,7 @@ def union_of(sets: Sequence[Spans]) -> Spans:
 
 
 def total(spans: Spans) -> int:
-    """How many points are in the set `spans`: the sum of the lengths of its intervals.
+    """Count the points of the set `spans`: the sum of the lengths of its intervals.
 
     >>> total(union(np.array([0, 8]), np.array([6, 9])))
     7
@@ -94,7 +95,7 @@ def total(spans: Spans) -> int:
 
 
 def intersection(a: Spans, b: Spans) -> Spans:
-    """The points in both sets.
+    """Return the points in both sets.
 
     >>> a, b = union(np.array([0, 8]), np.array([6, 9])), union(np.array([4]), np.array([20]))
     >>> [ends.tolist() for ends in intersection(a, b)]
@@ -108,7 +109,7 @@ def intersection(a: Spans, b: Spans) -> Spans:
 
 
 def subtraction(a: Spans, b: Spans) -> Spans:
-    """The points in `a` that are not in `b`.
+    """Return the points in `a` that are not in `b`.
 
     >>> a, b = union(np.array([0]), np.array([9])), union(np.array([4]), np.array([6]))
     >>> [ends.tolist() for ends in subtraction(a, b)]
@@ -124,7 +125,7 @@ def subtraction(a: Spans, b: Spans) -> Spans:
 
 
 def clip(spans: Spans, low: int, high: int) -> Spans:
-    """The points of the set `spans` that lie in [low, high).
+    """Return the points of the set `spans` that lie in [low, high).
 
     >>> [ends.tolist() for ends in clip(union(np.array([0, 8]), np.array([6, 9])), 2, 8)]
     [[2], [6]]
@@ -133,7 +134,7 @@ def clip(spans: Spans, low: int, high: int) -> Spans:
 
 
 class Coverage:
-    """How much of a set lies between any two points, with one binary search for each.
+    """The size of a set between any two points, by one binary search for each.
 
     >>> coverage = Coverage(union(np.array([0, 8]), np.array([6, 9])))
     >>> coverage.before(np.array([-1, 2, 7, 20])).tolist()
@@ -148,7 +149,7 @@ class Coverage:
         self._before_start = np.concatenate([np.zeros(1, np.int64), lengths])
 
     def before(self, point: Ints) -> Int64:
-        """How many points of the set lie before each given point; shape as given."""
+        """Count the points of the set before each given point; shape as given."""
         spans = self._spans
         inside = np.searchsorted(spans.start, point, side="right")
         covered = self._before_start[inside]
@@ -158,7 +159,7 @@ class Coverage:
         return covered - np.where(inside > 0, np.maximum(spans.end[inside - 1] - point, 0), 0)
 
     def between(self, start: Ints, end: Ints) -> Int64:
-        """How many points of the set lie in each [start, end); 0 where that is empty or reversed."""
+        """Count the points of the set in each [start, end); 0 where that is empty or reversed."""
         covered = self.before(end) - self.before(start)
         return np.where(end > start, covered, 0)
 
@@ -202,13 +203,13 @@ class Overlay(NamedTuple):
     member: Int64
 
     def of(self, member: int) -> Spans:
-        """The points that are in exactly the sets whose bits are set in `member`."""
+        """Return the points that are in exactly the sets whose bits are set in `member`."""
         kept = self.member == member
         return Spans(self.start[kept], self.end[kept])
 
 
 def overlay(sets: Sequence[Spans]) -> Overlay:
-    """The union of at most 62 `sets`, cut at every boundary of every set.
+    """Unite at most 62 `sets`, cut at every boundary of every set.
 
     >>> a, b = union(np.array([0]), np.array([4])), union(np.array([3]), np.array([6]))
     >>> [column.tolist() for column in overlay([a, b])]
@@ -224,13 +225,13 @@ def overlay(sets: Sequence[Spans]) -> Overlay:
     return Overlay(times[lasts], times[lasts + 1], member[lasts])
 
 
-def profile(start: Ints, end: Ints, value: Float64, cap: float = np.inf) -> Profile:
-    """At each point the sum of the values of all intervals that cover it, at most `cap`.
+def step_function(start: Ints, end: Ints, value: Float64, cap: float = np.inf) -> StepFunction:
+    """Sum at each point the values of all intervals that cover it, at most `cap`.
 
     start, end, value   shape (n,), intervals in any order; empty and reversed ones are left out
     Where no interval is active there is no segment: the function is exactly zero there, whatever rounding left over.
 
-    >>> found = profile(np.array([0, 2]), np.array([4, 6]), np.array([1.0, 0.5]))
+    >>> found = step_function(np.array([0, 2]), np.array([4, 6]), np.array([1.0, 0.5]))
     >>> [column.tolist() for column in found]
     [[0, 2, 4], [2, 4, 6], [1.0, 1.5, 0.5]]
     """
@@ -245,14 +246,87 @@ def profile(start: Ints, end: Ints, value: Float64, cap: float = np.inf) -> Prof
     idle = np.maximum.accumulate(np.where(active == 0, np.arange(len(times)), -1))
     running = running - np.where(idle >= 0, running[idle], 0.0)
     lasts = np.flatnonzero((times[1:] > times[:-1]) & (active[:-1] > 0))
-    return Profile(times[lasts], times[lasts + 1], np.minimum(running[lasts], cap))
+    return StepFunction(times[lasts], times[lasts + 1], np.minimum(running[lasts], cap))
 
 
-def integral(of: Profile, within: Spans) -> float:
-    """The sum of the values `of` a function over the points `within` a set.
+def integral(function: StepFunction, within: Spans) -> float:
+    """Sum the values of a function over the points `within` a set.
 
-    >>> function = profile(np.array([0, 2]), np.array([4, 6]), np.array([1.0, 0.5]))
+    >>> function = step_function(np.array([0, 2]), np.array([4, 6]), np.array([1.0, 0.5]))
     >>> integral(function, union(np.array([3]), np.array([5])))
     2.0
     """
-    return float((of.value * Coverage(within).between(of.start, of.end)).sum())
+    return float((function.value * Coverage(within).between(function.start, function.end)).sum())
+
+
+class PriorityIntervals(NamedTuple):
+    """Disjoint segments, by start; each belongs to one of the given intervals. Made by `priority_intervals`.
+
+    start, end   shape (segments,)
+    source       shape (segments,): which interval
+    """
+
+    start: Int64
+    end: Int64
+    source: Int64
+
+
+def priority_intervals(start: Int64, end: Int64, rank: Int64) -> PriorityIntervals:
+    """Assign every covered point to the interval of lowest rank that covers it; of equal ranks to the first.
+
+    start, end, rank   shape (n,), in any order; empty and reversed intervals count as empty
+
+    >>> found = priority_intervals(np.array([0, 2, 4]), np.array([6, 8, 5]), np.array([1, 2, 0]))
+    >>> list(zip(*(column.tolist() for column in found)))
+    [(0, 4, 0), (4, 5, 2), (5, 6, 0), (6, 8, 1)]
+    """
+    chosen = np.flatnonzero(end > start)
+    chosen = chosen[np.lexsort((rank[chosen], start[chosen]))]
+    if not len(chosen):
+        nothing = np.empty(0, np.int64)
+        return PriorityIntervals(nothing, nothing, nothing)
+    begin, finish, order = start[chosen], end[chosen], rank[chosen]
+    reached = np.maximum.accumulate(finish)
+    before = np.concatenate(([begin[0]], reached[:-1]))
+    opens = np.concatenate(([True], begin[1:] >= reached[:-1]))
+    bundle = np.cumsum(opens) - 1
+    late = np.zeros(int(bundle[-1]) + 1, np.bool_)
+    # within a bundle of touching intervals ranks may fall: only there the lowest has to be searched
+    late[bundle[1:][(order[1:] < order[:-1]) & ~opens[1:]]] = True
+    plain = np.flatnonzero(~late[bundle])
+    low, high = np.maximum(begin[plain], np.where(opens[plain], begin[plain], before[plain])), finish[plain]
+    kept = high > low
+    parts = [(low[kept], high[kept], chosen[plain][kept])]
+    for number in np.flatnonzero(late).tolist():
+        first, after = np.searchsorted(bundle, [number, number + 1])
+        inside = slice(int(first), int(after))
+        parts.append(_priority_by_heap(begin[inside], finish[inside], order[inside], chosen[inside]))
+    columns = [np.concatenate([part[column] for part in parts]) for column in range(3)]
+    turns = np.argsort(columns[0], kind="stable")
+    return PriorityIntervals(*(column[turns] for column in columns))
+
+
+def _priority_by_heap(start: Int64, end: Int64, rank: Int64, name: Int64) -> tuple[Int64, Int64, Int64]:
+    """Do the same for touching intervals, sorted by start, one after the other."""
+    starts, ends, ranks = start.tolist(), end.tolist(), rank.tolist()
+    segments: list[tuple[int, int, int]] = []
+    running: list[tuple[int, int]] = []
+    time, following = starts[0], 0
+    while following < len(starts) or running:
+        while following < len(starts) and starts[following] <= time:
+            heappush(running, (ranks[following], following))
+            following += 1
+        while running and ends[running[0][1]] <= time:
+            heappop(running)
+        if not running:
+            time = starts[following] if following < len(starts) else time
+            continue
+        first = running[0][1]
+        until = min(ends[first], starts[following] if following < len(starts) else ends[first])
+        if segments and segments[-1][2] == first and segments[-1][1] == time:
+            segments[-1] = (segments[-1][0], until, first)
+        else:
+            segments.append((time, until, first))
+        time = until
+    columns = np.array(segments, np.int64).reshape(-1, 3).T
+    return columns[0], columns[1], name[columns[2]]

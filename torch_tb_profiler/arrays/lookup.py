@@ -13,7 +13,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def take_known(values: npt.NDArray[T], index: Ints, missing: int = -1) -> npt.NDArray[T]:
-    """`values[index]`, and `missing` where the index is negative.
+    """Return `values[index]`, and `missing` where the index is negative.
 
     values   shape (n,); may be empty
     index    shape (m,), below n; negative for none
@@ -29,7 +29,7 @@ def take_known(values: npt.NDArray[T], index: Ints, missing: int = -1) -> npt.ND
 
 
 def places_of(chosen: Ints, size: int) -> Int64:
-    """The position of each number 0 … size - 1 in `chosen`, -1 for those that are not in it; the inverse of a choice.
+    """Return the position of each number 0 … size - 1 in `chosen`, -1 for those not in it: the inverse of a choice.
 
     chosen   shape (n,), different numbers below `size`
     Returns shape (size,).
@@ -43,7 +43,7 @@ def places_of(chosen: Ints, size: int) -> Int64:
 
 
 def find(ascending: Ints, wanted: Ints) -> Int64:
-    """The position of each wanted number in an ascending array of different numbers; -1 for those that are not in it.
+    """Return the position of each wanted number in an ascending array of different numbers; -1 for those not in it.
 
     ascending   shape (n,)
     wanted      shape (m,)
@@ -59,7 +59,7 @@ def find(ascending: Ints, wanted: Ints) -> Int64:
 
 
 def bounds_of(ascending: Ints, size: int) -> Int64:
-    """Where the run of each number 0 … size - 1 begins in an ascending array, and where the last one ends.
+    """Return where the run of each number 0 … size - 1 begins in an ascending array, and where the last one ends.
 
     ascending   shape (n,), sorted; numbers that do not occur have an empty run
     Returns shape (size + 1,): the run of a number is [bounds[number], bounds[number + 1]).
@@ -71,11 +71,11 @@ def bounds_of(ascending: Ints, size: int) -> Int64:
 
 
 def window_of(start: Ints, end: Ints, first: Ints, last: Ints | None = None) -> Int64:
-    """Which of disjoint windows [start, end], both ends included, holds each stretch first … last; -1 for none.
+    """Return which of disjoint windows [start, end], ends included, holds each interval [first, last]; -1 for none.
 
     start, end    shape (n,), ascending
     first, last   shape (m,); without `last` points are looked up
-    Returns shape (m,). Where a window begins at the end of another one, a point there is in the later one.
+    Returns shape (m,). Where a window begins at the end of another, a point there is in the later one.
 
     >>> window_of(np.array([0, 10]), np.array([5, 20]), np.array([3, 5, 7, 10])).tolist()
     [0, 0, -1, 1]
@@ -89,7 +89,7 @@ def window_of(start: Ints, end: Ints, first: Ints, last: Ints | None = None) -> 
 
 
 def place_of_running_maximum(values: npt.NDArray[Any]) -> Int64:
-    """For each position where the largest value up to it stands; of equal ones the last.
+    """Return for each position where the largest value up to it is; the last of equal ones.
 
     values   shape (n,)
     Returns shape (n,).

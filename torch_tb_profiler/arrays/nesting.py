@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import bounds_of
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.spill import spilled_property
@@ -27,10 +27,10 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
     """A forest of intervals, in preorder: lane by lane, by start, the enclosing interval first. Made by `nest`.
 
     order       shape (n,): which given interval stands at each position
-    parent      shape (n,): position of the enclosing interval, -1 for none; always before the interval itself
+    parent      shape (n,): position of the enclosing interval, always an earlier one; -1 for none
     depth       shape (n,): how many intervals enclose it
     start, end  shape (n,); an interval that ends after its parent is cut to end with it
-    clamped     shape (n,): where that happened
+    clamped     shape (n,): whether it was cut
     lane        shape (n,)
     """
 
@@ -43,26 +43,26 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
 
     @spilled_property
     def depth(self) -> Int32:
-        """How many intervals enclose each."""
+        """Count the intervals that enclose each."""
         return depths(self.parent)
 
     def innermost(self, lane: Int32, time: Int64) -> Int32:
-        """The position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none.
+        """Return the innermost interval of a lane that contains a time (start <= time < end); -1 for none.
 
         lane, time   shape (m,)
         Returns shape (m,). Takes (n + m) · log(depth) operations in deep trees.
         """
-        found = last_started(self.lane, self.start, lane, time).astype(np.intp)
+        position = last_started(self.lane, self.start, lane, time).astype(np.intp)
         ends = np.append(self.end, np.iinfo(np.int64).max)  # the last place is that of -1
-        waiting = np.flatnonzero(ends[found] <= time)
-        at = found[waiting]
+        waiting = np.flatnonzero(ends[position] <= time)
+        interval = position[waiting]
         for _ in range(_FEW_LEVELS):
             if not len(waiting):
                 break
-            at = self.parent[at].astype(np.intp)
-            found[waiting] = at
-            ended = np.flatnonzero(ends[at] <= time[waiting])
-            waiting, at = waiting[ended], at[ended]
+            interval = self.parent[interval].astype(np.intp)
+            position[waiting] = interval
+            ended = np.flatnonzero(ends[interval] <= time[waiting])
+            waiting, interval = waiting[ended], interval[ended]
         if len(waiting):
             # deep: no interval ends after the one that it lies in, so the last one that has ended is found by halving
             jumps = [np.append(self.parent, np.int32(-1))]
@@ -70,18 +70,18 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
                 jumps.append(jumps[-1][jumps[-1]])
             until = time[waiting]
             for jump in reversed(jumps):
-                above = jump[at]
-                at = np.where(ends[above] <= until, above, at)
-            found[waiting] = self.parent[at]
-        return found.astype(np.int32)
+                above = jump[interval]
+                interval = np.where(ends[above] <= until, above, interval)
+            position[waiting] = self.parent[interval]
+        return position.astype(np.int32)
 
 
 def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) -> Nesting:
     """Nest intervals [start, end) within each lane.
 
     lane, start, end, rank   shape (n,), in any order; no interval may end before it starts
-    rounding                 an interval that starts so long before the end of another one, and ends later, follows it:
-                             what ends there is cut to where it starts, and not told as clamped
+    rounding                 an interval that starts exactly this long before another ends, and ends later, follows
+                             it: the other is cut to where it starts, and does not count as clamped
     Of two intervals with the same start and end, the one of lower `rank` is outside, then the one given first.
     An interval that starts inside another one belongs to it even when it ends later: then it is cut, never dropped.
 
@@ -100,7 +100,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) 
         late = children[end[children] > end[parent[children]]]
         late = late[start[late] == end[parent[late]] - rounding]
         if len(late):
-            begins = Moments(lane[late], start[late])
+            begins = LaneIndex(lane[late], start[late])
             ends = begins.between(lane, end - rounding, end - rounding + 1) > 0
             cut = np.flatnonzero(ends & (start < end - rounding))
             end[cut] -= rounding
@@ -120,7 +120,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) 
 
 
 def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:
-    """The positions that sort intervals by lane, start, end (the later one first), rank, and as they are given.
+    """Return the positions that sort intervals by lane, start, end (the later one first), rank, and input order.
 
     lane, start, end, rank   shape (n,)
     Returns shape (n,): what `np.lexsort((rank, -end, start, lane))` gives, faster where starts are nearly sorted, lanes
@@ -145,7 +145,7 @@ def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64
 
 
 def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
-    """For each interval the nearest one before it, in the same lane, that has not ended when it starts; -1 for none.
+    """Return for each interval the nearest earlier one of its lane that has not ended when it starts; -1 for none.
 
     lane, start, end   shape (n,), in the order of `outermost_first`
     Returns shape (n,).
@@ -188,8 +188,8 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
 
 
 def _nest_by_stack(start: Int64, end: Int64) -> Int32:
-    """Parents within one lane, one interval after the other; cuts `end` in place to the parent's."""
-    found = np.full(len(start), -1, dtype=np.int32)
+    """Find parents within one lane, one interval after the other; cuts `end` in place to the parent's."""
+    parent = np.full(len(start), -1, dtype=np.int32)
     stack: list[int] = []
     ends: list[int] = []
     for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
@@ -197,15 +197,15 @@ def _nest_by_stack(start: Int64, end: Int64) -> Int32:
             stack.pop()
             ends.pop()
         if stack:
-            found[i] = stack[-1]
+            parent[i] = stack[-1]
             end[i] = min(finish, ends[-1])
         stack.append(i)
         ends.append(int(end[i]))
-    return found
+    return parent
 
 
 def depths(parent: Int32) -> Int32:
-    """The distance of each node to its root, by doubling the jump each round.
+    """Return the distance of each node to its root, by pointer doubling.
 
     parent   shape (n,): the position of the parent, anywhere; -1 for a root
     Returns shape (n,).
@@ -222,7 +222,7 @@ def depths(parent: Int32) -> Int32:
 
 
 def by_depth(depth: Int32) -> list[Int64]:
-    """The positions at each depth, from 0 on; each in ascending order.
+    """Return the positions at each depth, from 0 on; each in ascending order.
 
     depth   shape (n,)
 
@@ -235,7 +235,7 @@ def by_depth(depth: Int32) -> list[Int64]:
 
 
 def to_root(link: Links) -> Links:
-    """For each position where its links end: at a position that links to itself. Doubles the stride each round.
+    """Follow each position's links to their end, a position that links to itself, by pointer doubling.
 
     link   shape (n,): a position each, without circles longer than one
     Returns shape (n,).
@@ -254,12 +254,12 @@ def to_root(link: Links) -> Links:
     return found
 
 
-#: that are looked at one after the other, which is faster for few of them
+#: up to so many lanes a loop over lanes is faster
 _FEW_LANES = 64
 
 
 def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32:
-    """The position of the last interval that starts in a lane at or before a time; -1 for none.
+    """Return the last interval that starts in a lane at or before a time; -1 for none.
 
     lanes, starts   shape (n,), sorted by lane, then start
     lane, time      shape (m,): what is looked up
@@ -269,22 +269,22 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
     >>> last_started(lanes, starts, np.array([0, 0, 2], np.int32), np.array([4, 0, 9])).tolist()
     [0, -1, 2]
     """
-    found = np.full(len(time), -1, dtype=np.int32)
+    positions = np.full(len(time), -1, dtype=np.int32)
     order = stable_order(lane)
     bounds = np.append(np.flatnonzero(begins_run(lane[order])), len(order))
     if len(bounds) > _FEW_LANES:
-        return Moments(lanes, starts).last(lane, time).astype(np.int32)
+        return LaneIndex(lanes, starts).last(lane, time).astype(np.int32)
     for low, high in pairwise(bounds.tolist()):
-        asked = order[low:high]
-        on = int(lane[asked[0]])
+        queries = order[low:high]
+        on = int(lane[queries[0]])
         first, last = np.searchsorted(lanes, [on, on + 1])
-        place = np.searchsorted(starts[first:last], time[asked], side="right") + first - 1
-        found[asked] = np.where(place >= first, place, -1)
-    return found
+        place = np.searchsorted(starts[first:last], time[queries], side="right") + first - 1
+        positions[queries] = np.where(place >= first, place, -1)
+    return positions
 
 
 def on_paths(parent: Int32, nodes: Int32 | Int64) -> Bool:
-    """Which nodes are among some, or around one of them.
+    """Return which nodes are among `nodes` or their ancestors.
 
     parent   shape (n,): the position of the parent, -1 for a root
     nodes    shape (m,); -1 for none
@@ -293,26 +293,26 @@ def on_paths(parent: Int32, nodes: Int32 | Int64) -> Bool:
     >>> on_paths(np.array([-1, 0, 1, 0], np.int32), np.array([1, -1])).tolist()
     [True, True, False, False]
     """
-    found = np.zeros(len(parent) + 1, np.bool_)
-    found[-1] = True  # the place of -1
+    passed = np.zeros(len(parent) + 1, np.bool_)
+    passed[-1] = True  # the place of -1
     last = np.empty(len(parent), np.int32)
     level = nodes.astype(np.intp)
     while len(level):
-        level = level[~found[level]]
-        found[level] = True
+        level = level[~passed[level]]
+        passed[level] = True
         # of equal ones one goes on
         number = np.arange(len(level), dtype=np.int32)
         last[level] = number
         level = parent[level[last[level] == number]].astype(np.intp)
-    return found[:-1]
+    return passed[:-1]
 
 
-#: usual programs are found in fewer single moves
+#: single moves upwards before pointer doubling; enough for usual programs
 _FEW_LEVELS = 40
 
 
 def nearest(parent: Int32, wanted: Bool, start_at: Int32 | Int64) -> Int32:
-    """The nearest wanted node from each node on: the node itself or an ancestor; -1 for none.
+    """Return the nearest wanted node from each node upwards: itself or an ancestor; -1 for none.
 
     parent     shape (n,): the position of the parent, -1 for a root
     wanted     shape (n,)
@@ -325,21 +325,21 @@ def nearest(parent: Int32, wanted: Bool, start_at: Int32 | Int64) -> Int32:
     """
     if not wanted.any():
         return np.full(len(start_at), -1, np.int32)
-    found = start_at.astype(np.intp)
+    result = start_at.astype(np.intp)
     unwanted = np.append(~wanted, False)  # the last place is that of -1
-    waiting = np.flatnonzero(unwanted[found])
-    at = found[waiting]
+    waiting = np.flatnonzero(unwanted[result])
+    node = result[waiting]
     for _ in range(_FEW_LEVELS):
         if not len(waiting):
             break
-        at = parent[at].astype(np.intp)
-        found[waiting] = at
-        further = np.flatnonzero(unwanted[at])
-        waiting, at = waiting[further], at[further]
+        node = parent[node].astype(np.intp)
+        result[waiting] = node
+        further = np.flatnonzero(unwanted[node])
+        waiting, node = waiting[further], node[further]
     if len(waiting):
         # deep: the links are made twice as long in each round
         nodes = len(parent)
         link = np.append(np.where(wanted, np.arange(nodes), np.where(parent < 0, nodes, parent)), nodes)
-        nearest_of = to_root(link)[at]
-        found[waiting] = np.where(nearest_of < nodes, nearest_of, -1)
-    return found.astype(np.int32)
+        nearest_of = to_root(link)[node]
+        result[waiting] = np.where(nearest_of < nodes, nearest_of, -1)
+    return result.astype(np.int32)

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 
 def element_of(hint: Any) -> type[np.generic] | None:
-    """int64 of NDArray[np.int64], which is ndarray[shape, dtype[int64]] or, with numpy 2.5, an alias of its own."""
+    """Return int64 for NDArray[np.int64], which is ndarray[shape, dtype[int64]] or, in NumPy 2.5, its own alias."""
     given = get_args(hint)
     inner = get_args(given[-1]) if given else ()
     element = inner[0] if inner else given[-1] if given else None

@@ -91,7 +91,7 @@ class Compare:
 def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> str:
     """Return what `--each` prints."""
     from torch_tb_profiler.analysis.change.trends import numbered, trends
-    from torch_tb_profiler.arrays.plain import dumps_indented
+    from torch_tb_profiler.arrays.json import dumps_indented
     from torch_tb_profiler.cli.work.text_table import stdout_style
     from torch_tb_profiler.cli.work.trends_text import trends_text
     from torch_tb_profiler.workspace.recordings import recordings_of
@@ -105,7 +105,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
     """Return what is printed of two sides. Raises UserError and RecordingError."""
     from torch_tb_profiler.analysis.change.change import changed
     from torch_tb_profiler.analysis.change.question import ROWS, change_answer
-    from torch_tb_profiler.arrays.plain import dumps_indented
+    from torch_tb_profiler.arrays.json import dumps_indented
     from torch_tb_profiler.cli.work.change_text import as_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
 

@@ -57,7 +57,7 @@ class Doctor:
         parser.epilog = "Example:\n  torch-tb-profiler doctor LOGDIR\n  torch-tb-profiler doctor --profiler"
 
     def run(self, arguments: argparse.Namespace) -> int:
-        from torch_tb_profiler.arrays.plain import dumps_indented
+        from torch_tb_profiler.arrays.json import dumps_indented
         from torch_tb_profiler.workspace import logs
 
         logs.configure()

@@ -33,7 +33,7 @@ class Health:
         parser.epilog = "Example:\n  torch-tb-profiler health LOGDIR/RUN"
 
     def run(self, arguments: argparse.Namespace) -> int:
-        from torch_tb_profiler.arrays.plain import dumps_indented
+        from torch_tb_profiler.arrays.json import dumps_indented
         from torch_tb_profiler.cli.work.one_trace import chosen
         from torch_tb_profiler.workspace import logs
 

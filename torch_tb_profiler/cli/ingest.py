@@ -116,7 +116,7 @@ def as_json(run: RunOutcome) -> str:
     """Return the result as one line of JSON, the same for every way of reading the ranks."""
     import msgspec
 
-    from torch_tb_profiler.arrays.plain import dumps
+    from torch_tb_profiler.arrays.json import dumps
 
     found = {
         "run": run.run,

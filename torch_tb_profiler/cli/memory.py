@@ -82,7 +82,7 @@ class Memory:
 
 def _of_path(arguments: argparse.Namespace) -> str:
     """Return what is said of the snapshots of a path, else of its traces. Raises UserError, Unavailable and Refused."""
-    from torch_tb_profiler.arrays.plain import dumps_indented
+    from torch_tb_profiler.arrays.json import dumps_indented
     from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
     from torch_tb_profiler.cli.work.snapshot_text import as_json, as_text
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace

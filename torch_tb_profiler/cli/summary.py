@@ -35,7 +35,7 @@ class Summary:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.question import NoParameters
-        from torch_tb_profiler.arrays.plain import dumps_indented
+        from torch_tb_profiler.arrays.json import dumps_indented
         from torch_tb_profiler.cli.work.one_trace import chosen
         from torch_tb_profiler.insights.summary.question import SUMMARY
         from torch_tb_profiler.insights.summary.text import as_text

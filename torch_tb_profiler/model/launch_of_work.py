@@ -14,8 +14,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among, begins_run, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import find, take_known
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.model.api_call_names import STARTS
 from torch_tb_profiler.model.processes import Processes, processes_of
@@ -198,7 +198,7 @@ def _of_several(trace: Trace, order: Int64, keys: Int64, first: Int64, several: 
     kept = np.flatnonzero(is_runtime | ~with_runtime[of])
     lane, lane_of_piece = of[kept], of[first]
     start, began = events.start[trace.launches.row[order[kept]]], events.start[work.row[several]]
-    moments = Moments(lane, start)
+    moments = LaneIndex(lane, start)
     last = moments.last(lane_of_piece, began)
     earliest = moments.first(lane_of_piece, np.full(len(lane_of_piece), np.iinfo(np.int64).min // 2))
     launch = order[kept[np.where(last >= 0, last, earliest)]]

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from torch_tb_profiler.arrays.lane_index import LaneCoverage
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.moments import covered
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
@@ -81,14 +81,8 @@ def _operators_during(
         return np.where(node >= 0, node, len(tree) + on.astype(np.int64))
 
     since = start[calls]
-    found[calls] = covered(
-        lane(caller, tree.track[operators]),
-        tree.start[operators],
-        tree.end[operators],
-        lane(operator_node[calls], track[calls]),
-        since,
-        since + duration[calls],
-    )
+    coverage = LaneCoverage(lane(caller, tree.track[operators]), tree.start[operators], tree.end[operators])
+    found[calls] = coverage.between(lane(operator_node[calls], track[calls]), since, since + duration[calls])
     return found
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
 from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import last_started
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -102,9 +102,9 @@ def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, found: La
     result[mine[sure]] = free[own[sure]]
 
     anchored = events.start[launches.row[anchor]]
-    later = Moments(lane, anchored).first(lane, anchored + 1)
+    later = LaneIndex(lane, anchored).first(lane, anchored + 1)
     until = np.minimum(np.where(later >= 0, anchored[later], np.iinfo(np.int64).max - 1), began + 1)
-    moments = Moments(lane_of_free, called)
+    moments = LaneIndex(lane_of_free, called)
     only = moments.between(lane, anchored, until) == 1
     chosen = moments.first(lane, anchored)
     taken = np.bincount(chosen[only], minlength=len(free)) == 1

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among, distinct, one_of
+from torch_tb_profiler.arrays.forest import preorder
 from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
-from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, NestedRanges
 from torch_tb_profiler.model.model import Model

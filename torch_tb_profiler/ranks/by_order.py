@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import each_value, greatest_at, group, least_at
-from torch_tb_profiler.arrays.sure_pairs import sure_pairs
+from torch_tb_profiler.arrays.sequences import sure_pairs
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.ranks.clocks import common_clock, have_common_time
 from torch_tb_profiler.ranks.operations import Looks, Operations, Together

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.plain import plain
+from torch_tb_profiler.arrays.json import enc_hook
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
@@ -27,7 +27,7 @@ class _Head(msgspec.Struct, frozen=True):
 def encode_result(result: RunResult) -> bytes:
     """A column file: the answers in its head, the heat maps as columns."""
     shape = next((values.shape for values in result.heat.values()), (0, 0))
-    head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=plain)
+    head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=enc_hook)
     heat: dict[str, Any] = {metric: values.ravel().astype(np.int64) for metric, values in result.heat.items()}
     return encode_tables(NamedTables(head, [], {"heat": heat}))
 

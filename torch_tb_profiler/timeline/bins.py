@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.arrays.intervals import Profile
+from torch_tb_profiler.arrays.intervals import StepFunction
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.timeline.schema import CounterBins
 
@@ -18,7 +18,7 @@ class Steps(NamedTuple):
     value: Float64
 
 
-def steps_of(profile: Profile, start: int) -> Steps:
+def steps_of(profile: StepFunction, start: int) -> Steps:
     """A profile, which is zero where it has no segment, from `start` on."""
     # where one segment ends and the next begins at once, the second of two equal times counts
     time = np.stack([profile.start, profile.end], axis=1).ravel()

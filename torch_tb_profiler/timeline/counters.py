@@ -190,8 +190,8 @@ class _Work(msgspec.Struct, frozen=True, dict=True):
     def by_role(self) -> tuple[intervals.Spans, ...]:
         return spans_by_role(self.items.start, self.items.end, self.role)
 
-    def summed(self, mask: Bool, value: Float64, cap: float = np.inf) -> intervals.Profile:
-        return intervals.profile(self.items.start[mask], self.items.end[mask], value, cap)
+    def summed(self, mask: Bool, value: Float64, cap: float = np.inf) -> intervals.StepFunction:
+        return intervals.step_function(self.items.start[mask], self.items.end[mask], value, cap)
 
 
 def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> Steps:
@@ -222,7 +222,7 @@ def _values_of(time: Int64, value: Float64, start: int, end: int) -> Steps:
     return latest(time[first:after], value[first:after], start)
 
 
-def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Profile:
+def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.StepFunction:
     table, place, items = timeline.trace.device_work, work.place, work.items
     if counter.kind in _QUANTITIES:
         return _ones(_QUANTITIES[counter.kind].spans(work.by_role))
@@ -270,8 +270,8 @@ def _of_memory(devices: list[str]) -> list[Counter]:
     return [Counter(kind, name, place) for place, name in enumerate(devices) for kind in kinds]
 
 
-def _ones(spans: intervals.Spans) -> intervals.Profile:
-    return intervals.Profile(spans.start, spans.end, np.ones(spans.size))
+def _ones(spans: intervals.Spans) -> intervals.StepFunction:
+    return intervals.StepFunction(spans.start, spans.end, np.ones(spans.size))
 
 
 def _under_way(queue: Queue, start: int, end: int) -> Steps:

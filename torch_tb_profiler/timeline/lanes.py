@@ -10,10 +10,9 @@ import numpy as np
 
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.grouping import group_batches, rows_by_group, sums_at
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.nesting import depths, outermost_first, parents
-from torch_tb_profiler.arrays.pieces import batches, rows_by
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.bands import Band, band_of, drawn, nesting_rank
 from torch_tb_profiler.timeline.schema import BusyTracks, Lanes
@@ -45,12 +44,12 @@ def place(trace: Trace) -> Placed:
     present = np.flatnonzero(np.bincount(key + 1)[1:])
     number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)  # the last is for what is not drawn
     number[present] = np.arange(len(present), dtype=np.int32)
-    rows, first = rows_by(number[key], len(present))
+    rows, first = rows_by_group(number[key], len(present))
     del key
     of_row = np.full(len(events), -1, np.int32)
     deepest, lanes = np.zeros(len(present), np.int64), 0
     busy = _Busy(len(trace.tracks))
-    for low, high in batches(first):
+    for low, high in group_batches(first):
         batch = rows[first[low] : first[high]]
         group = np.repeat(np.arange(high - low, dtype=np.int32), np.diff(first[low : high + 1]))
         start, end = events.start[batch], ends_of(events, batch)
@@ -166,8 +165,8 @@ def ends_of(events: Events, rows: Int32) -> Int64:
 
 def in_lane_order(events: Events, of_row: Int32, lanes: int) -> Int32:
     """The rows of what is drawn, by lane, start and end."""
-    rows, first = rows_by(of_row, lanes)
-    for low, high in batches(first):
+    rows, first = rows_by_group(of_row, lanes)
+    for low, high in group_batches(first):
         batch = rows[first[low] : first[high]]
         lane, start, end = of_row[batch], events.start[batch], ends_of(events, batch)
         earlier = (start[1:] < start[:-1]) | ((start[1:] == start[:-1]) & (end[1:] < end[:-1]))

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import asdict
 
 from torch_tb_profiler.arrays.lookup import bounds_of
-from torch_tb_profiler.arrays.range_sums import positions, running_sums
+from torch_tb_profiler.arrays.ranges import positions, running_sums
 from torch_tb_profiler.arrays.types import Float32, Int64
 from torch_tb_profiler.timeline.pyramid import Items, begins, merge, tile_length, width_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import asdict
 
-from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Int32, Int64
 
 #: ns of a bucket of level 1; each level doubles it

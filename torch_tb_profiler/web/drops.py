@@ -20,7 +20,7 @@ import msgspec
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.discovery import Content, Run
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, reason_of

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.discovery import natural_key
 from torch_tb_profiler.reason import Why
 from torch_tb_profiler.web.http import Answer, Parameters

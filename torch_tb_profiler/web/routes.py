@@ -6,7 +6,7 @@ import copyreg
 from typing import Any
 
 from torch_tb_profiler.analysis.question import Question
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
 from torch_tb_profiler.web.answers import route_of

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.web.time_limit import NO_THREAD
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.tables.query.answer import Query, TableAnswer
 from torch_tb_profiler.tables.query.grammar import Problem
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters

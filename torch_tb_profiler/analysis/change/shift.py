@@ -16,8 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.change.rank_test import LEVEL, Z, order_statistic
 from torch_tb_profiler.analysis.change.student_t import quantile
-from torch_tb_profiler.arrays.differences import differences_at
-from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.arrays.order import differences_at, median
 from torch_tb_profiler.arrays.types import Float64
 
 #: fewer values on a side are numbers without a verdict

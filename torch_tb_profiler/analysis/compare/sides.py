@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.compare.diff import PARTS, SUMS, OperatorSums, P
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.order import inverse, stable_order
-from torch_tb_profiler.arrays.range_sums import KeyedSequence, running_sums
+from torch_tb_profiler.arrays.ranges import KeyedSequence, running_sums
 from torch_tb_profiler.arrays.types import Bool, Int64
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from torch_tb_profiler.analysis.compare.diff import Comparison
 from torch_tb_profiler.analysis.compare.sides import Operators, OperatorTables, Siblings, Sides
 from torch_tb_profiler.arrays.distinct import distinct_places
-from torch_tb_profiler.arrays.preorder import preorder
-from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.forest import preorder
+from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.program_tree import NodeKind
 

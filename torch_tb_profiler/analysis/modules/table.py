@@ -11,12 +11,10 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
-from torch_tb_profiler.arrays.forest import Forest
+from torch_tb_profiler.arrays.forest import Forest, paths, preorder
 from torch_tb_profiler.arrays.grouping import descending, group, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest, nest
-from torch_tb_profiler.arrays.paths import paths
-from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import NestedRanges

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.intervals import Coverage, union
-from torch_tb_profiler.arrays.moments import Moments
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
@@ -31,7 +31,7 @@ class Capturing(msgspec.Struct, frozen=True):
 
     def at(self, track: Int32, time: Int64) -> Bool:
         """Whether each thread captures at each time: the last capture that began until then ends last."""
-        last = Moments(self.track, self.start).last(track, time)
+        last = LaneIndex(self.track, self.start).last(track, time)
         return (last >= 0) & (time < np.append(self.end, 0)[last])
 
     def during(self, start: Int64, end: Int64) -> Int64:
@@ -49,6 +49,6 @@ def capturing(model: Model) -> Capturing:
         return row[names.where(name, events.name[row])[events.name[row]]].astype(np.int64)
 
     begins, ends = called(_BEGIN.match), called(_END.match)
-    last = Moments(events.track[ends], events.start[ends]).first(events.track[begins], events.start[begins])
+    last = LaneIndex(events.track[ends], events.start[ends]).first(events.track[begins], events.start[begins])
     first, last = begins[last >= 0], ends[last[last >= 0]]
     return Capturing(events.track[first].astype(np.int32), events.start[first], events.end[last], first)

@@ -16,9 +16,8 @@ from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.per_step import steps_of_work
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.foremost import Pieces, foremost
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.intervals import Coverage, PriorityIntervals, Spans, priority_intervals
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
@@ -132,25 +131,25 @@ def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
 
 
 @cached
-def foremost_work(model: Model) -> tuple[Int64, Pieces, Spans]:
+def foremost_work(model: Model) -> tuple[Int64, PriorityIntervals, Spans]:
     """Device work, of all that runs at a moment what was launched first; what has no launch comes before all else.
 
-    Returns the positions in `Model.device_work` of the selected work, to which `Pieces.of` points; its pieces; and when
-    anything ran.
+    Returns the positions in `Model.device_work` of the selected work, to which `PriorityIntervals.source` points; its
+    segments; and when anything ran.
     """
     work = np.flatnonzero(model.is_work)
     row, launch = model.device_work.row[work], model.device_links.launch[work]
     events = model.trace.events
     called = take_known(events.start, take_known(model.launches.row, launch))
     rank = np.where(launch >= 0, called, np.iinfo(np.int64).min)
-    pieces = foremost(events.start[row], events.end[row], rank)
+    pieces = priority_intervals(events.start[row], events.end[row], rank)
     return work, pieces, intervals.union(pieces.start, pieces.end)
 
 
 def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
     """By phase: when a moment counts as its own. Of the whole trace."""
     work, pieces, busy = foremost_work(model.whole)
-    phase = device_phase(model.whole, found)[work][pieces.of]
+    phase = device_phase(model.whole, found)[work][pieces.source]
     spans = []
     for code, alone in enumerate(host):
         mine = phase == code

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.quantities import share
-from torch_tb_profiler.arrays.apportioned import apportioned
+from torch_tb_profiler.arrays.apportion import apportion
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -247,7 +247,7 @@ def _adding_up(total: Int64, mean: float) -> list[float]:
     """Parts of a mean in proportion to sums, that add up to it exactly, in any order."""
     if not total.any():
         return [0.0] * len(total)
-    parts: list[float] = list(apportioned(total, int(mean)))
+    parts: list[float] = list(apportion(total, int(mean)))
     parts[int(np.argmax(total))] += mean - int(mean)
     return parts
 

@@ -14,14 +14,12 @@ from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.forest import Forest
+from torch_tb_profiler.arrays.forest import Forest, paths, preorder
 from torch_tb_profiler.arrays.grouping import Groups, first_at, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import Nesting, nest
 from torch_tb_profiler.arrays.order import inverse
-from torch_tb_profiler.arrays.paths import paths
-from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64, Ints
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
@@ -298,7 +296,7 @@ def _exposed(model: Model, nested: _Nested) -> Int64:
     whole, steps, nesting = model.whole, model.steps, nested.nesting
     periods = intervals.union(steps.start, steps.end)
     work, pieces, busy = foremost_work(whole)
-    row = whole.device_links.launch_row[work[pieces.of]]
+    row = whole.device_links.launch_row[work[pieces.source]]
     length = Coverage(periods).between(pieces.start, pieces.end)
     known = np.flatnonzero((row >= 0) & (length > 0))
     launched = _launched(model, nested, row[known], length[known])

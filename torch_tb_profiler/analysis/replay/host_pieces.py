@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.replay.stretches import Stretches, lanes_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 
 

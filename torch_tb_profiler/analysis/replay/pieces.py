@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.replay.stretches import Stretches, less, merged
 from torch_tb_profiler.analysis.replay.where import innermost_operators, items_of_rows, known_rows
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.order import median, percentile
-from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace import Category, Trace
 

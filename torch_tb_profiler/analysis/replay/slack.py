@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.replay.path import slack_of
 from torch_tb_profiler.analysis.replay.scenario import Scenario, unchanged
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.range_least import least_in
+from torch_tb_profiler.arrays.ranges import least_in
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 

@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.distinct import distinct_counts
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import by_depth, depths, to_root
 from torch_tb_profiler.arrays.order import inverse, stable_order
-from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Bool, Int64
 
 #: ns: a source that no longer counts; two of them can be added

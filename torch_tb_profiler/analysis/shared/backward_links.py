@@ -15,8 +15,8 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes
 from torch_tb_profiler.arrays.distinct import distinct, distinct_counts, distinct_places
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.model import Model
@@ -175,7 +175,7 @@ def _last_started(model: Model, makers: Int64, sequence: Int64, track: Int64, nu
     lane = tree.track[makers].astype(np.int64) * len(different) + rank[: len(makers)]
     asked = np.where((track >= 0) & (number >= 0), track * len(different) + rank[len(makers) :], -1)
     _, place = distinct_places(np.concatenate([lane, asked]))
-    moments = Moments(place[: len(makers)], tree.start[makers])
+    moments = LaneIndex(place[: len(makers)], tree.start[makers])
     found = moments.last(place[len(makers) :], start - 1)
     return np.where(asked >= 0, np.append(makers, -1)[found], -1)
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model

@@ -13,10 +13,9 @@ from torch_tb_profiler.analysis.stacks.entries import Hash, StackEntries, Weight
 from torch_tb_profiler.analysis.stacks.ids import TextHashes, ids
 from torch_tb_profiler.analysis.stacks.stack_table import Shown
 from torch_tb_profiler.arrays.order import inverse
-from torch_tb_profiler.arrays.range_least import least_in
-from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.ranges import least_in, running_sums
+from torch_tb_profiler.arrays.rollup import Rollup, TextTree, text_tree
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.arrays.upward import TextTree, Upward, text_tree
 
 #: entries of an answer; where there are more, a larger share is folded
 MOST_SHOWN = 200_000
@@ -49,7 +48,7 @@ class Callers:
     def __init__(self, found: StackEntries, weight: Weight, only: _Part | None = None) -> None:
         self._found, self._weight = found, weight
         own = found.self_ns(weight)
-        self._walks = only.walks if only else Upward(found.parent, found.label)
+        self._walks = only.walks if only else Rollup(found.parent, found.label)
         spent = only.spent if only else np.flatnonzero(own > 0)
         ends = only.ends if only else spent
         order = self._walks.order(ends)
@@ -158,7 +157,7 @@ class Callers:
 class _Part(msgspec.Struct, frozen=True):
     """Of `Callers` what lies below one entry. state: before the entry."""
 
-    walks: Upward
+    walks: Rollup
     hashes: TextHashes
     ends: Int64
     spent: Int64

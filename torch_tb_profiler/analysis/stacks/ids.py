@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.stacks.entries import Hash
+from torch_tb_profiler.arrays.rollup import Rollup
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.arrays.upward import Upward
 
 _MULTIPLIER = 6364136223846793005
 _INVERSE = pow(_MULTIPLIER, -1, 2**64)
@@ -30,7 +30,7 @@ class TextHashes:
     hashes   shape (n,): of the name of each node
     """
 
-    def __init__(self, walks: Upward, hashes: Hash) -> None:
+    def __init__(self, walks: Rollup, hashes: Hash) -> None:
         self._walks = walks
         self._sums = np.append(walks.folded(hashes, _INVERSE), np.uint64(0))  # the last place is beyond the root
         powers = np.full(int(walks.length.max(initial=0)) + 1, _MULTIPLIER, np.uint64)

@@ -10,8 +10,8 @@ import numpy as np
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryKind, EntryRole, StackEntries, Weight
 from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.forest import preorder
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Int64
 
 Direction = Literal["top_down", "bottom_up"]

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.waterfall.waterfall import (
     parts_of,
     waterfall,
 )
-from torch_tb_profiler.arrays.apportioned import apportioned
+from torch_tb_profiler.arrays.apportion import apportion
 
 #: pieces of one answer, unless asked otherwise
 PAGE = 100
@@ -143,7 +143,7 @@ def _step_parts(found: Waterfall) -> dict[str, list[int]]:
         return dict(zip(found.causes, found.ns[0].T.tolist(), strict=True))
     sums = found.ns.sum(axis=0)
     whole = [
-        apportioned(weights, step) if step else [0] * len(weights)
+        apportion(weights, step) if step else [0] * len(weights)
         for weights, step in zip(sums, found.step_ns.tolist(), strict=True)
     ]
     columns = zip(*whole, strict=True) if whole else ([] for _ in found.causes)

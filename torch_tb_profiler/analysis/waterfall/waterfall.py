@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.waterfall.causes import (
 )
 from torch_tb_profiler.analysis.waterfall.gaps import Facts, Pieces, device_pieces, host_pieces
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.apportioned import apportioned
+from torch_tb_profiler.arrays.apportion import apportion
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, sums_at
 from torch_tb_profiler.arrays.intervals import Overlay, Spans
@@ -197,7 +197,7 @@ def parts_of(found: Waterfall, ns: Int64) -> tuple[Part, ...]:
     if not total.any():
         return ()
     mean = float(found.step_ns.mean())
-    parts = apportioned(total, int(mean))
+    parts = apportion(total, int(mean))
     fraction = mean - int(mean)
     largest = int(np.argmax(parts))
     return tuple(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.question import Question, Subject
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from torch_tb_profiler.analysis.table import Column, Page
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.work.targets import Target, target_of

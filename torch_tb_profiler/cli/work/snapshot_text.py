@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.snapshot.against import AgainstRows
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
-from torch_tb_profiler.arrays.plain import dumps_indented
+from torch_tb_profiler.arrays.json import dumps_indented
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.snapshot.memory_timeline import CATEGORIES, MemoryTimeline

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.cli.saying import safe
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"

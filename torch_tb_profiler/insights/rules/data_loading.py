@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
-from torch_tb_profiler.arrays.moments import Moments
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
@@ -101,7 +101,7 @@ def _around_loader(model: Model, rows: Int32) -> Bool:
     """Which ranges have a range of torch's own loader inside: that one says it more precisely."""
     events = model.trace.events
     loader = model.annotation_rows(DATALOADER_NAME.search)
-    begun = Moments(events.track[loader], events.start[loader])
+    begun = LaneIndex(events.track[loader], events.start[loader])
     found: Bool = begun.between(events.track[rows], events.start[rows], events.end[rows]) > 0
     return found
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, free, fused_groups, scale, targets, without
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
@@ -92,7 +92,7 @@ def _backward_of(facts: Facts, loops: Loops, mine: Int64) -> Int32:
     if not len(pairs.forward):
         return NO_ROWS
     order = mine[np.lexsort((loops.start[mine], loops.track[mine]))]
-    place = Moments(loops.track[order], loops.start[order]).last(tree.track[pairs.forward], tree.start[pairs.forward])
+    place = LaneIndex(loops.track[order], loops.start[order]).last(tree.track[pairs.forward], tree.start[pairs.forward])
     inside = (place >= 0) & (tree.start[pairs.forward] < take_known(loops.end[order], place))
     is_node = facts.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
     node = nearest(tree.parent, is_node, pairs.backward[inside])

@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, STEPS
@@ -293,7 +293,7 @@ def _launches(facts: Facts) -> _Launches:
     call = np.flatnonzero(starts & (facts.step_of(calls.row) >= 0))
     call = call[done_of[call] - began_of[call] >= facts.limit("launch_blocking", "long_ns")]
     is_sync = np.flatnonzero(strings.where(SYNCHRONIZE.search, calls.name)[calls.name])
-    first = Moments(calls.lane[is_sync], calls.start[is_sync]).first(calls.lane[call], calls.end[call])
+    first = LaneIndex(calls.lane[is_sync], calls.start[is_sync]).first(calls.lane[call], calls.end[call])
     after = take_known(is_sync, first)
     near = facts.limit("launch_blocking", "follows_ns")
     follows = np.where((after >= 0) & (take_known(calls.start, after) - calls.end[call] <= near), after, -1)

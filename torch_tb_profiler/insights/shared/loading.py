@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.quantities import BUSY
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.intervals import Coverage
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import nearest, parents
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -87,7 +87,7 @@ def _fetches(model: Model) -> Fetches:
     frames = model.trace.python_frames.row
     code = events.name[frames]
     made = frames[strings.where(_MADE.search, code)[code]]
-    after = Moments(track, start).first(events.track[made], events.end[made])
+    after = LaneIndex(track, start).first(events.track[made], events.end[made])
     for frame, first in zip(made.tolist(), after.tolist(), strict=True):
         if first >= 0 and again[first] and events.start[frame] >= since[first]:
             iterator[first] = frame
@@ -98,7 +98,7 @@ def _something_between(model: Model, track: Int32, since: Int64, until: Int64) -
     """Whether an operator or annotation, or a call of a device, of a thread begins in each of some windows."""
     events = model.trace.events
     rows = np.concatenate((model.trace.operators.row, model.trace.launches.row))
-    found: Bool = Moments(events.track[rows], events.start[rows]).between(track, since, until) > 0
+    found: Bool = LaneIndex(events.track[rows], events.start[rows]).between(track, since, until) > 0
     return found
 
 
@@ -130,7 +130,7 @@ def own_code_within(facts: Facts, rows: Int32) -> Int32:
     events, frames, strings = facts.trace.events, facts.model.structure.frames, facts.trace.strings
     if not len(frames):
         return np.empty(0, np.int32)
-    place = Moments(events.track[rows], events.start[rows]).last(frames.track, frames.start)
+    place = LaneIndex(events.track[rows], events.start[rows]).last(frames.track, frames.start)
     is_own = strings.where(is_own_code, frames.name)[frames.name]
     is_own &= (place >= 0) & (frames.start < take_known(events.end[rows], place))
     own = np.flatnonzero(is_own)
@@ -156,7 +156,7 @@ def launch_inside(facts: Facts, rows: Int32) -> Bool:
     events, model = facts.trace.events, facts.model
     launch = model.device_links.launch
     calls = model.launches.row[launch[(launch >= 0) & (model.device_category == Category.KERNEL)]]
-    begun = Moments(events.track[calls], events.start[calls])
+    begun = LaneIndex(events.track[calls], events.start[calls])
     found: Bool = begun.between(events.track[rows], events.start[rows], events.end[rows]) > 0
     return found
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 

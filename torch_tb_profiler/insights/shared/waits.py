@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence

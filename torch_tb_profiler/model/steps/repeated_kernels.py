@@ -8,7 +8,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import last_started, nearest, to_root
-from torch_tb_profiler.arrays.repeats import Repeat, repeats
+from torch_tb_profiler.arrays.sequences import RepeatedRun, repeats
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host
 from torch_tb_profiler.model.steps.repeated_module import outermost_modules
@@ -138,7 +138,7 @@ def _owner(host: Host, launched: _Launched) -> Int64:
     return np.where(inside, place + len(host.tree), launched.operator).astype(np.int64)
 
 
-def _turned(host: Host, launched: _Launched, found: Repeat) -> Repeat:
+def _turned(host: Host, launched: _Launched, found: RepeatedRun) -> RepeatedRun:
     """Where the stretch does not begin with the stream's work, begin where the host paused before launching most."""
     spare = (found.after - found.first) % found.period
     if found.first == 0 or not spare:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.repeats import repeats
+from torch_tb_profiler.arrays.sequences import repeats
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host, outermost
 from torch_tb_profiler.model.steps.types import HostSteps

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.analysis.question import Node, NotFound, Question
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Page, Table
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange

@@ -10,7 +10,7 @@ import msgspec
 from torch_tb_profiler.analysis.compare.diff import ROOT, SUMS, Comparison, OperatorSums, turns_of
 from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
 from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.microseconds import many_microseconds
 from torch_tb_profiler.web.old_plugin.tree_json import nested_pieces

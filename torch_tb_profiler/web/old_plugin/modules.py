@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.modules.table import ModuleTable, hook_calls, mo
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name

@@ -1,12 +1,12 @@
-"""Which interval has a point, compared with looking at every point."""
+"""Priorities among intervals, and paths, against a look at every point."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from torch_tb_profiler.arrays.foremost import foremost
-from torch_tb_profiler.arrays.paths import paths
+from torch_tb_profiler.arrays.forest import paths
+from torch_tb_profiler.arrays.intervals import priority_intervals
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -16,7 +16,7 @@ def test_every_point_belongs_to_the_lowest_rank(seed: int) -> None:
     start = random.integers(0, 30, count)
     end = start + random.integers(-1, 10, count)
     rank = start.copy() if seed % 3 == 0 else random.integers(0, 6, count)
-    found = foremost(start, end, rank)
+    found = priority_intervals(start, end, rank)
     assert (found.end > found.start).all()
     assert (found.start[1:] >= found.end[:-1]).all()
     given = {point: int(of) for low, high, of in zip(*found, strict=True) for point in range(int(low), int(high))}

@@ -1,4 +1,4 @@
-"""JSON of values with numbers of numpy, which msgspec takes as those of Python."""
+"""JSON of values that contain NumPy numbers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 
-def plain(value: Any) -> Any:
-    """A hook for encoders: a value that is a number of numpy as one of Python. Raises NotImplementedError for others.
+def enc_hook(value: Any) -> Any:
+    """Convert a `value` that is a NumPy number into one of Python, for msgspec. Raises NotImplementedError for others.
 
-    >>> plain(np.float64(0.5)), plain(np.int64(3))
+    >>> enc_hook(np.float64(0.5)), enc_hook(np.int64(3))
     (0.5, 3)
     """
     if isinstance(value, np.generic):
@@ -25,7 +25,7 @@ def dumps(value: Any) -> bytes:
     >>> dumps({"share": np.float64("nan")})
     b'{"share":null}'
     """
-    return msgspec.json.encode(value, enc_hook=plain)
+    return msgspec.json.encode(value, enc_hook=enc_hook)
 
 
 def dumps_indented(value: Any) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.range_least import NOTHING, least_in
+from torch_tb_profiler.arrays.ranges import NOTHING, least_in
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Walks from the nodes of a forest to their roots, read as texts of labels: their order and common beginnings."""
+"""Paths from the nodes of a forest up to their roots, as texts of labels: order, common prefixes, rolling hashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
 
 
-class Upward:
+class Rollup:
     """The text of a node is its label, that of its parent, and so on up to the root.
 
     parent   shape (n,): position of the parent, anywhere; -1 for a root
@@ -20,7 +20,7 @@ class Upward:
 
     Takes n · log(depth) memory and sorts log(depth) times, however deep the forest is.
 
-    >>> walks = Upward(np.array([-1, 0, 1, 0]), np.array([5, 7, 7, 5]))
+    >>> walks = Rollup(np.array([-1, 0, 1, 0]), np.array([5, 7, 7, 5]))
     >>> walks.order(np.arange(4)).tolist()  # 5, 55, 75, 775
     [0, 3, 1, 2]
     >>> walks.common(np.array([0, 1]), np.array([3, 2])).tolist()
@@ -45,26 +45,26 @@ class Upward:
             jump[-1] = -1
 
     def order(self, nodes: Int64) -> Int64:
-        """The positions that sort nodes by their texts: one that another begins with comes first. Equal ones stay."""
+        """Return the positions that sort nodes by their texts, stably; a prefix comes first."""
         return stable_order(self._ranks[-1][nodes])
 
     def common(self, a: Int64, b: Int64) -> Int64:
-        """How many labels the texts of two nodes each begin with in common."""
+        """Return the length of the common prefix of the texts of each pair of nodes."""
         a, b = a.copy(), b.copy()
-        found = np.zeros(len(a), np.int64)
+        shared = np.zeros(len(a), np.int64)
         length = np.append(self.length, 0)
         for power in range(len(self._ranks) - 1, -1, -1):
             rank = self._ranks[power]
             same = np.flatnonzero((rank[a] == rank[b]) & (length[a] >= 1 << power) & (length[b] >= 1 << power))
-            found[same] += 1 << power
+            shared[same] += 1 << power
             if power < len(self._jumps):
                 a[same], b[same] = self._jumps[power][a[same]], self._jumps[power][b[same]]
             else:
                 a[same] = b[same] = -1
-        return found
+        return shared
 
     def ancestor(self, node: Int64, distance: Int64) -> Int64:
-        """The node so far above each; -1 beyond the root."""
+        """Return the ancestor at a distance above each node; -1 beyond the root."""
         found = node.copy()
         found[distance >= self.length[node]] = -1
         for power, jump in enumerate(self._jumps):
@@ -73,7 +73,7 @@ class Upward:
         return found
 
     def folded(self, values: UInt64, factor: int) -> UInt64:
-        """Σ value · factor^distance over each node and its ancestors, modulo 2⁶⁴.
+        """Sum value · factor^distance over each node and its ancestors, modulo 2⁶⁴.
 
         values   shape (n,): of the nodes
         Returns shape (n,).
@@ -86,12 +86,12 @@ class Upward:
 
 
 class TextTree(msgspec.Struct, frozen=True):
-    """What sorted texts begin with in common, as a tree: a node for each place where they part or one ends.
+    """The prefixes that sorted texts share, as a tree: a node where texts diverge and where one ends.
 
     parent   shape (nodes,): -1 at the top
-    length   shape (nodes,): labels from the beginning to there; larger than that of the parent
-    first    shape (nodes,): the first text that begins so
-    after    shape (nodes,): the first text after it that does not
+    length   shape (nodes,): length of the prefix in labels; larger than that of the parent
+    first    shape (nodes,): the first text with the prefix
+    after    shape (nodes,): the first text after it without the prefix
     """
 
     parent: Int64
@@ -101,10 +101,10 @@ class TextTree(msgspec.Struct, frozen=True):
 
 
 def text_tree(length: Int64, common: Int64) -> TextTree:
-    """The tree of different texts in ascending order.
+    """Build the prefix tree of different texts in ascending order.
 
     length   shape (texts,)
-    common   shape (texts,): how many labels each has in common with the one before; 0 for the first
+    common   shape (texts,): length of the prefix shared with the previous text; 0 for the first
 
     >>> found = text_tree(np.array([1, 2, 3]), np.array([0, 1, 0]))
     >>> [column.tolist() for column in (found.parent, found.length, found.first, found.after)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch_tb_profiler.arrays.types import Int64
 
 
-def apportioned(weights: Int64, whole: int) -> list[int]:
-    """Whole numbers in proportion to weights that add up to `whole`: the largest remainders are rounded up.
+def apportion(weights: Int64, whole: int) -> list[int]:
+    """Divide `whole` into whole numbers in proportion to weights; the largest remainders are rounded up.
 
     >>> import numpy as np
-    >>> apportioned(np.array([1, 1, 1]), 5)
+    >>> apportion(np.array([1, 1, 1]), 5)
     [2, 2, 1]
     """
     total = int(weights.sum())

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays import nesting
 from torch_tb_profiler.arrays.grouping import each_value
-from torch_tb_profiler.arrays.moments import Moments
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 12)), max_size=25)
 
 
 @given(pairs, pairs)
 def test_moments_of_many_lanes(given_: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
-    moments = Moments(*np.array(given_, np.int64).reshape(-1, 2).T)
+    moments = LaneIndex(*np.array(given_, np.int64).reshape(-1, 2).T)
     lane, time = np.array(asked, np.int64).reshape(-1, 2).T
     places = sorted(range(len(given_)), key=lambda at: given_[at])
     assert moments.order.tolist() == places
@@ -41,5 +41,5 @@ def test_many_lanes_are_searched_as_few_are(given_: list[tuple[int, int]], asked
     lanes, starts = np.array(sorted(given_), np.int64).reshape(-1, 2).T
     lane, time = np.array(asked, np.int64).reshape(-1, 2).T
     few = nesting.last_started(lanes.astype(np.int32), starts, lane.astype(np.int32), time)
-    many = Moments(lanes, starts).last(lane, time)
+    many = LaneIndex(lanes, starts).last(lane, time)
     assert few.tolist() == many.tolist()

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.sure_pairs import sure_pairs
+from torch_tb_profiler.arrays.sequences import sure_pairs
 
 Pairs = frozenset[tuple[int, int]]
 sequences = st.lists(st.integers(0, 3), max_size=7)

@@ -1,4 +1,4 @@
-"""Sums by key over many ranges of one sequence, which may lie in each other."""
+"""Sums, sums by key, and minima over many ranges of one sequence, which may overlap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.types import Int64, Ints
 
 
 def positions(first: Int64, after: Int64) -> Int64:
-    """All positions in the ranges [first, after), one range after the other.
+    """Return all positions in the ranges [first, after), one range after the other.
 
     first, after   shape (n,); no range may end before it begins
     Returns shape (sum of lengths,).
@@ -30,7 +30,7 @@ def positions(first: Int64, after: Int64) -> Int64:
 
 
 def running_sums(values: npt.NDArray[Any]) -> Int64:
-    """The sum of the values before each position, and of all.
+    """Return the sum of the values before each position, and of all.
 
     values   shape (n,), integers or bool
     Returns shape (n + 1,): the sum of the range [a, b) is `running[b] - running[a]`.
@@ -44,7 +44,7 @@ def running_sums(values: npt.NDArray[Any]) -> Int64:
 
 
 class SumsOfRanges(msgspec.Struct, frozen=True):
-    """A row per range and key that occurs in it, range by range; the keys of a range in the order of first occurrence.
+    """A row per range and key in it, range by range; the keys of a range in order of first occurrence.
 
     range_of   shape (n,): which range
     key        shape (n,): index into `KeyedSequence.keys`
@@ -59,12 +59,12 @@ class SumsOfRanges(msgspec.Struct, frozen=True):
 
 
 class KeyedSequence:
-    """A sequence of keys with columns of integers, made for sums by key over ranges that may overlap.
+    """A sequence of keys with columns of integers, prepared for sums by key over ranges that may overlap.
 
     keys   the different keys, ascending
 
-    There are running sums for each key. The sum over a range is then known from the first and the last element of a key
-    in it: those without an equal key before them, or after them, in the range.
+    Keeps running sums for each key. A sum over a range follows from a key's first and last element in it: those without
+    an equal key before, or after, them in the range.
 
     >>> sequence = KeyedSequence(np.array([7, 3, 7, 3]), [np.array([1, 10, 100, 1000])])
     >>> sums = sequence.sums(np.array([0, 1]), np.array([3, 4]))
@@ -85,7 +85,7 @@ class KeyedSequence:
         self._running = [running_sums(column[order]) for column in columns]
 
     def sums(self, first: Int64, after: Int64) -> SumsOfRanges:
-        """Sums over the ranges [first, after); both of shape (ranges,), within the sequence, ends not before begins."""
+        """Sum by key over the ranges [first, after); both of shape (ranges,), within the sequence, first <= after."""
         length = after - first
         at = positions(first, after)
         leads = np.flatnonzero(self._before[at] < np.repeat(first, length))
@@ -98,5 +98,34 @@ class KeyedSequence:
         return SumsOfRanges(of[leads], self._key[begin], high - low, sums)
 
     def _row(self, range_of: Int64, position: Int64) -> Int64:
-        """A number that is the same for the same range and key."""
+        """Combine range and key into one number."""
         return range_of * len(self.keys) + self._key[position]
+
+
+#: the minimum of an empty range
+NOTHING = np.iinfo(np.int64).max
+
+
+def least_in(values: Int64, first: Int64, after: Int64) -> Int64:
+    """Return the least of the values in each range [first, after).
+
+    values         shape (n,)
+    first, after   shape (m,), positions from 0 to n
+    Returns shape (m,); NOTHING for an empty or reversed range.
+    Takes n · log(longest range) + m operations: runs of 1, 2, 4, … values are made one by one, and a range is two
+    of the longest runs that fit into it.
+
+    >>> least_in(np.array([3, 1, 4]), np.array([0, 2, 1]), np.array([2, 3, 1])).tolist()[:2]
+    [1, 4]
+    """
+    least = np.full(len(first), NOTHING)
+    length = after - first
+    # 2^(n - 1) <= length < 2^n
+    size = np.frexp(np.maximum(length, 0).astype(np.float64))[1]
+    runs = values
+    for power in range(int(size.max(initial=0))):
+        width = 1 << power
+        fitting = np.flatnonzero(size == power + 1)
+        least[fitting] = np.minimum(runs[first[fitting]], runs[after[fitting] - width])
+        runs = np.minimum(runs[:-width], runs[width:])
+    return least
