@@ -4,7 +4,7 @@ import {
   type CriticalPath as Path,
   type ResourceOnPath,
   reportMade,
-  useCriticalPath,
+  useTraceQuery,
 } from "../../api";
 import { Columns, rangeWithin } from "../../charts/stackedColumns";
 import { duration, fraction, unbroken } from "../../format";
@@ -30,7 +30,7 @@ const MODES = [
 ] as const;
 
 export default function CriticalPath() {
-  const query = useCriticalPath(useTrace().sel);
+  const query = useTraceQuery("critical_path", useTrace().sel);
   return <Async query={query}>{(answer) => <Content answer={answer} />}</Async>;
 }
 

@@ -46,7 +46,7 @@ export function Details(props: Props) {
 
 function Opened(props: Props) {
   const { sel } = useTrace();
-  const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
+  const query = useDistributed(sel);
   return (
     <>
       {props.ranks > MOST_AT_ONCE && <RunAnswer />}

@@ -1,6 +1,6 @@
 /** A picture of all ranks and steps; the means are in the table of ranks, too. */
 import { useMemo } from "react";
-import { type HeatMap as Answer, type RunRanks, useRankHeat } from "../../api";
+import { type HeatMap as Answer, type RunRanks, useRanksQuery } from "../../api";
 import { HeatMap } from "../../charts";
 import { count, value } from "../../format";
 import { ranksTexts } from "../../i18n";
@@ -33,7 +33,7 @@ export function HeatMapPanel({ metrics, ...props }: Props) {
   const [order, setOrder] = useAddress(params.heatOrder);
   const known = METRICS.filter((each) => metrics.includes(each));
   const metric = known.find((each) => each === metricOf(wanted)) ?? known[0] ?? METRICS[0];
-  const query = useRankHeat(sel?.run ?? null, sel?.span ?? null, metric);
+  const query = useRanksQuery("ranks/heatmap", sel, { metric });
   return (
     <Panel
       title={text.title}

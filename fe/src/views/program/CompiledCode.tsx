@@ -1,6 +1,6 @@
 /** What torch.compile did: regions, breaks, compilations, generated kernels. */
 import { useMemo } from "react";
-import { type Compiled, useCompiled } from "../../api";
+import { type Compiled, useTraceQuery } from "../../api";
 import { count, duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { doorsToEvents, doorToMost, showRow } from "../../shell/findings/showInTrace";
@@ -15,7 +15,7 @@ const MOST_EAGER = 20;
 /** Renders nothing if nothing was compiled. */
 export function CompiledCode() {
   const { sel } = useTrace();
-  const { data } = useCompiled(sel);
+  const { data } = useTraceQuery("compiled", sel);
   if (!data || (!data.totals && rowsOf(data.kernels) === 0)) return null;
   return <Shown answer={data} />;
 }

@@ -1,6 +1,6 @@
 /** How the program infers: figures of its steps by phase, gaps between them, kinds of kernels. */
 import { useMemo } from "react";
-import { type Inference, useInference } from "../../api";
+import { type Inference, useTraceQuery } from "../../api";
 import { StackedBars } from "../../charts";
 import { phaseName } from "../../draw/parts";
 import { count, decimal, duration, fraction } from "../../format";
@@ -19,7 +19,7 @@ const MOST_KINDS = 8;
 /** Renders nothing if the trace does not show inference. */
 export function InferencePanels() {
   const { sel } = useTrace();
-  const { data } = useInference(sel);
+  const { data } = useTraceQuery("engine", sel);
   if (!data?.engine) return null;
   return <Shown answer={data} engine={data.engine} />;
 }

@@ -1,6 +1,6 @@
 /** Time by phase: of the average step, of each step, of each backward pass, of each optimizer. */
 import { useMemo } from "react";
-import { type Phase, type Phases, usePhases } from "../../api";
+import { type Phase, type Phases, useTraceQuery } from "../../api";
 import { StackedBars } from "../../charts";
 import { partColor, phaseName, phasePart } from "../../draw/parts";
 import { bytes, duration, equals, exact, fraction, inOneUnit } from "../../format";
@@ -27,7 +27,7 @@ export function PhasePanels() {
   const [time, setTime] = useAddress(params.time);
   const [wanted, setPhase] = useAddress(params.phase);
   const phase = wanted in partsTexts.phases ? (wanted as Phase) : null;
-  const query = usePhases(sel, phase);
+  const query = useTraceQuery("phases", sel, { phase });
   return (
     <>
       <QueryPanel title={text.question} help={text.questionHelp} query={query}>

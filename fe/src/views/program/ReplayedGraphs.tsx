@@ -1,6 +1,6 @@
 /** Graphs that devices replay: captures, replays, the nodes of one. */
 import { useMemo } from "react";
-import { type Graphs, useGraphs } from "../../api";
+import { type Graphs, useTraceQuery } from "../../api";
 import { shorten } from "../../charts/labels";
 import { duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
@@ -20,7 +20,7 @@ export function ReplayedGraphs() {
   const { sel } = useTrace();
   const [wanted, setGraph] = useAddress(params.graph);
   const graph = /^\d{1,9}$/.test(wanted) ? Number(wanted) : null;
-  const { data } = useGraphs(sel, graph);
+  const { data } = useTraceQuery("graphs", sel, { graph });
   if (!data || (rowsOf(data.graphs) === 0 && rowsOf(data.captures) === 0)) return null;
   return <Shown answer={data} graph={graph} onGraph={setGraph} />;
 }
