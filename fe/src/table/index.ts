@@ -24,6 +24,7 @@ export {
 export { FilterBox } from "./FilterBox";
 export { Bar, type ListColumn, ListTable } from "./ListTable";
 export {
+  allRows,
   byName,
   type Cell,
   type CellColumn,
@@ -38,6 +39,7 @@ export {
   onlyRow,
   type Rows,
   rowCount,
+  rowsAt,
   shortNames,
   type Table,
   tableOf,

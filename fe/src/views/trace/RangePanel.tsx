@@ -50,10 +50,8 @@ export function RangePanel({ mark }: { readonly mark: Mark }) {
           <Segmented
             label={text.rangeOf}
             value={which}
-            options={[
-              { value: "all", label: text.allTracks },
-              { value: "shown", label: text.shownTracks },
-            ]}
+            options={["all", "shown"]}
+            names={{ all: text.allTracks, shown: text.shownTracks }}
             onChange={setWhich}
           />
           <Button quiet onClick={() => setAddress(change(params.mark, null))}>
