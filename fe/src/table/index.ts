@@ -7,6 +7,7 @@ export {
   deltaPercentOf,
   type RowStatus,
   STATUS,
+  statusColumn,
   statusOf,
   withBaseline,
 } from "./compare";
@@ -35,6 +36,7 @@ export {
   firstRows,
   hasColumn,
   numberAt,
+  numberColumn,
   only,
   onlyRow,
   type Rows,
@@ -44,6 +46,7 @@ export {
   type Table,
   tableOf,
   textAt,
+  textColumn,
   withShortNames,
 } from "./model";
 export { RowNumbers } from "./RowNumbers";

@@ -46,6 +46,20 @@ export interface Column {
   readonly family?: string;
 }
 
+/** A column that a page declares itself. */
+export function textColumn(key: string, label: string, more: Partial<Column> = {}): Column {
+  return { key, label, type: "string", unit: null, ...more };
+}
+
+export function numberColumn(
+  key: string,
+  label: string,
+  unit: Unit | null,
+  more: Partial<Column> = {},
+): Column {
+  return { key, label, type: "number", unit, ...more };
+}
+
 /** Parallel arrays, one for each column. */
 export type Rows = Readonly<Record<string, readonly Cell[]>>;
 

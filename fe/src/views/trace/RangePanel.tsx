@@ -10,6 +10,7 @@ import {
   type Drawing,
   declaredTable,
   derive,
+  numberColumn,
   SimpleTable,
   shareOf,
   type Table,
@@ -141,7 +142,7 @@ const CATEGORY: Drawing<{ category: string }> = {
 function nameTable({ columns, by_name: names }: AllSums): Table {
   return derive(declaredTable(columns, names, CATEGORY), [
     {
-      column: { key: "mean_ns", label: text.mean, type: "number", unit: "ns" },
+      column: numberColumn("mean_ns", text.mean, "ns"),
       after: "total_ns",
       value: (_, row) => {
         const { count: n, total_ns } = names[row] ?? { count: 0, total_ns: 0 };
