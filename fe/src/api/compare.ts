@@ -1,9 +1,8 @@
 /** `/api/compare`: two traces side by side, as docs/api.md describes it. */
-import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/react-query";
-import { type ApiError, get } from "./client";
-import { LOADING_MS } from "./poll";
-import { type Result, traceKey } from "./queries";
+import { get } from "./client";
+import { type Result, traceKey, useAnswer } from "./queries";
 import type {
+  Answers,
   ChangeAnswer,
   ChangedWork,
   CompareAnswer,
@@ -32,7 +31,7 @@ export function useCompare(
   path: string,
   versions: string,
 ): Result<Compared> {
-  return useBoth<Compared>("compare", baseline, experiment, versions, path);
+  return useBoth("compare", baseline, experiment, versions, path);
 }
 
 /** FLOP, utilizations and lost time of both; `versions`: see `useCompare`. */
@@ -41,7 +40,7 @@ export function useCompareRoofline(
   experiment: TraceKey,
   versions: string,
 ): Result<ComparedRoofline> {
-  return useBoth<ComparedRoofline>("compare/roofline", baseline, experiment, versions);
+  return useBoth("compare/roofline", baseline, experiment, versions);
 }
 
 /** The mean step of both taken apart; `versions`: see `useCompare`. */
@@ -50,16 +49,16 @@ export function useChange(
   experiment: TraceKey | null,
   versions: string,
 ): Result<Change> {
-  return useBoth<Change>("compare/change", baseline, experiment, versions);
+  return useBoth("compare/change", baseline, experiment, versions);
 }
 
-function useBoth<T>(
-  question: "compare" | "compare/change" | "compare/roofline",
+function useBoth<R extends "compare" | "compare/change" | "compare/roofline">(
+  route: R,
   baseline: TraceKey | null,
   experiment: TraceKey | null,
   versions: string,
   path?: string,
-): Result<T> {
+): Result<Answers[R]> {
   const ready = baseline !== null && experiment !== null;
   // How steps are found is the same on both sides.
   const steps = {
@@ -70,32 +69,18 @@ function useBoth<T>(
     exp_from_step: experiment?.from_step,
     exp_to_step: experiment?.to_step,
   };
-  return useQuery<T, ApiError>({
-    queryKey: [
-      ...(ready ? traceKey(experiment) : ["trace", null, null, null]),
-      question,
-      baseline && traceKey(baseline),
-      path,
-      steps,
-      versions,
-    ],
-    queryFn: ({ signal }) =>
-      get(
-        question,
-        {
-          run: baseline?.run,
-          worker: baseline?.worker,
-          span: baseline?.span,
-          exp_run: experiment?.run,
-          exp_worker: experiment?.worker,
-          exp_span: experiment?.span,
-          ...steps,
-          ...(path !== undefined && { path }),
-        },
-        signal,
-      ) as Promise<T>,
-    enabled: ready,
-    placeholderData: keepPreviousData as UseQueryOptions<T, ApiError>["placeholderData"],
-    refetchInterval: (q) => (q.state.error?.loading ? LOADING_MS : false),
-  });
+  const sides = {
+    run: baseline?.run,
+    worker: baseline?.worker,
+    span: baseline?.span,
+    exp_run: experiment?.run,
+    exp_worker: experiment?.worker,
+    exp_span: experiment?.span,
+  };
+  const of = ready ? traceKey(experiment) : ["trace", null, null, null];
+  return useAnswer(
+    [...of, route, baseline && traceKey(baseline), path, steps, versions],
+    (signal) => get(route, { ...sides, ...steps, path }, signal),
+    { enabled: ready },
+  );
 }

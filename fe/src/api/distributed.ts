@@ -1,10 +1,15 @@
 /** /api/distributed: all traces of one span of a run. */
-import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/react-query";
-import { type ApiError, get } from "./client";
-import { LOADING_MS } from "./poll";
-import { type Result, useStatus } from "./queries";
-import type { DeviceProperties, DistributedAnswer, RankAnswer, RankSteps } from "./schema.gen";
-import type { Status } from "./types";
+import { get, type Query, type Route } from "./client";
+import { type Result, useAnswer, useStatus } from "./queries";
+import type {
+  Answers,
+  DeviceProperties,
+  DistributedAnswer,
+  RankAnswer,
+  RankSteps,
+  RunFindingsAnswer,
+} from "./schema.gen";
+import type { Status, TraceKey } from "./types";
 
 export type Distributed = DistributedAnswer;
 export type RankWorker = RankAnswer;
@@ -30,14 +35,35 @@ export function hasNoRanks(status: Status | undefined, run: string, span: string
   );
 }
 
-export function useDistributed(run: string | null, span: string | null): Result<Distributed> {
+/** Which span of which run; null while it is not known. */
+type SpanKey = Pick<TraceKey, "run" | "span"> | null;
+
+/** An answer about all ranks of a span. While they are read, it is asked for again whenever another one is there. */
+export function useRanksQuery<R extends Route>(
+  route: R,
+  sel: SpanKey,
+  query: Query = {},
+  { keep } = { keep: true },
+): Result<Answers[R]> {
   const status = useStatus().data;
-  const known = run !== null && span !== null;
-  return useQuery<Distributed, ApiError>({
-    queryKey: ["run", run, span, "distributed", known ? stateOfSpan(status, run, span) : ""],
-    queryFn: ({ signal }) => get("distributed", { run, span }, signal),
-    enabled: known && status !== undefined && !hasNoRanks(status, run, span),
-    placeholderData: keepPreviousData as UseQueryOptions<Distributed, ApiError>["placeholderData"],
-    refetchInterval: (query) => (query.state.error?.loading ? LOADING_MS : false),
-  });
+  const { run = null, span = null } = sel ?? {};
+  const state = sel ? stateOfSpan(status, sel.run, sel.span) : "";
+  return useAnswer(
+    ["run", run, span, route, query, state],
+    (signal) => get(route, { run, span, ...query }, signal),
+    { enabled: sel !== null && status !== undefined, keep },
+  );
+}
+
+export function useDistributed(sel: SpanKey): Result<Distributed> {
+  const status = useStatus().data;
+  const without = sel !== null && hasNoRanks(status, sel.run, sel.span);
+  return useRanksQuery("distributed", without ? null : sel);
+}
+
+export type RunFindings = RunFindingsAnswer;
+
+/** What bounds a run of several ranks, and what its rules find; nothing while that of another run is here. */
+export function useRunFindings(sel: SpanKey): Result<RunFindings> {
+  return useRanksQuery("run_findings", sel, {}, { keep: false });
 }

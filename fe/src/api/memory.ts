@@ -34,13 +34,3 @@ export function useMemoryCurves(
 ): Result<MemoryCurves> {
   return useTraceQuery("memory/curve", sel, memoryEnds(range));
 }
-
-/** Without a time: at the peak. */
-export function useMemoryAlive(
-  sel: TraceKey | null,
-  device: string | null,
-  at: Nanoseconds | null,
-  limit: number,
-): Result<MemoryAliveTable> {
-  return useTraceQuery("memory/alive", device === null ? null : sel, { device, at_ns: at, limit });
-}

@@ -12,9 +12,8 @@ import { ApiError, get, type Query, type Route } from "./client";
 import { LOADING_MS, MAX_FAILURES, pollDelay } from "./poll";
 import { reportMade } from "./report";
 import type { Answers } from "./schema.gen";
-import type { Health, Overview, Status, TraceKey, Waterfall } from "./types";
+import type { Health, Overview, Status, TraceKey } from "./types";
 
-type Options<T> = UseQueryOptions<T, ApiError>;
 export type Result<T> = UseQueryResult<T, ApiError>;
 
 /** What the answer to a question about the baseline is, once it is here. */
@@ -100,19 +99,33 @@ export function useOverview(sel: TraceKey | null): Result<Overview> {
   return useTraceQuery("overview", sel);
 }
 
-/** Where the time of the steps went, and the longest stretches of one cause. */
-export function useWaterfall(
-  sel: TraceKey | null,
-  cause: string,
-  limit: number,
-): Result<Waterfall> {
-  return useTraceQuery("waterfall", sel, { cause, limit });
-}
-
 export function useHealth(sel: TraceKey | null): Result<Health> {
   // About the whole file, whatever steps are looked at.
   return useTraceQuery("health", sel && allSteps(sel));
 }
+
+interface Asking {
+  readonly enabled?: boolean;
+  /** Whether the old answer stays, dimmed, until the new one is here. */
+  readonly keep?: boolean;
+}
+
+/** An answer by its key; what is still loading on the server is looked for again until it is done. */
+export function useAnswer<T>(
+  queryKey: readonly unknown[],
+  ask: (signal: AbortSignal) => Promise<T>,
+  { enabled = true, keep = true }: Asking = {},
+): Result<T> {
+  return useQuery<T, ApiError>({
+    queryKey,
+    queryFn: ({ signal }) => ask(signal),
+    enabled,
+    placeholderData: keep ? (keepPreviousData as Kept<T>) : undefined,
+    refetchInterval: (query) => (query.state.error?.loading ? LOADING_MS : false),
+  });
+}
+
+type Kept<T> = UseQueryOptions<T, ApiError>["placeholderData"];
 
 /** An answer about one trace; other files of this folder make their hooks of it. */
 export function useTraceQuery<R extends Route>(
@@ -122,15 +135,9 @@ export function useTraceQuery<R extends Route>(
   { keep } = { keep: true },
 ): Result<Answers[R]> {
   const { run, worker, span, ...how } = sel ?? {};
-  return useQuery<Answers[R], ApiError>({
-    queryKey: ["trace", run ?? null, worker ?? null, span ?? null, how, route, query],
-    queryFn: ({ signal }) => get(route, { ...sel, ...query }, signal),
-    enabled: sel !== null,
-    // The old answer stays, dimmed, until the new one is here.
-    placeholderData: keep
-      ? (keepPreviousData as Options<Answers[R]>["placeholderData"])
-      : undefined,
-    // Still loading on the server: look again until it is done.
-    refetchInterval: (q) => (q.state.error?.loading ? LOADING_MS : false),
-  });
+  return useAnswer(
+    ["trace", run ?? null, worker ?? null, span ?? null, how, route, query],
+    (signal) => get(route, { ...sel, ...query }, signal),
+    { enabled: sel !== null, keep },
+  );
 }

@@ -1,7 +1,7 @@
 /** What the timeline asks: docs/timeline-protocol.md. Binary answers are handed on as they are. */
 import { queryOptions, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ApiError, get, getBinary, type Query, type Route } from "./client";
-import { allSteps, type Result, useTraceQuery } from "./queries";
+import { allSteps, type Result, useAnswer, useTraceQuery } from "./queries";
 import type {
   Answers,
   CounterSeries,
@@ -192,11 +192,11 @@ function useTimelineQuery<R extends Route>(
   key: TimelineKey | null,
   query: Query,
 ): Result<Answers[R]> {
-  return useQuery<Answers[R], ApiError>({
-    queryKey: ["trace", key?.run, key?.worker, key?.span, key?.v, route, query],
-    queryFn: ({ signal }) => get(route, { ...key, ...query }, signal),
-    enabled: key !== null,
-  });
+  return useAnswer(
+    ["trace", key?.run, key?.worker, key?.span, key?.v, route, query],
+    (signal) => get(route, { ...key, ...query }, signal),
+    { enabled: key !== null, keep: false },
+  );
 }
 
 export function useTimelineSlice(
@@ -295,11 +295,11 @@ export function useTimelineFlows(
 
 export function useRunOverview(sel: TraceKey | null, bins: number): Result<RunOverview> {
   const { run, span } = sel ?? { run: null, span: null };
-  return useQuery<RunOverview, ApiError>({
-    queryKey: ["trace", run, null, span, "timeline/overview", bins],
-    queryFn: ({ signal }) => get("timeline/overview", { run, span, bins }, signal),
-    enabled: sel !== null,
-  });
+  return useAnswer(
+    ["trace", run, null, span, "timeline/overview", bins],
+    (signal) => get("timeline/overview", { run, span, bins }, signal),
+    { enabled: sel !== null, keep: false },
+  );
 }
 
 export function useCollective(key: TimelineKey | null, row: number | null): Result<Collective> {

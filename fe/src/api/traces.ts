@@ -1,7 +1,6 @@
 /** `/api/traces`: any number of traces in one table, as docs/api.md describes it. */
-import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/react-query";
-import { type ApiError, get, type Query } from "./client";
-import { type Result, useStatus } from "./queries";
+import { get, type Query } from "./client";
+import { type Result, useAnswer, useStatus } from "./queries";
 import type { Answers } from "./schema.gen";
 import type { Status, TraceKey } from "./types";
 
@@ -59,12 +58,11 @@ function useAboutTraces<R extends "traces" | "traces/names" | "compare/trends" |
     steps: sel?.steps,
     step_pattern: sel?.step_pattern,
   };
-  return useQuery<Answers[R], ApiError>({
-    queryKey: ["traces", route, asked, stateOfAll(status)],
-    queryFn: ({ signal }) => get(route, asked, signal),
-    enabled: sel !== null && status !== undefined,
-    placeholderData: keepPreviousData as UseQueryOptions<Answers[R], ApiError>["placeholderData"],
-  });
+  return useAnswer(
+    ["traces", route, asked, stateOfAll(status)],
+    (signal) => get(route, asked, signal),
+    { enabled: sel !== null && status !== undefined },
+  );
 }
 
 /** Changes when another trace has been read, or a file has changed. */

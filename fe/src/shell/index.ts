@@ -1,5 +1,6 @@
 /** What views draw with that knows runs, traces and their state. The frame itself is not for them. */
 export { BaselineNote } from "./BaselineNote";
+export { Choice } from "./Choice";
 export { modulePath, rowOfModule } from "./modulePath";
 export { bySeverity, NoteList, PartialNotes } from "./Notes";
 export { longestSlice } from "./places";

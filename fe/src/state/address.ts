@@ -11,9 +11,11 @@ export interface Codec<T> {
   parse(text: string): T;
   /** "" for the default, which is never written. */
   format(value: T): string;
+  /** All values that there are, where these are few. */
+  readonly words?: readonly NonNullable<T>[];
 }
 
-export interface Param<T> extends Codec<T> {
+export interface Param<T> extends Required<Codec<T>> {
   readonly key: string;
   /** Changing it is a step that Back undoes; everything else is adjusted in place. */
   readonly isStep: boolean;
@@ -27,10 +29,10 @@ export type ParamSet = Readonly<Record<string, Param<any>>>;
 
 export function param<T>(
   key: string,
-  { parse, format }: Codec<T>,
+  { parse, format, words = [] }: Codec<T>,
   { isStep = false, ofTraces = false }: { isStep?: boolean; ofTraces?: boolean } = {},
 ): Param<T> {
-  return { key, parse, format, isStep, ofTraces };
+  return { key, parse, format, words, isStep, ofTraces };
 }
 
 /** What is to be written under a key; "" takes it out. */
@@ -75,6 +77,7 @@ export const name: Codec<string | null> = {
 /** One of a few words; the first is what absence means, and any other text. */
 export function choice<const T extends string>(words: readonly [T, ...T[]]): Codec<T> {
   return {
+    words,
     parse: (written) => words.find((word) => word === written) ?? words[0],
     format: (value) => (value === words[0] ? "" : value),
   };
@@ -83,6 +86,7 @@ export function choice<const T extends string>(words: readonly [T, ...T[]]): Cod
 /** One of a few words, or null where what is usual depends on more than the address. */
 export function oneOf<const T extends string>(words: readonly T[]): Codec<T | null> {
   return {
+    words,
     parse: (written) => words.find((word) => word === written) ?? null,
     format: (value) => value ?? "",
   };

@@ -28,10 +28,10 @@ export function drawColumns(table: Table, bools: BoolTexts): DrawnColumn[] {
   return table.columns.map(inWords).map((column, index) => {
     const values = table.rows[column.key] ?? [];
     return column.type === "number"
-      ? numberColumn(column, values, scales.get(familyOf(column)) ?? 0)
+      ? drawNumber(column, values, scales.get(familyOf(column)) ?? 0)
       : column.type === "bool"
-        ? boolColumn(column, bools)
-        : textColumn(column, values, index === 0);
+        ? drawBool(column, bools)
+        : drawText(column, values, index === 0);
   });
 }
 
@@ -96,7 +96,7 @@ const ALL_DIGITS = 8.888_888_888;
 const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
-function numberColumn(column: Column, values: readonly Cell[], scale: number): DrawnColumn {
+function drawNumber(column: Column, values: readonly Cell[], scale: number): DrawnColumn {
   const { symbol: unit, text } = column.ownUnits
     ? { symbol: null, text: (number: number | null) => value(number, column.unit) }
     : columnFormat(column.unit, values, Math.min(scale, column.atMost ?? scale));
@@ -139,7 +139,7 @@ function longestOf(values: readonly Cell[]): number[] {
   });
 }
 
-function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
+function drawBool(column: Column, bools: BoolTexts): DrawnColumn {
   const text = (cell: Cell) =>
     cell === true ? bools.yes : cell === false ? bools.no : bools.unknown;
   const width = Math.max(76, headerWidth(column, null));
@@ -154,7 +154,7 @@ function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
   };
 }
 
-function textColumn(column: Column, values: readonly Cell[], first: boolean): DrawnColumn {
+function drawText(column: Column, values: readonly Cell[], first: boolean): DrawnColumn {
   const { brief, words } = column;
   const said = (cell: Cell) => wordOf(words, String(cell)) ?? cell;
   const title = (cell: Cell) =>

@@ -1,7 +1,18 @@
 /** Tables of two traces side by side. Pure. */
 import { percentChange } from "../format";
 import { inWords } from "./columns";
-import { type Cell, type Column, numberAt, type Rows, rowCount, type Table, textAt } from "./model";
+import {
+  allRows,
+  type Cell,
+  type Column,
+  numberAt,
+  numberColumn,
+  type Rows,
+  rowCount,
+  type Table,
+  textAt,
+  textColumn,
+} from "./model";
 
 /** What became of a row: only in the experiment, only in the baseline, or more, less or as much as before. */
 export type RowStatus = "new" | "gone" | "more" | "less" | "same";
@@ -80,49 +91,38 @@ export function withBaseline(table: Table, baseline: Table, comparison: Comparis
       numberAt(rows, deltaOf(judged), row) ?? 0,
     ),
   );
-  const status: Column = {
-    key: STATUS,
-    label: texts.status,
-    type: "string",
-    unit: null,
-    help: texts.statusHelp,
-    words: texts.statuses,
-  };
   const place = columns.findIndex(({ key }) => key === calls);
-  columns.splice(place < 0 ? columns.length : place, 0, status);
+  columns.splice(place < 0 ? columns.length : place, 0, statusColumn(texts));
   return { columns, rows };
 }
 
 function addedColumns(column: Column, texts: ComparedTexts, hidden: boolean): Column[] {
   // In words already: what is put together here is not known as a whole.
   const { key, label, unit, help } = inWords(column);
-  const common = { type: "number", hidden } as const;
   const change = changeOf(column);
   return [
-    {
-      ...common,
-      key: baselineOf(key),
-      label: texts.baseline(label),
-      unit,
+    numberColumn(baselineOf(key), texts.baseline(label), unit, {
+      hidden,
       help: texts.baselineHelp(help ?? label),
-    },
-    {
-      ...common,
-      key: deltaOf(key),
-      label: texts.delta(label),
-      unit,
+    }),
+    numberColumn(deltaOf(key), texts.delta(label), unit, {
+      hidden,
       change,
       help: texts.deltaHelp(help ?? label),
-    },
-    {
-      ...common,
-      key: deltaPercentOf(key),
-      label: texts.deltaPercent(label),
-      unit: "percent",
+    }),
+    numberColumn(deltaPercentOf(key), texts.deltaPercent(label), "percent", {
+      hidden,
       change,
       help: texts.deltaPercentHelp(label),
-    },
+    }),
   ];
+}
+
+/** What became of each row. */
+export function statusColumn(
+  texts: Pick<ComparedTexts, "status" | "statusHelp" | "statuses">,
+): Column {
+  return textColumn(STATUS, texts.status, { help: texts.statusHelp, words: texts.statuses });
 }
 
 /** Time and memory are costs; more calls are not in themselves worse. */
@@ -147,9 +147,7 @@ function joined(
     partner.push(at);
     if (at !== undefined) taken.add(at);
   }
-  const gone = Array.from({ length: rowCount(baseline) }, (_, row) => row).filter(
-    (row) => !taken.has(row),
-  );
+  const gone = allRows(baseline).filter((row) => !taken.has(row));
   const rows: Record<string, Cell[]> = {};
   for (const { key } of table.columns) {
     const cells = table.rows[key] ?? [];

@@ -7,6 +7,7 @@ export {
   deltaPercentOf,
   type RowStatus,
   STATUS,
+  statusColumn,
   statusOf,
   withBaseline,
 } from "./compare";
@@ -24,6 +25,7 @@ export {
 export { FilterBox } from "./FilterBox";
 export { Bar, type ListColumn, ListTable } from "./ListTable";
 export {
+  allRows,
   byName,
   type Cell,
   type CellColumn,
@@ -34,14 +36,17 @@ export {
   firstRows,
   hasColumn,
   numberAt,
+  numberColumn,
   only,
   onlyRow,
   type Rows,
   rowCount,
+  rowsAt,
   shortNames,
   type Table,
   tableOf,
   textAt,
+  textColumn,
   withShortNames,
 } from "./model";
 export { RowNumbers } from "./RowNumbers";

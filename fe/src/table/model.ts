@@ -46,6 +46,20 @@ export interface Column {
   readonly family?: string;
 }
 
+/** A column that a page declares itself. */
+export function textColumn(key: string, label: string, more: Partial<Column> = {}): Column {
+  return { key, label, type: "string", unit: null, ...more };
+}
+
+export function numberColumn(
+  key: string,
+  label: string,
+  unit: Unit | null,
+  more: Partial<Column> = {},
+): Column {
+  return { key, label, type: "number", unit, ...more };
+}
+
 /** Parallel arrays, one for each column. */
 export type Rows = Readonly<Record<string, readonly Cell[]>>;
 
@@ -152,22 +166,30 @@ export function hasColumn(table: Table, key: string): boolean {
   return table.columns.some((column) => column.key === key);
 }
 
-export function firstRows(table: Table, most: number): Table {
-  if (rowCount(table) <= most) return table;
-  const rows = table.columns.map(({ key }) => [key, (table.rows[key] ?? []).slice(0, most)]);
-  return { columns: table.columns, rows: Object.fromEntries(rows) };
+/** The numbers of all rows. */
+export function allRows(table: Table): number[] {
+  return Array.from({ length: rowCount(table) }, (_, row) => row);
+}
+
+/** The table with some of its rows, in this order; `rows` may have more than the columns. */
+export function rowsAt<T extends Table>(table: T, at: readonly number[]): T {
+  const rows = Object.entries(table.rows).map(([key, cells]) => [key, at.map((row) => cells[row])]);
+  return { ...table, rows: Object.fromEntries(rows) };
+}
+
+export function firstRows<T extends Table>(table: T, most: number): T {
+  return rowCount(table) <= most ? table : rowsAt(table, allRows(table).slice(0, most));
 }
 
 /** The table with one of its rows; with none for -1. */
 export function onlyRow<T extends Table>(table: T, row: number): T {
-  const rows = table.columns.map(({ key }) => [key, row < 0 ? [] : [cellOf(table.rows, key, row)]]);
-  return { ...table, rows: Object.fromEntries(rows) };
+  return rowsAt(table, row < 0 ? [] : [row]);
 }
 
 /** The numbers of a column by the name of their row. */
 export function byName(table: Table, key: string): Map<string, number> {
   return new Map(
-    Array.from({ length: rowCount(table) }, (_, row) => [
+    allRows(table).map((row) => [
       textAt(table.rows, "name", row),
       numberAt(table.rows, key, row) ?? 0,
     ]),

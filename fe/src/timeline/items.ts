@@ -38,6 +38,36 @@ export class Items {
     this.category = grown(new Uint8Array(room), this.category);
     this.fill = grown(new Uint8Array(room), this.fill);
   }
+
+  /** Whether the last item is the one at a place of a tile. */
+  endsWith(tile: Tile, at: number): boolean {
+    const last = this.size - 1;
+    return (
+      last >= 0 &&
+      this.row[last] === tile.row[at] &&
+      this.count[last] === tile.count[at] &&
+      this.category[last] === tile.category[at]
+    );
+  }
+
+  extend(x1: number): void {
+    const last = this.size - 1;
+    this.x1[last] = Math.max(this.x1[last] ?? 0, x1);
+  }
+
+  /** There is room for it. */
+  push(tile: Tile, at: number, x0: number, x1: number): void {
+    const size = this.size++;
+    this.x0[size] = x0;
+    this.x1[size] = x1;
+    this.row[size] = tile.row[at] ?? 0;
+    this.count[size] = tile.count[at] ?? 0;
+    this.name[size] = tile.name[at] ?? 0;
+    this.operator[size] = tile.operator?.[at] ?? NO_NAME;
+    this.slack[size] = tile.slack?.[at] ?? Number.NaN;
+    this.category[size] = tile.category[at] ?? 0;
+    this.fill[size] = tile.fill[at] ?? 0;
+  }
 }
 
 /**
@@ -64,32 +94,10 @@ export function gather(
     for (let at = firstFrom(tile, first, last, low - begin); at < last; at++) {
       const start = begin + (tile.start[at] ?? 0) * tile.tick;
       if (start > high) break;
-      const row = tile.row[at] ?? 0;
-      const count = tile.count[at] ?? 0;
-      const end = begin + (tile.end[at] ?? 0) * tile.tick;
-      const category = tile.category[at] ?? 0;
-      const before = into.size - 1;
+      const x1 = (begin + (tile.end[at] ?? 0) * tile.tick - left) * perPixel;
       // It was in the tile before, too. Pieces that are computed may follow one another with the same event.
-      if (
-        before >= 0 &&
-        start < from + offset &&
-        into.row[before] === row &&
-        into.count[before] === count &&
-        into.category[before] === category
-      ) {
-        into.x1[before] = Math.max(into.x1[before] ?? 0, (end - left) * perPixel);
-        continue;
-      }
-      const size = into.size++;
-      into.x0[size] = (start - left) * perPixel;
-      into.x1[size] = (end - left) * perPixel;
-      into.row[size] = row;
-      into.count[size] = count;
-      into.name[size] = tile.name[at] ?? 0;
-      into.operator[size] = tile.operator?.[at] ?? NO_NAME;
-      into.slack[size] = tile.slack?.[at] ?? Number.NaN;
-      into.category[size] = category;
-      into.fill[size] = tile.fill[at] ?? 0;
+      if (start < from + offset && into.endsWith(tile, at)) into.extend(x1);
+      else into.push(tile, at, (start - left) * perPixel, x1);
     }
   }
 }

@@ -37,7 +37,6 @@ export class Columns {
 
   /** All items of a lane. `colorOf`: a position among the colours. */
   add(items: Items, width: number, ratio: number, colorOf: (item: number) => number): void {
-    const { cover, most, color, less } = this;
     for (let item = 0; item < items.size; item++) {
       const x0 = (items.x0[item] ?? 0) * ratio;
       const x1 = (items.x1[item] ?? 0) * ratio;
@@ -45,31 +44,45 @@ export class Columns {
       const fill = (items.fill[item] ?? 0) / 255;
       const which = colorOf(item);
       const single = (items.count[item] ?? 0) === 1;
-      if (single && x1 - x0 >= GAP_FROM * ratio) {
-        // What goes on to the right of the picture has no end to be told from the next one.
-        const last = x1 <= width ? Math.round(x1) - 1 : width;
-        const first = Math.min(Math.max(0, Math.round(x0)), width - 1);
-        // Of one that is nearly out of the picture there is a pixel.
-        for (let x = first; x < Math.max(last, first + 1); x++) {
-          cover[x] = Math.max(cover[x] ?? 0, fill);
-          most[x] = 1;
-          color[x] = which;
-          less[x] = 0;
-        }
-        continue;
-      }
-      const hatched = !single && x1 - x0 >= HATCH_FROM * ratio;
-      // A part of a pixel is drawn as a part: rounding would leave stripes between cells that touch.
-      const end = Math.min(width, x1 > x0 ? Math.ceil(x1) : Math.floor(x0) + 1);
-      for (let x = Math.max(0, Math.floor(x0)); x < end; x++) {
-        const share = Math.min(x1, x + 1) - Math.max(x0, x);
-        const part = x1 > x0 ? Math.max(share * fill, 1e-3) : INSTANT;
-        cover[x] = (cover[x] ?? 0) + part;
-        if (part <= (most[x] ?? 0)) continue;
-        most[x] = part;
-        color[x] = which;
-        less[x] = hatched && x % HATCH_EVERY === 0 ? HATCH_LESS : 0;
-      }
+      if (single && x1 - x0 >= GAP_FROM * ratio) this.addWide(x0, x1, width, fill, which);
+      else this.addCell(x0, x1, width, fill, which, !single && x1 - x0 >= HATCH_FROM * ratio);
+    }
+  }
+
+  /** An item with a gap to the next one. */
+  private addWide(x0: number, x1: number, width: number, fill: number, which: number): void {
+    const { cover, most, color, less } = this;
+    // What goes on to the right of the picture has no end to be told from the next one.
+    const last = x1 <= width ? Math.round(x1) - 1 : width;
+    const first = Math.min(Math.max(0, Math.round(x0)), width - 1);
+    // Of one that is nearly out of the picture there is a pixel.
+    for (let x = first; x < Math.max(last, first + 1); x++) {
+      cover[x] = Math.max(cover[x] ?? 0, fill);
+      most[x] = 1;
+      color[x] = which;
+      less[x] = 0;
+    }
+  }
+
+  /** A part of a pixel is drawn as a part: rounding would leave stripes between cells that touch. */
+  private addCell(
+    x0: number,
+    x1: number,
+    width: number,
+    fill: number,
+    which: number,
+    hatched: boolean,
+  ): void {
+    const { cover, most, color, less } = this;
+    const end = Math.min(width, x1 > x0 ? Math.ceil(x1) : Math.floor(x0) + 1);
+    for (let x = Math.max(0, Math.floor(x0)); x < end; x++) {
+      const share = Math.min(x1, x + 1) - Math.max(x0, x);
+      const part = x1 > x0 ? Math.max(share * fill, 1e-3) : INSTANT;
+      cover[x] = (cover[x] ?? 0) + part;
+      if (part <= (most[x] ?? 0)) continue;
+      most[x] = part;
+      color[x] = which;
+      less[x] = hatched && x % HATCH_EVERY === 0 ? HATCH_LESS : 0;
     }
   }
 

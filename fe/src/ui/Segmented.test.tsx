@@ -3,11 +3,14 @@ import { useState } from "react";
 import { afterEach, expect, it } from "vitest";
 import { Segmented } from "./Segmented";
 
-const OPTIONS = ["one", "two", "three"].map((value) => ({ value, label: value }));
+const OPTIONS = ["one", "two", "three"];
+const NAMES = { one: "one", two: "two", three: "three" };
 
 function Harness() {
   const [value, setValue] = useState("two");
-  return <Segmented label="Which" value={value} options={OPTIONS} onChange={setValue} />;
+  return (
+    <Segmented label="Which" value={value} options={OPTIONS} names={NAMES} onChange={setValue} />
+  );
 }
 
 const chosen = () => screen.getByRole("radio", { checked: true }).textContent;

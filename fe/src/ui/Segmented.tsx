@@ -6,7 +6,9 @@ interface Props<T extends string> {
   /** Whether the label stands in front of the choices, too. */
   labelled?: boolean;
   value: T;
-  options: readonly { value: T; label: string }[];
+  options: readonly T[];
+  /** What they are called. */
+  names: Readonly<Record<T, string>>;
   onChange: (value: T) => void;
 }
 
@@ -19,15 +21,15 @@ const MOVES: Readonly<Record<string, number>> = {
 
 /** One stop of the Tab key; arrows, Home and End choose, as in every group of radio buttons. */
 export function Segmented<T extends string>(props: Props<T>) {
-  const { label, labelled = false, value, options, onChange } = props;
+  const { label, labelled = false, value, options, names, onChange } = props;
   const group = useRef<HTMLDivElement>(null);
-  const at = options.findIndex((option) => option.value === value);
+  const at = options.indexOf(value);
 
   const choose = (index: number) => {
     const next = options[(index + options.length) % options.length];
-    if (!next) return;
+    if (next === undefined) return;
     group.current?.querySelectorAll("button")[options.indexOf(next)]?.focus();
-    if (next.value !== value) onChange(next.value);
+    if (next !== value) onChange(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const move = MOVES[event.key];
@@ -51,14 +53,14 @@ export function Segmented<T extends string>(props: Props<T>) {
       {options.map((option, index) => (
         // biome-ignore lint/a11y/useSemanticElements: a native radio button has no look of its own to give
         <button
-          key={option.value}
+          key={option}
           type="button"
           role="radio"
           aria-checked={index === at}
           tabIndex={index === Math.max(0, at) ? 0 : -1}
-          onClick={() => onChange(option.value)}
+          onClick={() => onChange(option)}
         >
-          {option.label}
+          {names[option]}
         </button>
       ))}
     </div>

@@ -107,46 +107,61 @@ export function boxesOf(
   toLevel = Number.POSITIVE_INFINITY,
 ): Box[] {
   const { order, after, total, left, depth } = layout;
-  const boxes: Box[] = [];
-  const span = focus < 0 ? layout.whole : at(total, focus);
-  if (!(span > 0) || width <= 0) return boxes;
-  for (const entry of chainOf(layout, focus).slice(0, -1)) {
-    const level = at(depth, entry);
-    if (level >= fromLevel && level < toLevel) boxes.push({ entry, level, x: 0, width });
-  }
-  const origin = focus < 0 ? 0 : at(left, focus);
+  const { span, origin, from, end } = partOf(layout, focus);
+  if (!(span > 0) || width <= 0) return [];
+  const boxes = chainOf(layout, focus)
+    .slice(0, -1)
+    .map((entry): Box => ({ entry, level: at(depth, entry), x: 0, width }))
+    .filter(({ level }) => level >= fromLevel && level < toLevel);
   const scale = width / span;
-  const end = focus < 0 ? layout.size : at(after, at(layout.place, focus));
-  // Neighbours too small to be seen are drawn as one, so that a place with many of them is not empty.
-  const small = { level: -1, x: 0, end: 0 };
-  const flush = () => {
-    if (small.level >= 0 && small.end - small.x >= SMALLEST)
-      boxes.push({ entry: -1, level: small.level, x: small.x, width: small.end - small.x });
-    small.level = -1;
-  };
-  let place = focus < 0 ? 0 : at(layout.place, focus);
+  const small = new Small(boxes);
+  let place = from;
   while (place < end) {
     const entry = at(order, place);
     const level = at(depth, entry);
     const x = (at(left, entry) - origin) * scale;
     const boxWidth = at(total, entry) * scale;
-    if (level >= toLevel) {
-      place = at(after, place);
-    } else if (boxWidth < SMALLEST) {
-      if (small.level !== level || x - small.end > SMALLEST) {
-        flush();
-        if (level >= fromLevel) Object.assign(small, { level, x });
-      }
-      small.end = x + boxWidth;
-      place = at(after, place);
-    } else {
-      if (small.level >= 0) flush();
+    const isSmall = boxWidth < SMALLEST;
+    place = level >= toLevel || isSmall ? at(after, place) : place + 1;
+    if (level >= toLevel) continue;
+    if (isSmall) small.add(level, x, boxWidth, level >= fromLevel);
+    else {
+      small.flush();
       if (level >= fromLevel) boxes.push({ entry, level, x, width: boxWidth });
-      place++;
     }
   }
-  flush();
+  small.flush();
   return boxes;
+}
+
+/** An entry and all below it, or everything: how much that is, where it begins, and its places in the order of drawing. */
+export function partOf({ size, whole, total, left, after, place }: Layout, focus: number) {
+  if (focus < 0) return { span: whole, origin: 0, from: 0, end: size };
+  const from = at(place, focus);
+  return { span: at(total, focus), origin: at(left, focus), from, end: at(after, from) };
+}
+
+/** Neighbours too small to be seen are drawn as one, so that a place with many of them is not empty. */
+class Small {
+  private level = -1;
+  private x = 0;
+  private end = 0;
+
+  constructor(private readonly boxes: Box[]) {}
+
+  add(level: number, x: number, width: number, isShown: boolean): void {
+    if (this.level !== level || x - this.end > SMALLEST) {
+      this.flush();
+      if (isShown) [this.level, this.x] = [level, x];
+    }
+    this.end = x + width;
+  }
+
+  flush(): void {
+    const { level, x, end } = this;
+    if (level >= 0 && end - x >= SMALLEST) this.boxes.push({ entry: -1, level, x, width: end - x });
+    this.level = -1;
+  }
 }
 
 /** From the top down to an entry and the entry itself. */

@@ -1,5 +1,5 @@
 /** Moving through a flame graph by keys, and searching in it. Pure. */
-import { at, type Layout } from "./layout";
+import { at, type Layout, partOf } from "./layout";
 
 export type Move = "up" | "down" | "left" | "right";
 
@@ -37,11 +37,10 @@ function largestChild({ order, after, place, total }: Layout, entry: number): nu
 
 /** The next box of the same level, whatever its parent is. */
 function neighbour(layout: Layout, entry: number, focus: number, step: 1 | -1): number | undefined {
-  const { order, after, place, depth, total } = layout;
-  const from = focus < 0 ? 0 : at(place, focus);
-  const to = focus < 0 ? layout.size : at(after, from);
+  const { order, place, depth, total } = layout;
+  const { from, end } = partOf(layout, focus);
   const level = at(depth, entry);
-  for (let p = at(place, entry) + step; p >= from && p < to; p += step) {
+  for (let p = at(place, entry) + step; p >= from && p < end; p += step) {
     const other = at(order, p);
     if (at(depth, other) === level && at(total, other) > 0) return other;
   }
@@ -56,14 +55,12 @@ export interface Found {
 
 /** `hits`: 1 for each entry that matches. */
 export function found(layout: Layout, hits: Uint8Array, focus: number): Found {
-  const { order, after, place, total } = layout;
-  const from = focus < 0 ? 0 : at(place, focus);
-  const to = focus < 0 ? layout.size : at(after, from);
-  const whole = focus < 0 ? layout.whole : at(total, focus);
+  const { order, after, total } = layout;
+  const { span: whole, from, end } = partOf(layout, focus);
   let entries = 0;
   let sum = 0;
   let covered = -1;
-  for (let p = from; p < to; p++) {
+  for (let p = from; p < end; p++) {
     const entry = at(order, p);
     if (at(hits, entry) === 0) continue;
     entries++;

@@ -1,6 +1,6 @@
 /** What the time of a category of the steps was spent with, and where that is in the trace. */
 import { useEffect, useRef } from "react";
-import { type Category, type CategoryTime, type TraceKey, useCategory } from "../../api";
+import { type Category, type CategoryTime, type TraceKey, useTraceQuery } from "../../api";
 import { count, duration, exact, fraction } from "../../format";
 import { bare, categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
@@ -31,7 +31,7 @@ function isCategory(text: string): text is Category {
 
 function Opened({ sel, category, step, onClose }: Props & { readonly category: Category }) {
   const of = sel && step !== null ? { ...sel, from_step: step, to_step: step } : sel;
-  const query = useCategory(of, category);
+  const query = useTraceQuery("category", of, { category });
   const box = useRef<HTMLDivElement>(null);
   const name = categoryName(category);
   // Who asked for it may look at another part of the page.

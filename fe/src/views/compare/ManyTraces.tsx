@@ -9,8 +9,8 @@ import {
   useTracesByName,
 } from "../../api";
 import { count } from "../../format";
-import { compareTexts, textFor } from "../../i18n";
-import { PartialNotes } from "../../shell";
+import { compareTexts } from "../../i18n";
+import { Choice, PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
 import { rowCount, textAt } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
@@ -23,16 +23,9 @@ const WHATS: readonly ByNameWhat[] = ["operators", "kernels"];
 
 export function Many() {
   const { sel } = useTrace();
-  const [of, setScope] = useAddress(params.scope);
+  const [of] = useAddress(params.scope);
   const query = useTraces(sel, of);
-  const scope = (
-    <Segmented
-      label={text.scope}
-      value={of}
-      options={SCOPES.map((value) => ({ value, label: text.scopes[value] }))}
-      onChange={setScope}
-    />
-  );
+  const scope = <Choice param={params.scope} label={text.scope} names={text.scopes} of={SCOPES} />;
   return (
     <>
       <QueryPanel
@@ -79,7 +72,7 @@ function Traces({ answer }: { answer: TracesTable }) {
 
 function ByName({ of }: { of: TraceScope }) {
   const { sel } = useTrace();
-  const [what, setWhat] = useAddress(params.what);
+  const [what] = useAddress(params.what);
   const measures = MEASURES[what];
   const [wantedMeasure, setMeasure] = useAddress(params.manyMeasure);
   const measure = measures.find((each) => each === wantedMeasure) ?? measures[0] ?? "";
@@ -90,19 +83,12 @@ function ByName({ of }: { of: TraceScope }) {
       help={text.byNameHelp}
       actions={
         <>
-          <Segmented
-            label={text.what}
-            value={what}
-            options={WHATS.map((value) => ({ value, label: text.whats[value] }))}
-            onChange={setWhat}
-          />
+          <Choice param={params.what} label={text.what} names={text.whats} of={WHATS} />
           <Segmented
             label={text.measure}
             value={measure}
-            options={measures.map((value) => ({
-              value,
-              label: textFor(text.measures, value) ?? value,
-            }))}
+            options={measures}
+            names={text.measures}
             onChange={setMeasure}
           />
         </>

@@ -6,7 +6,7 @@ import { compareTexts } from "../../i18n";
 import { roofline } from "../../i18n/en/roofline";
 import { utilization } from "../../i18n/en/utilization";
 import { shownUtilization } from "../../shell/utilization";
-import { described, SimpleTable, type Table } from "../../table";
+import { described, SimpleTable, type Table, textColumn } from "../../table";
 import { QueryPanel } from "../../ui";
 import { params } from "./params";
 
@@ -61,13 +61,11 @@ function figures({ baseline, exp }: ComparedRoofline): Table {
     [text.total, sides.map(({ total_ns: total }) => duration(total))],
     [text.lost, sides.map(lostOf)],
   ];
-  const column = (key: string, label: string) =>
-    ({ key, label, type: "string", unit: null }) as const;
   return {
     columns: [
-      column("figure", text.figure),
-      column("baseline", compareTexts.baseline),
-      column("exp", compareTexts.experiment),
+      textColumn("figure", text.figure),
+      textColumn("baseline", compareTexts.baseline),
+      textColumn("exp", compareTexts.experiment),
     ],
     rows: {
       figure: rows.map(([name]) => name),

@@ -3,10 +3,11 @@ import type { Compared, CompareMeasure, Result } from "../../api";
 import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
+import { Choice } from "../../shell";
 import { Button, Empty, Link, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./Amount";
 import type { Look } from "./look";
-import { EVERYTHING } from "./params";
+import { EVERYTHING, params } from "./params";
 import { type Part, SHOWN, sumOf, titleOf, totalOf, windowOf } from "./parts";
 
 const text = compareTexts.timeline;
@@ -43,25 +44,13 @@ export function Timeline({ query, look, onPick, onOpen }: Props) {
             <Segmented
               label={text.sum}
               value={look.perStep ? "step" : "all"}
-              options={SUMS}
+              options={params.sum.words}
+              names={text.sums}
               onChange={look.setSum}
             />
           )}
-          {device && (
-            <Segmented
-              label={text.measure}
-              value={look.measure}
-              options={MEASURES}
-              onChange={look.setMeasure}
-            />
-          )}
-          <Segmented
-            labelled
-            label={text.order}
-            value={look.grouped ? "name" : "each"}
-            options={ORDERS}
-            onChange={look.setOrder}
-          />
+          {device && <Choice param={params.measure} label={text.measure} names={text.measures} />}
+          <Choice labelled param={params.order} label={text.order} names={text.orders} />
         </>
       }
     >
@@ -69,13 +58,6 @@ export function Timeline({ query, look, onPick, onOpen }: Props) {
     </QueryPanel>
   );
 }
-
-const SUMS = (["all", "step"] as const).map((value) => ({ value, label: text.sums[value] }));
-const MEASURES = (["total_ns", "device_ns", "duration_ns"] as const).map((value) => ({
-  value,
-  label: text.measures[value],
-}));
-const ORDERS = (["each", "name"] as const).map((value) => ({ value, label: text.orders[value] }));
 
 interface LevelProps extends Omit<Props, "query"> {
   readonly answer: Compared;

@@ -3,7 +3,15 @@ import type { Change, ChangedWork } from "../../api";
 import { partName } from "../../draw/parts";
 import { count, fraction, percentChange } from "../../format";
 import { change as changeTexts } from "../../i18n/en/change";
-import { type Drawing, declaredTable, derive, numberAt, type Table } from "../../table";
+import {
+  type Drawing,
+  declaredTable,
+  derive,
+  numberAt,
+  numberColumn,
+  type Table,
+  textColumn,
+} from "../../table";
 
 const text = changeTexts;
 
@@ -145,27 +153,17 @@ export function workTable(columns: Change["columns"], work: readonly ChangedWork
   const table = declaredTable(columns, work, DRAWING);
   return derive({ ...table, rows: { ...table.rows, noise: work.map(isNoise) } }, [
     {
-      column: {
-        key: "delta_percent",
-        label: "Δ %",
-        type: "number",
-        unit: "percent",
+      column: numberColumn("delta_percent", "Δ %", "percent", {
         help: text.columns.shareHelp,
         change: "cost",
         noise: "noise",
-      },
+      }),
       after: "delta_ns",
       value: ({ rows }, row) =>
         percentChange(numberAt(rows, "before_ns", row) ?? 0, numberAt(rows, "exp_ns", row) ?? 0),
     },
     {
-      column: {
-        key: "both_calls",
-        label: text.columns.bothCalls,
-        type: "string",
-        unit: null,
-        help: text.columns.callsHelp,
-      },
+      column: textColumn("both_calls", text.columns.bothCalls, { help: text.columns.callsHelp }),
       after: "exp_ns",
       value: ({ rows }, row) => {
         const [before, after] = ["calls", "exp_calls"].map((key) =>

@@ -9,24 +9,18 @@ import {
   deltaOf,
   deltaPercentOf,
   numberAt,
+  numberColumn,
   type Rows,
   STATUS,
+  statusColumn,
   statusOf,
   type Table,
+  textColumn,
   withShortNames,
 } from "../../table";
 import { type Divisors, MEASURES, type Part } from "./parts";
 
 const exp = (key: string) => `exp_${key}`;
-
-const STATUS_COLUMN: Column = {
-  key: STATUS,
-  label: text.columns.status,
-  type: "string",
-  unit: null,
-  help: text.columns.statusHelp,
-  words: text.columns.statuses,
-};
 
 /** In the order in which they stand. */
 const OPERATOR_MEASURES = ["device_self_ns", "host_self_ns", "device_total_ns", "host_total_ns"];
@@ -69,10 +63,7 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
   for (const key of [CALLS, ...measures]) {
     const before = divided(table.rows[key], divisors.before);
     const after = divided(table.rows[exp(key)], divisors.after);
-    rows[key] = before;
-    rows[exp(key)] = after;
-    rows[deltaOf(key)] = before.map((value, row) => (after[row] ?? 0) - value);
-    rows[deltaPercentOf(key)] = before.map((value, row) => percentChange(value, after[row]));
+    Object.assign(rows, bothSides(key, before, after));
   }
   const changes = (row: number) => measures.map((key) => numberAt(rows, deltaOf(key), row) ?? 0);
   rows[STATUS] = Array.from({ length }, (_, row) => {
@@ -84,24 +75,42 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
     const differs = measures.findIndex((_, m) => sizes[a]?.[m] !== sizes[b]?.[m]);
     return differs < 0 ? 0 : (sizes[b]?.[differs] ?? 0) - (sizes[a]?.[differs] ?? 0);
   });
-  const described = (key: string) => table.columns.find((column) => column.key === key);
   // What is compared first stands first, where it is seen in any window.
   const others = measures.filter((key) => key !== choice.shown);
   const columns = [choice.shown, CALLS, ...others].flatMap((key) =>
-    [key, exp(key), deltaOf(key)].flatMap((name) => {
-      const column = described(name);
-      const shown = [CALLS, choice.shown].includes(key);
-      return column ? completed({ ...column, hidden: !shown }, key, key === choice.shown) : [];
-    }),
+    columnsOf(table.columns, key, [CALLS, choice.shown].includes(key), key === choice.shown),
   );
-  const name = described("name");
+  const name = table.columns.find(({ key }) => key === "name");
   const sorted = {
-    columns: [...(name ? [{ ...name }] : []), STATUS_COLUMN, ...columns],
+    columns: [...(name ? [{ ...name }] : []), statusColumn(text.columns), ...columns],
     rows: Object.fromEntries(
       Object.entries(rows).map(([key, cells]) => [key, order.map((row) => cells[row])]),
     ),
   };
   return short ? withShortNames(sorted) : sorted;
+}
+
+/** A number on both sides, and how it changed. */
+function bothSides(key: string, before: readonly number[], after: readonly number[]) {
+  return {
+    [key]: before,
+    [exp(key)]: after,
+    [deltaOf(key)]: before.map((value, row) => (after[row] ?? 0) - value),
+    [deltaPercentOf(key)]: before.map((value, row) => percentChange(value, after[row])),
+  };
+}
+
+/** The columns of such a number that the server describes. */
+function columnsOf(
+  described: readonly Column[],
+  key: string,
+  shown: boolean,
+  percentShown: boolean,
+): Column[] {
+  return [key, exp(key), deltaOf(key)].flatMap((name) => {
+    const column = described.find((candidate) => candidate.key === name);
+    return column ? completed({ ...column, hidden: !shown }, key, percentShown) : [];
+  });
 }
 
 /** A column of differences knows that it is one, and the percentages stand behind it. */
@@ -111,15 +120,11 @@ function completed(column: Column, of: string, percentShown: boolean): Column[] 
   const label = columnWords(column).label.replace(/^Δ /, "");
   return [
     { ...column, change },
-    {
-      key: deltaPercentOf(of),
-      label: text.columns.deltaPercent(label),
-      type: "number",
-      unit: "percent",
+    numberColumn(deltaPercentOf(of), text.columns.deltaPercent(label), "percent", {
       help: text.columns.deltaPercentHelp(label),
       change,
       hidden: !percentShown,
-    },
+    }),
   ];
 }
 
@@ -154,44 +159,29 @@ export function partsTable(
     path: parts.map(({ path }) => path),
   };
   for (const key of MEASURES) {
-    rows[key] = parts.map(({ values }) => values[key].before);
-    rows[exp(key)] = parts.map(({ values }) => values[key].after);
-    rows[deltaOf(key)] = parts.map(({ values }) => values[key].after - values[key].before);
-    rows[deltaPercentOf(key)] = parts.map(({ values }) =>
-      percentChange(values[key].before, values[key].after),
+    const [before, after] = (["before", "after"] as const).map((side) =>
+      parts.map(({ values }) => values[key][side]),
     );
+    Object.assign(rows, bothSides(key, before ?? [], after ?? []));
   }
   const numbers = [measure, ...MEASURES.filter((key) => key !== measure)].flatMap((key) =>
-    [key, exp(key), deltaOf(key)].flatMap((name) => {
-      const column = described.find((candidate) => candidate.key === name);
-      return column ? completed({ ...column, hidden: key !== measure }, key, key === measure) : [];
-    }),
+    columnsOf(described, key, key === measure, key === measure),
   );
   const kind = described.find(({ key }) => key === "kind");
   return {
     columns: [
-      {
-        key: "part",
-        label: text.tables.part,
-        type: "string",
-        unit: null,
-        help: text.tables.partHelp,
-      },
-      STATUS_COLUMN,
+      textColumn("part", text.tables.part, { help: text.tables.partHelp }),
+      statusColumn(text.columns),
       ...(kind ? [{ ...kind, words: text.kinds }] : []),
       ...(grouped
         ? [
-            {
-              key: "times",
-              label: text.tables.times,
-              type: "number",
-              unit: "count",
+            numberColumn("times", text.tables.times, "count", {
               help: text.tables.timesHelp,
-            } as const,
+            }),
           ]
         : []),
       ...numbers,
-      { key: "path", label: text.tables.path, type: "string", unit: null, hidden: true },
+      textColumn("path", text.tables.path, { hidden: true }),
     ],
     rows,
   };

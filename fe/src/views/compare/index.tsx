@@ -9,7 +9,7 @@ import {
 } from "../../api";
 import { bytes, equals, fraction } from "../../format";
 import { compareTexts, reasonText } from "../../i18n";
-import { traceProgress, traceTitle } from "../../shell";
+import { Choice, traceProgress, traceTitle } from "../../shell";
 import {
   baselineKey,
   change,
@@ -19,7 +19,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Button, Empty, Flow, Missing, Panel, ProgressBar, Segmented } from "../../ui";
+import { Button, Empty, Flow, Missing, Panel, ProgressBar } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
@@ -35,20 +35,15 @@ import "./compare.css";
 
 const text = compareTexts.states;
 
-const HOW_MANY = [
-  { value: "two", label: compareTexts.many.two },
-  { value: "many", label: compareTexts.many.many },
-] as const;
-
 export default function Compare() {
   const [howMany] = useAddress(params.howMany);
   return (
     <>
       <div className="compare-how-many">
-        <Segmented
+        <Choice
+          param={params.howMany}
           label={compareTexts.many.howMany}
-          value={howMany}
-          options={HOW_MANY}
+          names={compareTexts.many}
           onChange={showHowMany}
         />
       </div>

@@ -7,10 +7,8 @@ import { byName, type Divisors, dividesBySteps, type Part, partsOf, UNDIVIDED } 
 
 export interface Look {
   readonly measure: CompareMeasure;
-  readonly setMeasure: (measure: CompareMeasure) => void;
   /** Parts of one name as one. */
   readonly grouped: boolean;
-  readonly setOrder: (order: "each" | "name") => void;
   /** Whether there are steps to divide by. */
   readonly canDivide: boolean;
   readonly perStep: boolean;
@@ -23,8 +21,8 @@ export interface Look {
 }
 
 export function useLook(answer: Compared | undefined): Look {
-  const [wanted, setMeasure] = useAddress(params.measure);
-  const [order, setOrder] = useAddress(params.order);
+  const [wanted] = useAddress(params.measure);
+  const [order] = useAddress(params.order);
   const [sum, setSum] = useAddress(params.sum);
   const [page, setPage] = useAddress(params.page);
   const before = answer?.meta.steps ?? 0;
@@ -44,9 +42,7 @@ export function useLook(answer: Compared | undefined): Look {
   return {
     // On a host without a device all times are those of the host.
     measure: device ? wanted : "total_ns",
-    setMeasure,
     grouped,
-    setOrder,
     canDivide: before > 0 && after > 0 && (before > 1 || after > 1),
     perStep,
     // What would be chosen anyway is not written.

@@ -4,7 +4,7 @@ import type { Trends } from "../../api";
 import { change as signed } from "../../format";
 import { textFor } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
-import type { Cell, Column, Table } from "../../table";
+import { type Cell, type Column, numberColumn, type Table, textColumn } from "../../table";
 
 const text = changeTexts.trends;
 
@@ -32,9 +32,7 @@ export function metricName({ metric }: Trend): string {
 }
 
 export function trendsTable(answer: Trends): Table {
-  const columns: Column[] = [
-    { key: "trace", label: text.trace, type: "string", unit: null, grow: true },
-  ];
+  const columns: Column[] = [textColumn("trace", text.trace, { grow: true })];
   const rows: Record<string, readonly Cell[]> = {
     trace: answer.recordings.map(({ name }) => name),
   };
@@ -42,44 +40,19 @@ export function trendsTable(answer: Trends): Table {
     const { metric, points } = trend;
     const name = metricName(trend);
     const percent = (value: number | null) => (value === null ? null : 100 * value);
-    const said = { type: "string", unit: null } as const;
     columns.push(
-      {
-        key: metric,
-        label: name,
-        type: "number",
-        unit: "ns",
-        help: text.valueHelp,
-        family: metric,
-      },
-      {
-        key: `${metric}_shift`,
-        label: text.shift(name),
-        type: "number",
-        unit: "percent",
+      numberColumn(metric, name, "ns", { help: text.valueHelp, family: metric }),
+      numberColumn(`${metric}_shift`, text.shift(name), "percent", {
         help: text.shiftHelp,
         change: "cost",
         noise: `${metric}_noise`,
-      },
-      {
-        key: `${metric}_interval`,
-        label: text.interval(name),
-        ...said,
-        help: text.intervalHelp,
-      },
-      {
-        key: `${metric}_verdict`,
-        label: text.verdict(name),
-        ...said,
+      }),
+      textColumn(`${metric}_interval`, text.interval(name), { help: text.intervalHelp }),
+      textColumn(`${metric}_verdict`, text.verdict(name), {
         help: text.verdictHelp,
         words: text.verdicts,
-      },
-      {
-        key: `${metric}_since`,
-        label: text.since(name),
-        ...said,
-        help: text.sinceHelp,
-      },
+      }),
+      textColumn(`${metric}_since`, text.since(name), { help: text.sinceHelp }),
     );
     rows[metric] = points.map(({ value }) => value);
     rows[`${metric}_shift`] = points.map(({ shift }) => percent(shift));

@@ -2,16 +2,13 @@ import { useMemo } from "react";
 import { ViewTable } from "../../answers/AnswerTable";
 import type { CriticalPath, NameOnPath } from "../../api";
 import { criticalpath } from "../../i18n/en/criticalpath";
+import { Choice } from "../../shell";
 import { type Picked, useAddress, usePicked } from "../../state";
 import { declaredTable, derive, shareOf, type Table, textAt } from "../../table";
-import { Empty, Panel, Segmented } from "../../ui";
+import { Empty, Panel } from "../../ui";
 import { params } from "./params";
 
 const text = criticalpath.names;
-const LISTS = (["operators", "kernels", "functions", "modules"] as const).map((value) => ({
-  value,
-  label: text[value],
-}));
 const TIMES = "times of a name";
 const DEVICE_WORK = ["kernel", "copy", "communication"] as const;
 /** What the host has is no slack of work; the id of the column says that. */
@@ -19,14 +16,14 @@ const HOST_SLACK = { id: "", label: text.hostSlack, help: text.hostSlackHelp };
 
 /** The operators, kernels, functions and modules that the path runs through. */
 export function Names({ answer }: { answer: CriticalPath }) {
-  const [list, setList] = useAddress(params.names);
+  const [list] = useAddress(params.names);
   const [picked, setPicked] = usePicked();
   const table = useMemo(() => nameTable(answer, answer[list]), [answer, list]);
   return (
     <Panel
       title={text.title}
       help={text.help}
-      actions={<Segmented label={text.kind} value={list} options={LISTS} onChange={setList} />}
+      actions={<Choice param={params.names} label={text.kind} names={text} />}
     >
       {answer[list].length === 0 ? (
         <Empty reason={text.none} />

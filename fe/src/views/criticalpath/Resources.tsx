@@ -3,7 +3,7 @@ import { type CriticalPath, type ResourceId, reportMade } from "../../api";
 import { count, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { change, setAddress } from "../../state";
-import { SimpleTable, type Table } from "../../table";
+import { numberColumn, SimpleTable, type Table, textColumn } from "../../table";
 import { Link, Panel, Swatch } from "../../ui";
 import { PIECES } from "./Pieces";
 import { params } from "./params";
@@ -80,20 +80,21 @@ export function resourceTable({ resources, steps, total_ns }: CriticalPath): Tab
   const mean = (ns: number | null | undefined) => (typeof ns === "number" ? ns / n : null);
   const share = (ns: number | null | undefined) =>
     typeof ns === "number" && total_ns > 0 ? (100 * ns) / total_ns : null;
-  const number = { type: "number" as const, missing: said.missing };
-  const time = { ...number, unit: "ns" as const, family: TIMES };
-  const percent = { ...number, unit: "percent" as const };
-  const word = { type: "string" as const, unit: null };
+  const missing = { missing: said.missing };
+  const time = (key: string, label: string, help: string) =>
+    numberColumn(key, label, "ns", { help, family: TIMES, ...missing });
+  const percent = (key: string, label: string, help: string, bar = false) =>
+    numberColumn(key, label, "percent", { help, bar, ...missing });
   return {
     columns: [
-      { key: "resource", label: said.resource, ...word },
-      { key: "on_path_ns", label: said.onPath, help: said.onPathHelp, ...time },
-      { key: "share", label: said.share, help: said.shareHelp, bar: true, ...percent },
-      { key: "free_ns", label: said.free, help: said.freeHelp, ...time },
-      { key: "free_share", label: said.freeShare, help: said.freeHelp, ...percent },
-      { key: "faster_ns", label: said.faster, help: said.fasterHelp, ...time },
-      { key: "faster_share", label: said.fasterShare, help: said.fasterHelp, ...percent },
-      { key: "next", label: said.next, help: said.nextHelp, ...word },
+      textColumn("resource", said.resource),
+      time("on_path_ns", said.onPath, said.onPathHelp),
+      percent("share", said.share, said.shareHelp, true),
+      time("free_ns", said.free, said.freeHelp),
+      percent("free_share", said.freeShare, said.freeHelp),
+      time("faster_ns", said.faster, said.fasterHelp),
+      percent("faster_share", said.fasterShare, said.fasterHelp),
+      textColumn("next", said.next, { help: said.nextHelp }),
     ],
     rows: {
       resource: told.map(({ resource }) => resourceName(resource)),

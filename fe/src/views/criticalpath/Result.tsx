@@ -4,7 +4,7 @@ import type { WhatIf } from "../../api";
 import { StackedBars } from "../../charts";
 import { duration, fraction } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
-import { SimpleTable, type Table } from "../../table";
+import { type Column, numberColumn, SimpleTable, type Table, textColumn } from "../../table";
 import { Tile } from "../../ui";
 import { byResource, RESOURCES, resourceColor, resourceName } from "./parts";
 import { refusalText } from "./Quality";
@@ -114,9 +114,6 @@ function NewPath({ answer }: { answer: WhatIf }) {
   );
 }
 
-const TIMES = "times of the what-if";
-const time = { type: "number", unit: "ns", family: TIMES } as const;
-
 type Times = Readonly<Record<(typeof RESOURCES)[number], number>>;
 
 export function pathTable(
@@ -125,38 +122,39 @@ export function pathTable(
   after: Times,
   steps: number,
 ): Table {
-  const total = (of: Times) => told.reduce((sum, each) => sum + of[each], 0) / steps;
-  const befores = [...told.map((each) => before[each] / steps), total(before)];
-  const afters = [...told.map((each) => after[each] / steps), total(after)];
-  return {
-    columns: [
-      { key: "resource", label: text.resource, type: "string", unit: null },
-      { key: "before_ns", label: text.before, ...time },
-      { key: "after_ns", label: text.after, ...time },
-      { key: "change_ns", label: text.change, change: "cost", ...time },
-    ],
-    rows: {
-      resource: [...told.map(resourceName), text.mean],
-      before_ns: befores,
-      after_ns: afters,
-      change_ns: afters.map((ns, at) => ns - (befores[at] ?? 0)),
-    },
+  const times = (of: Times) => {
+    const each = told.map((resource) => of[resource] / steps);
+    return [...each, each.reduce((sum, ns) => sum + ns, 0)];
   };
+  const names = [...told.map(resourceName), text.mean];
+  return changeTable(textColumn("resource", text.resource), names, times(before), times(after));
 }
 
-export function stepTable({ names, step_before_ns, step_after_ns }: WhatIf): Table {
+export function stepTable({ names, step_before_ns: before, step_after_ns: after }: WhatIf): Table {
+  return changeTable(textColumn("step", text.step), names, before, after ?? []);
+}
+
+/** Times before and after, and what became of them. */
+function changeTable(
+  of: Column,
+  names: readonly string[],
+  before: readonly number[],
+  after: readonly number[],
+): Table {
+  const time = (key: string, label: string, more: Partial<Column> = {}) =>
+    numberColumn(key, label, "ns", { family: "times of the what-if", ...more });
   return {
     columns: [
-      { key: "step", label: text.step, type: "string", unit: null },
-      { key: "before_ns", label: text.before, ...time },
-      { key: "after_ns", label: text.after, ...time },
-      { key: "change_ns", label: text.change, change: "cost", ...time },
+      of,
+      time("before_ns", text.before),
+      time("after_ns", text.after),
+      time("change_ns", text.change, { change: "cost" }),
     ],
     rows: {
-      step: names,
-      before_ns: step_before_ns,
-      after_ns: step_after_ns ?? [],
-      change_ns: (step_after_ns ?? []).map((ns, at) => ns - (step_before_ns[at] ?? 0)),
+      [of.key]: names,
+      before_ns: before,
+      after_ns: after,
+      change_ns: after.map((ns, at) => ns - (before[at] ?? 0)),
     },
   };
 }

@@ -1,6 +1,6 @@
 /** How long the steps would take after some changes. */
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type CriticalPath, useWhatIf } from "../../api";
+import { type CriticalPath, useTraceQuery } from "../../api";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { useAddress, useTrace } from "../../state";
 import { Async, Button, Panel } from "../../ui";
@@ -71,6 +71,6 @@ function Answer() {
 }
 
 function Replayed({ changes }: { changes: readonly Change[] }) {
-  const query = useWhatIf(useTrace().sel, CHANGES.format(changes));
+  const query = useTraceQuery("what_if", useTrace().sel, { changes: CHANGES.format(changes) });
   return <Async query={query}>{(answer) => <Result answer={answer} />}</Async>;
 }

@@ -4,14 +4,14 @@ import {
   type CriticalPath as Path,
   type ResourceOnPath,
   reportMade,
-  useCriticalPath,
+  useTraceQuery,
 } from "../../api";
 import { Columns, rangeWithin } from "../../charts/stackedColumns";
 import { duration, fraction, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
-import { PartialNotes } from "../../shell";
+import { Choice, PartialNotes } from "../../shell";
 import { useAddress, useTrace } from "../../state";
-import { Async, Empty, Flow, Panel, Segmented, Swatch } from "../../ui";
+import { Async, Empty, Flow, Panel, Swatch } from "../../ui";
 import { Names } from "./Names";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
@@ -24,13 +24,8 @@ import "./criticalpath.css";
 /** Smaller savings stand in the table alone. */
 const TOLD_SHARE = 0.05;
 
-const MODES = [
-  { value: "absolute", label: text.absolute },
-  { value: "percent", label: text.percent },
-] as const;
-
 export default function CriticalPath() {
-  const query = useCriticalPath(useTrace().sel);
+  const query = useTraceQuery("critical_path", useTrace().sel);
   return <Async query={query}>{(answer) => <Content answer={answer} />}</Async>;
 }
 
@@ -113,7 +108,7 @@ function ifFree(first: ResourceOnPath, path: Path): string {
 }
 
 function StepsPanel({ steps }: { steps: Path["steps"] }) {
-  const [mode, setMode] = useAddress(params.mode);
+  const [mode] = useAddress(params.mode);
   const [step, setStep] = useAddress(params.step);
   const [wanted, setRange] = useAddress(params.range);
   const series = useMemo(() => seriesOf(steps), [steps]);
@@ -124,7 +119,7 @@ function StepsPanel({ steps }: { steps: Path["steps"] }) {
     <Panel
       title={text.chart}
       help={text.chartHelp}
-      actions={<Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />}
+      actions={<Choice param={params.mode} label={text.mode} names={text} />}
     >
       <Columns
         title={text.chart}

@@ -19,7 +19,7 @@ const words = ranksTexts.scatter;
 
 export function Collectives() {
   const { sel } = useTrace();
-  const query = useRanksQuery("ranks/collectives", sel?.run ?? null, sel?.span ?? null);
+  const query = useRanksQuery("ranks/collectives", sel);
   return (
     <div id={COLLECTIVES.id} className="run-collectives">
       <QueryPanel
@@ -52,7 +52,7 @@ export function Collectives() {
 export function SizeAndBandwidth({ answer }: { answer: RanksOverview }) {
   const { fits, fit_columns: columns, groups } = answer;
   const { sel } = useTrace();
-  const collectives = useRanksQuery("ranks/collectives", sel?.run ?? null, sel?.span ?? null).data;
+  const collectives = useRanksQuery("ranks/collectives", sel).data;
   const shown = useMemo(() => fits.filter(({ points }) => points.some(hasSpeed)), [fits]);
   const series = useMemo(() => shown.map(seriesOf), [shown]);
   const table = useMemo(

@@ -3,10 +3,10 @@ import { useMemo, useState } from "react";
 import { type Distributed, useDistributed } from "../../api";
 import { count } from "../../format";
 import { ranksTexts, distributedTexts as text } from "../../i18n";
-import { PartialNotes } from "../../shell";
+import { Choice, PartialNotes } from "../../shell";
 import { change, setAddress, useAddress, useTrace } from "../../state";
 import { inWords } from "../../table";
-import { Async, Button, Combo, Flow, Panel, Segmented } from "../../ui";
+import { Async, Button, Combo, Flow, Panel } from "../../ui";
 import { Charts } from "./Charts";
 import { params } from "./params";
 import { RunAnswer } from "./RunAnswer";
@@ -17,14 +17,7 @@ import { Devices, Operations } from "./TablePanels";
 const ALL = "*";
 /** With more ranks the details are asked for by hand. */
 export const MOST_AT_ONCE = 64;
-const ORDERS = [
-  { value: "rank", label: text.byRank },
-  { value: "slowest", label: text.bySlowest },
-] as const;
-const MODES = [
-  { value: "absolute", label: text.absolute },
-  { value: "percent", label: text.percent },
-] as const;
+const ORDERS = { rank: text.byRank, slowest: text.bySlowest };
 
 interface Props {
   readonly ranks: number;
@@ -46,7 +39,7 @@ export function Details(props: Props) {
 
 function Opened(props: Props) {
   const { sel } = useTrace();
-  const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
+  const query = useDistributed(sel);
   return (
     <>
       {props.ranks > MOST_AT_ONCE && <RunAnswer />}
@@ -59,7 +52,7 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
   const { sel } = useTrace();
   const [wantedStep, setStep] = useAddress(params.step);
   const [order] = useAddress(params.order);
-  const [mode, setMode] = useAddress(params.mode);
+  const [mode] = useAddress(params.mode);
   const [range, setRange] = useAddress(params.range);
   const { workers } = answer;
   const definitions = useMemo(() => answer.definitions.map(inWords), [answer.definitions]);
@@ -84,18 +77,18 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
               onChange={(next) => setStep(next === ALL ? null : next)}
             />
             {workers.length > 1 && (
-              <Segmented
+              <Choice
                 labelled
+                param={params.order}
                 label={text.order}
-                value={order}
-                options={ORDERS}
+                names={ORDERS}
                 // Positions mean other ranks in another order.
                 onChange={(next) =>
                   setAddress(change(params.order, next), change(params.range, null))
                 }
               />
             )}
-            <Segmented labelled label={text.mode} value={mode} options={MODES} onChange={setMode} />
+            <Choice labelled param={params.mode} label={text.mode} names={text} />
             {without > 0 && <span className="muted">{text.stepMissing(String(without))}</span>}
           </section>
           <Charts

@@ -1,9 +1,10 @@
 /** A picture of all ranks and steps; the means are in the table of ranks, too. */
 import { useMemo } from "react";
-import { type HeatMap as Answer, type RunRanks, useRankHeat } from "../../api";
+import { type HeatMap as Answer, type RunRanks, useRanksQuery } from "../../api";
 import { HeatMap } from "../../charts";
 import { count, value } from "../../format";
 import { ranksTexts } from "../../i18n";
+import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
 import { Async, Empty, Panel, Segmented } from "../../ui";
 import { METRICS, type Metric, metricOf } from "./metrics";
@@ -12,10 +13,6 @@ import { params } from "./params";
 import { rankName } from "./sentence";
 
 const text = ranksTexts.heat;
-const ORDERS = (["rank", "node", "value"] as const).map((each) => ({
-  value: each,
-  label: text.orders[each],
-}));
 const LONGEST_NAME = 10;
 
 interface Props {
@@ -30,10 +27,10 @@ interface Props {
 export function HeatMapPanel({ metrics, ...props }: Props) {
   const { sel } = useTrace();
   const [wanted, setMetric] = useAddress(params.heat);
-  const [order, setOrder] = useAddress(params.heatOrder);
+  const [order] = useAddress(params.heatOrder);
   const known = METRICS.filter((each) => metrics.includes(each));
   const metric = known.find((each) => each === metricOf(wanted)) ?? known[0] ?? METRICS[0];
-  const query = useRankHeat(sel?.run ?? null, sel?.span ?? null, metric);
+  const query = useRanksQuery("ranks/heatmap", sel, { metric });
   return (
     <Panel
       title={text.title}
@@ -44,19 +41,11 @@ export function HeatMapPanel({ metrics, ...props }: Props) {
             labelled
             label={text.metric}
             value={metric}
-            options={known.map((each) => ({
-              value: each,
-              label: text.metrics[each],
-            }))}
+            options={known}
+            names={text.metrics}
             onChange={setMetric}
           />
-          <Segmented
-            labelled
-            label={text.order}
-            value={order}
-            options={ORDERS}
-            onChange={setOrder}
-          />
+          <Choice labelled param={params.heatOrder} label={text.order} names={text.orders} />
         </>
       }
     >

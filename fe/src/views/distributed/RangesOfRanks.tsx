@@ -19,7 +19,7 @@ const ofStep = (step: string | null) => (step === null ? {} : { step });
 /** Renders nothing where no rank names a range. */
 export function RangesOfRanks({ step, onPick }: Props) {
   const { sel } = useTrace();
-  const { data } = useRanksQuery("ranks/ranges", sel?.run ?? null, sel?.span ?? null, ofStep(step));
+  const { data } = useRanksQuery("ranks/ranges", sel, ofStep(step));
   const [range, setRange] = useAddress(params.named);
   if (!data || rowCount(data.names) === 0) return null;
   return (
@@ -45,10 +45,7 @@ export function RangesOfRanks({ step, onPick }: Props) {
 
 function OnEachRank({ range, step, onPick }: Props & { readonly range: string }) {
   const { sel } = useTrace();
-  const query = useRanksQuery("ranks/range", sel?.run ?? null, sel?.span ?? null, {
-    name: range,
-    ...ofStep(step),
-  });
+  const query = useRanksQuery("ranks/range", sel, { name: range, ...ofStep(step) });
   const title = step === null ? text.onEach(range) : text.onEachInStep(range, step);
   return (
     <div className="run-range">

@@ -11,7 +11,7 @@ const words = overviewTexts;
 
 export function RunAnswer() {
   const { sel } = useTrace();
-  const query = useRunFindings(sel?.run ?? null, sel?.span ?? null);
+  const query = useRunFindings(sel);
   return (
     <div className="beside">
       <Async query={query}>{(answer) => <Content answer={answer} />}</Async>

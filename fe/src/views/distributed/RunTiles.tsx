@@ -12,18 +12,8 @@ const LONGEST = 10;
 
 /** The run in a few numbers. */
 export function RunTiles({ answer }: { answer: RanksOverview }) {
-  const { tiles, layout } = answer;
-  const { present, expected, loading, failed, step_ns: step } = tiles;
-  const missing = expected === null ? 0 : Math.max(0, expected - present - loading - failed);
-  const some = (of: number, words: (n: string) => string) => (of > 0 ? [words(count(of))] : []);
-  const whereabouts = layout.nodes === null ? [] : [text.nodes(count(layout.nodes))];
-  const lacking = [
-    ...some(loading, text.loading),
-    ...some(failed, text.failed),
-    ...some(missing, text.missing),
-  ];
-  const ranks = expected === null ? count(present) : text.of(count(present), count(expected));
-  const short = ranks.length <= LONGEST;
+  const { tiles } = answer;
+  const { present, loading, step_ns: step } = tiles;
   const share = (ns: number | null, unknown: string) =>
     ns === null ? unknown : step ? text.ofStep(fraction(ns / step)) : "";
   const unknown = present < 2 ? text.oneRank : text.unmatched;
@@ -41,16 +31,7 @@ export function RunTiles({ answer }: { answer: RanksOverview }) {
   const nobody = later ?? text.nobodyRemark;
   return (
     <dl className="tiles">
-      <Tile
-        label={text.ranks}
-        help={text.ranksHelp}
-        value={short ? ranks : count(present)}
-        remark={[
-          ...(short || expected === null ? [] : [text.ofAll(count(expected))]),
-          ...(lacking.length > 0 ? lacking : whereabouts),
-        ].join(", ")}
-        onOpen={() => showRanks("rank")}
-      />
+      <RanksTile answer={answer} />
       <Tile
         label={text.step}
         help={text.stepHelp}
@@ -82,5 +63,32 @@ export function RunTiles({ answer }: { answer: RanksOverview }) {
         onOpen={tiles.lost_ns ? () => showRanks("-late_ns") : undefined}
       />
     </dl>
+  );
+}
+
+/** How many ranks there are, and which are not here. */
+function RanksTile({ answer: { tiles, layout } }: { answer: RanksOverview }) {
+  const { present, expected, loading, failed } = tiles;
+  const missing = expected === null ? 0 : Math.max(0, expected - present - loading - failed);
+  const some = (of: number, words: (n: string) => string) => (of > 0 ? [words(count(of))] : []);
+  const lacking = [
+    ...some(loading, text.loading),
+    ...some(failed, text.failed),
+    ...some(missing, text.missing),
+  ];
+  const whereabouts = layout.nodes === null ? [] : [text.nodes(count(layout.nodes))];
+  const ranks = expected === null ? count(present) : text.of(count(present), count(expected));
+  const short = ranks.length <= LONGEST;
+  return (
+    <Tile
+      label={text.ranks}
+      help={text.ranksHelp}
+      value={short ? ranks : count(present)}
+      remark={[
+        ...(short || expected === null ? [] : [text.ofAll(count(expected))]),
+        ...(lacking.length > 0 ? lacking : whereabouts),
+      ].join(", ")}
+      onOpen={() => showRanks("rank")}
+    />
   );
 }

@@ -1,6 +1,6 @@
 /** How well the ranks of a run work together: who is slow, why, what it costs, and how fast the links are. */
 import { useMemo } from "react";
-import { hasNoRanks, type RanksOverview, useRanks, useStatus } from "../../api";
+import { hasNoRanks, type RanksOverview, useRanksQuery, useStatus } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
@@ -22,7 +22,7 @@ import "./distributed.css";
 
 export default function Distributed() {
   const { sel } = useTrace();
-  const query = useRanks(sel?.run ?? null, sel?.span ?? null);
+  const query = useRanksQuery("ranks", sel);
   const status = useStatus().data;
   // Not an error: the program did not communicate. Where that is known nothing is asked.
   const without = sel !== null && hasNoRanks(status, sel.run, sel.span);

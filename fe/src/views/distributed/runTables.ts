@@ -15,6 +15,7 @@ import {
   type Rows,
   type Table,
   tableOf,
+  textColumn,
 } from "../../table";
 import { rangesOf } from "./ranks";
 
@@ -117,7 +118,7 @@ export function fitsTable(columns: readonly Column[], fits: readonly BandwidthFi
   return tableOf(
     [
       {
-        column: { key: "which", label: text.scatter.which, type: "string", unit: null },
+        column: textColumn("which", text.scatter.which),
         cell: fitName,
       },
       ...declaredCells<BandwidthFit>(columns, {

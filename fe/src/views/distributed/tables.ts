@@ -1,7 +1,7 @@
 /** The tables of the view. Pure. */
 import type { DeviceProperties, Distributed, RankWorker } from "../../api";
 import { distributedTexts as text } from "../../i18n";
-import { type Cell, type Column, type Table, tableOf } from "../../table";
+import { type Cell, type Column, numberColumn, type Table, tableOf } from "../../table";
 import { groupsOf } from "./ranks";
 
 interface DeviceRow {
@@ -72,14 +72,10 @@ export function operationTable(
     for (const key of OF_UNMATCHED) hidden.add(key);
   }
   const waited = {
-    column: {
-      key: "wait_percent",
-      label: text.operations.waitShare,
+    column: numberColumn("wait_percent", text.operations.waitShare, "percent", {
       help: text.operations.waitHelp,
-      type: "number" as const,
-      unit: "percent" as const,
       bar: true,
-    },
+    }),
     cell: (row: number): Cell => {
       const wait = rows.wait_ns?.[row];
       const split = Number(rows.latency_ns?.[row] ?? 0) - Number(rows.unmatched_ns?.[row] ?? 0);

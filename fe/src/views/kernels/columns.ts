@@ -1,12 +1,14 @@
 import type { KernelsTable } from "../../api";
 import { compareTexts, kernelsTexts } from "../../i18n";
 import {
+  allRows,
   type Cell,
   declared,
   derive,
   described,
   hiding,
   numberAt,
+  rowsAt,
   type Table,
   withBaseline,
   withShortNames,
@@ -91,13 +93,10 @@ export function byOperator({ columns, rows }: Table): Table {
 const OF_NAME = ["name", "short_name", "kind", "library"];
 
 /** The rows of one kernel, without the columns that are the same in all of them; the first is the operator. */
-export function rowsOf({ columns, rows }: Table, name: string): Table {
-  const wanted = (rows.name ?? []).flatMap((cell, row) => (cell === name ? [row] : []));
-  const kept = columns.filter(({ key }) => !OF_NAME.includes(key));
-  return {
-    columns: kept,
-    rows: Object.fromEntries(
-      kept.map(({ key }) => [key, wanted.map((row) => rows[key]?.[row] ?? null)]),
-    ),
-  };
+export function rowsOf(table: Table, name: string): Table {
+  const { columns, rows } = rowsAt(
+    table,
+    allRows(table).filter((row) => table.rows.name?.[row] === name),
+  );
+  return { columns: columns.filter(({ key }) => !OF_NAME.includes(key)), rows };
 }

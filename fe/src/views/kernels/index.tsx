@@ -6,21 +6,16 @@ import { TopNControl } from "../../charts";
 import { kernelColor } from "../../draw/parts";
 import { duration } from "../../format";
 import { noteText, kernelsTexts as text } from "../../i18n";
+import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
 import { type Rows, rowCount, textAt } from "../../table";
-import { Empty, Flow, Panel, QueryPanel, Segmented } from "../../ui";
+import { Empty, Flow, Panel, QueryPanel } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
 import { params } from "./params";
 import { TensorShare } from "./TensorShare";
 import "./kernels.css";
-
-const GROUPS = (["name", "name_op_launch"] as const).map((value) => ({
-  value,
-  label: text.groups[value],
-}));
-const CHARTS = (["bars", "donut"] as const).map((value) => ({ value, label: text[value] }));
 
 export default function Kernels() {
   const { sel } = useTrace();
@@ -58,7 +53,7 @@ function NoKernels({ answer }: { answer: KernelsTable }) {
 }
 
 function LargestPanel({ query }: { query: Result<KernelsTable> }) {
-  const [chart, setChart] = useAddress(params.chart);
+  const [chart] = useAddress(params.chart);
   const [top, setTop] = useAddress(params.top);
   return (
     <QueryPanel
@@ -67,7 +62,7 @@ function LargestPanel({ query }: { query: Result<KernelsTable> }) {
       query={query}
       actions={
         <>
-          <Segmented label={text.chart} value={chart} options={CHARTS} onChange={setChart} />
+          <Choice param={params.chart} label={text.chart} names={text} />
           <TopNControl value={top} onChange={setTop} />
         </>
       }
@@ -102,7 +97,7 @@ function color(rows: Rows, row: number) {
 }
 
 function TablePanel() {
-  const [group, setGroup] = useAddress(params.group);
+  const [group] = useAddress(params.group);
   return (
     <ComparedPanel
       id="kernels"
@@ -113,7 +108,7 @@ function TablePanel() {
       sort={params.sort}
       kind="kernel"
       actions={() => (
-        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
+        <Choice labelled param={params.group} label={text.group} names={text.groups} />
       )}
       renderExpanded={(row, rows, gone) => (
         <>

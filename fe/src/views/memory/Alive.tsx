@@ -1,5 +1,5 @@
 import { AnswerTable } from "../../answers/AnswerTable";
-import { type MemoryAliveTable, useMemoryAlive } from "../../api";
+import { type MemoryAliveTable, useTraceQuery } from "../../api";
 import { momentIn } from "../../draw";
 import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
@@ -26,7 +26,11 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
   const { sel } = useTrace();
   // The peak itself is left to the server: more may have happened in the same nanosecond.
   const at = moment === null || moment.kind === "peak" ? null : moment.time;
-  const query = useMemoryAlive(sel, device, useSettled(at, SETTLE_MS), MOST_BLOCKS);
+  const query = useTraceQuery("memory/alive", device === null ? null : sel, {
+    device,
+    at_ns: useSettled(at, SETTLE_MS),
+    limit: MOST_BLOCKS,
+  });
   return (
     <QueryPanel
       title={text.alive}

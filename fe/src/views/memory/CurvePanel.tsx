@@ -4,8 +4,9 @@ import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } 
 import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
 import { noteText, t, memoryTexts as text } from "../../i18n";
+import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
-import { Combo, Failure, QueryPanel, Segmented } from "../../ui";
+import { Combo, Failure, QueryPanel } from "../../ui";
 import {
   availableLines,
   extentOf,
@@ -31,7 +32,6 @@ const COLORS: Record<LineKey, string> = {
 const HEADROOM = 0.06;
 /** Pieces are narrower than what can be pointed at. */
 const TABLE_MOMENTS = 1e5;
-const SCALES = (["zero", "fit"] as const).map((value) => ({ value, label: text.scales[value] }));
 
 interface PanelProps {
   readonly query: Result<MemoryCurves>;
@@ -45,7 +45,7 @@ interface PanelProps {
 }
 
 export function CurvePanel({ query, detail, whole, here, look }: PanelProps) {
-  const [scale, setScale] = useAddress(params.scale);
+  const [scale] = useAddress(params.scale);
   return (
     <QueryPanel
       className="across"
@@ -55,15 +55,7 @@ export function CurvePanel({ query, detail, whole, here, look }: PanelProps) {
       actions={
         <>
           <DeviceChoice look={look} devices={query.data?.meta.devices ?? []} />
-          {whole && (
-            <Segmented
-              labelled
-              label={text.scale}
-              value={scale}
-              options={SCALES}
-              onChange={setScale}
-            />
-          )}
+          {whole && <Choice labelled param={params.scale} label={text.scale} names={text.scales} />}
         </>
       }
       empty={(curves) => (whole ? null : { reason: whyNone(curves, look.device ?? "") })}

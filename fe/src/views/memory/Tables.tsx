@@ -8,8 +8,6 @@ import { OperatorsPanel } from "./Operators";
 import type { TableProps } from "./RangeLine";
 import { useTab } from "./useLook";
 
-const OPTIONS = TABS.map((value) => ({ value, label: text.tab[value] }));
-
 interface Props extends Omit<TableProps, "tabs"> {
   readonly hasCurve: boolean;
   /** Null while it is not known. */
@@ -19,7 +17,9 @@ interface Props extends Omit<TableProps, "tabs"> {
 export function Tables({ look, device, hasCurve, moment }: Props) {
   // Traces without totals have no addresses either: only the table of operators is there.
   const [tab, setTab] = useTab(hasCurve ? "alive" : "operators");
-  const tabs = <Segmented label={text.tabs} value={tab} options={OPTIONS} onChange={setTab} />;
+  const tabs = (
+    <Segmented label={text.tabs} value={tab} options={TABS} names={text.tab} onChange={setTab} />
+  );
   const props = { look, device, tabs };
   switch (tab) {
     case "events":

@@ -8,6 +8,7 @@ import {
   derive,
   inWords,
   numberAt,
+  numberColumn,
   shareOf,
   type Table,
   textAt,
@@ -85,16 +86,9 @@ export function holdersTable({ columns, rows, meta }: MemoryAliveTable): Table {
     columns: [
       ...column("operator"),
       ...column("parent"),
-      { key: "blocks", label: text.blocks, type: "number", unit: "count", help: text.blocksHelp },
+      numberColumn("blocks", text.blocks, "count", { help: text.blocksHelp }),
       ...column("bytes").map((bytes) => ({ ...inWords(bytes), help: text.holdersBytesHelp })),
-      {
-        key: "largest",
-        label: text.largest,
-        type: "number",
-        unit: "bytes",
-        help: text.largestHelp,
-        ownUnits: true,
-      },
+      numberColumn("largest", text.largest, "bytes", { help: text.largestHelp, ownUnits: true }),
     ] satisfies Column[],
     rows: Object.fromEntries(
       (["operator", "parent", "blocks", "bytes", "largest"] as const).map((key) => [

@@ -31,11 +31,6 @@ import { moduleClass } from "./moduleClass";
 import { params } from "./params";
 import "./modules.css";
 
-const SOURCES = (["nn", "lightning"] as const).map((value) => ({
-  value,
-  label: text.sources[value],
-}));
-
 /** `usual`: the source that is shown unless another is chosen. */
 export function ModulesView({ usual }: { usual: ModuleSource }) {
   const { query, source, setSource } = useSource(usual);
@@ -53,7 +48,13 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
         help={isEmpty ? text.tableHelp : text.flameHelp}
         query={query}
         actions={
-          <Segmented label={text.source} value={source} options={SOURCES} onChange={setSource} />
+          <Segmented
+            label={text.source}
+            value={source}
+            options={params.source.words}
+            names={text.sources}
+            onChange={setSource}
+          />
         }
       >
         {(answer) =>
@@ -74,7 +75,8 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
                 <Segmented
                   label={text.metric}
                   value={metric}
-                  options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
+                  options={metrics}
+                  names={text.metrics}
                   onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
                 />
               </div>

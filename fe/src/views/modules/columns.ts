@@ -1,6 +1,6 @@
 import type { ModulesTable } from "../../api";
 import { modulesTexts as text } from "../../i18n";
-import { derive, hiding, only, shareOf, type Table } from "../../table";
+import { allRows, derive, hiding, only, rowsAt, shareOf, type Table } from "../../table";
 import { type Metric, wholeOf } from "./metrics";
 
 /** The server's columns, the metric with its share as a bar. */
@@ -39,17 +39,8 @@ export function hookTable(hooks: NonNullable<ModulesTable["hooks"]>): Table {
 
 /** The modules directly inside one, the largest first. */
 export function insideOf(answer: ModulesTable, row: number, metric: Metric): Table {
-  const value = (r: number) => Number(answer.rows[metric]?.[r] ?? 0);
-  const inside = (answer.rows.parent ?? []).flatMap((parent, r) => (parent === row ? [r] : []));
+  const value = (at: number) => Number(answer.rows[metric]?.[at] ?? 0);
+  const inside = allRows(answer).filter((at) => answer.rows.parent?.[at] === row);
   inside.sort((a, b) => value(b) - value(a));
-  const { columns } = only(answer, ["name", metric]);
-  return {
-    columns,
-    rows: Object.fromEntries(
-      [...columns.map(({ key }) => key), "id"].map((key) => [
-        key,
-        inside.map((r) => answer.rows[key]?.[r]),
-      ]),
-    ),
-  };
+  return rowsAt(only(answer, ["name", metric]), inside);
 }

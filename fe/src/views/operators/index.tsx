@@ -7,7 +7,7 @@ import { TopNControl } from "../../charts";
 import { operatorColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
 import { ownersTexts, operatorsTexts as text } from "../../i18n";
-import { longestSlice } from "../../shell";
+import { Choice, longestSlice } from "../../shell";
 import { goToView, useAddress, useTrace } from "../../state";
 import { type Rows, rowCount, SimpleTable, textAt } from "../../table";
 import { Flow, Help, QueryPanel, Segmented } from "../../ui";
@@ -18,16 +18,6 @@ import { chosenMetric, type Metric, metricsOf, wholeOf } from "./metrics";
 import { ownersTable, slicesOf } from "./owners";
 import { params } from "./params";
 import "./operators.css";
-
-const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
-  value,
-  label: text.groups[value],
-}));
-const BACKWARDS = (["as_run", "with_forward"] as const).map((value) => ({
-  value,
-  label: text.backwards[value],
-}));
-const CHARTS = (["bars", "donuts"] as const).map((value) => ({ value, label: text[value] }));
 
 const NOTHING = {
   title: text.empty,
@@ -49,7 +39,7 @@ export default function Operators() {
 function LargestPanel() {
   const query = useTable(tables.operators(useTrace().sel));
   const [wanted, setMetric] = useAddress(params.metric);
-  const [chart, setChart] = useAddress(params.chart);
+  const [chart] = useAddress(params.chart);
   const [top, setTop] = useAddress(params.top);
   const metrics = query.data ? metricsOf(query.data) : [];
   const metric = chosenMetric(wanted, metrics);
@@ -65,11 +55,12 @@ function LargestPanel() {
             <Segmented
               label={text.metric}
               value={metric}
-              options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
+              options={metrics}
+              names={text.metrics}
               onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
             />
           )}
-          <Segmented label={text.chart} value={chart} options={CHARTS} onChange={setChart} />
+          <Choice param={params.chart} label={text.chart} names={text} />
           <TopNControl value={top} onChange={setTop} />
         </>
       }
@@ -113,8 +104,8 @@ function color(rows: Rows, row: number) {
 }
 
 function TablePanel() {
-  const [group, setGroup] = useAddress(params.group);
-  const [backward, setBackward] = useAddress(params.backward);
+  const [group] = useAddress(params.group);
+  const [backward] = useAddress(params.backward);
   const withForward = backward === "with_forward";
   return (
     <ComparedPanel
@@ -130,20 +121,9 @@ function TablePanel() {
       empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
       actions={(data) => (
         <>
-          <Segmented
-            labelled
-            label={text.group}
-            value={group}
-            options={GROUPS}
-            onChange={setGroup}
-          />
+          <Choice labelled param={params.group} label={text.group} names={text.groups} />
           {(withForward || (data && data.meta.unlinked_backward !== null)) && (
-            <Segmented
-              label={text.backward}
-              value={backward}
-              options={BACKWARDS}
-              onChange={setBackward}
-            />
+            <Choice param={params.backward} label={text.backward} names={text.backwards} />
           )}
         </>
       )}

@@ -2,18 +2,15 @@ import { useMemo } from "react";
 import type { Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
+import { Choice } from "../../shell";
 import { goToView, useAddress, useStepParams } from "../../state";
-import { categoryColor, Empty, Panel, Segmented } from "../../ui";
+import { categoryColor, Empty, Panel } from "../../ui";
 import { params } from "./params";
 
 const text = overviewTexts.breakdown;
-const MODES = [
-  { value: "absolute", label: text.absolute },
-  { value: "percent", label: text.percent },
-] as const;
 
 export function Breakdown({ overview: { steps, definitions } }: { overview: Overview }) {
-  const [mode, setMode] = useAddress(params.mode);
+  const [mode] = useAddress(params.mode);
   const [{ rule }] = useStepParams();
   const series = useMemo(
     () =>
@@ -30,7 +27,7 @@ export function Breakdown({ overview: { steps, definitions } }: { overview: Over
       className="area-breakdown"
       title={text.title}
       help={<CategoryHelp categories={steps.categories} definitions={definitions} />}
-      actions={<Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />}
+      actions={<Choice param={params.mode} label={text.mode} names={text} />}
     >
       {steps.names.length === 0 ? (
         <Empty reason={text.empty} remedy={text.remedy} />

@@ -1,5 +1,5 @@
 /** The stretches of time that a part of the waterfall has: where they are in the trace, and what ended them. */
-import { useWaterfall, type Waterfall } from "../../api";
+import { useTraceQuery, type Waterfall } from "../../api";
 import { partName } from "../../draw/parts";
 import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
@@ -13,7 +13,7 @@ const LISTED = 20;
 
 export function Pieces({ cause, onClose }: { cause: string; onClose: () => void }) {
   const { sel } = useTrace();
-  const query = useWaterfall(sel, cause, LISTED);
+  const query = useTraceQuery("waterfall", sel, { cause, limit: LISTED });
   return (
     <Panel
       className="area-pieces"

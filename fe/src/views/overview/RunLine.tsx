@@ -15,7 +15,7 @@ export function RunLine({ overview }: { overview: Overview }) {
 
 function Line() {
   const { sel } = useTrace();
-  const { data } = useRunFindings(sel?.run ?? null, sel?.span ?? null);
+  const { data } = useRunFindings(sel);
   if (!data || data.loaded < 2 || data.collectives === 0) return null;
   return (
     <p className="overview-run" role="note">

@@ -1,12 +1,12 @@
 /** What torch.compile did: regions, breaks, compilations, generated kernels. */
-import { useMemo } from "react";
-import { type Compiled, useCompiled } from "../../api";
+import { type Compiled, useTraceQuery } from "../../api";
 import { count, duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
-import { doorsToEvents, doorToMost, showRow } from "../../shell/findings/showInTrace";
+import { doorToMost, showRow } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
-import { type Column, numberAt, SimpleTable } from "../../table";
+import { type Cell, numberAt, rowCount, type Table } from "../../table";
 import { Panel, Tile } from "../../ui";
+import { Events, shownOf } from "./Events";
 
 /** Rows of each table. */
 const MOST = 50;
@@ -15,8 +15,8 @@ const MOST_EAGER = 20;
 /** Renders nothing if nothing was compiled. */
 export function CompiledCode() {
   const { sel } = useTrace();
-  const { data } = useCompiled(sel);
-  if (!data || (!data.totals && rowsOf(data.kernels) === 0)) return null;
+  const { data } = useTraceQuery("compiled", sel);
+  if (!data || (!data.totals && rowCount(data.kernels) === 0)) return null;
   return <Shown answer={data} />;
 }
 
@@ -31,54 +31,36 @@ interface TotalsProps {
 }
 
 function Shown({ answer }: ShownProps) {
-  const onDevice = answer.meta.device_type === "GPU";
-  const regions = useMemo(
-    () => firstRows(answer.regions, MOST, onDevice ? [] : ["device_ns"]),
-    [answer, onDevice],
-  );
-  const compilations = useMemo(() => firstRows(answer.compilations), [answer]);
-  const kernels = useMemo(() => firstRows(answer.kernels), [answer]);
-  const eager = useMemo(
-    () => firstRows(answer.eager, MOST_EAGER, onDevice ? [] : ["device_ns"]),
-    [answer, onDevice],
-  );
-  const besides = rowsOf(answer.eager);
+  const { regions, eager, compilations, kernels, totals, meta } = answer;
+  const onDevice = meta.device_type === "GPU";
+  const besides = rowCount(eager);
+  const work = onDevice ? known : knownOfHost;
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
-      {answer.totals && <Totals answer={answer} totals={answer.totals} onDevice={onDevice} />}
-      {answer.totals && (answer.totals.breaks > 0 || (answer.totals.again ?? 0) > 0) && (
+      {totals && <Totals answer={answer} totals={totals} onDevice={onDevice} />}
+      {totals && (totals.breaks > 0 || (totals.again ?? 0) > 0) && (
         <p className="program-why muted">{text.why}</p>
       )}
-      {regions && (
-        <SimpleTable
-          caption={text.regions}
-          table={regions}
-          doorOf={doorsToEvents(answer.regions.rows)}
-        />
-      )}
-      {eager && (
-        <SimpleTable
-          caption={text.eager(Math.min(besides, MOST_EAGER), besides)}
-          table={eager}
-          doorOf={doorsToEvents(answer.eager.rows)}
-        />
-      )}
-      {compilations && (
-        <SimpleTable
-          caption={text.compilationRows}
-          table={compilations}
-          doorOf={doorsToEvents(answer.compilations.rows)}
-        />
-      )}
-      {kernels && (
-        <SimpleTable
-          caption={text.kernels}
-          table={kernels}
-          doorOf={doorsToEvents(answer.kernels.rows)}
-        />
-      )}
+      <Events caption={text.regions} table={regions} shape={work} />
+      <Events
+        caption={text.eager(Math.min(besides, MOST_EAGER), besides)}
+        table={eager}
+        shape={onDevice ? eagerOf : eagerOfHost}
+      />
+      <Events caption={text.compilationRows} table={compilations} shape={known} />
+      <Events caption={text.kernels} table={kernels} shape={known} />
     </Panel>
   );
+}
+
+/** Without columns of what was not recorded. */
+const known = (table: Table) => shownOf(table, MOST, (cell) => cell !== null);
+const knownOfHost = (table: Table) => shownOf(table, MOST, ofHost);
+const eagerOf = (table: Table) => shownOf(table, MOST_EAGER, (cell) => cell !== null);
+const eagerOfHost = (table: Table) => shownOf(table, MOST_EAGER, ofHost);
+
+function ofHost(cell: Cell, key: string): boolean {
+  return key !== "device_ns" && cell !== null;
 }
 
 function Totals({ answer, totals, onDevice }: TotalsProps) {
@@ -131,23 +113,4 @@ function Totals({ answer, totals, onDevice }: TotalsProps) {
       />
     </dl>
   );
-}
-
-/** Without columns of what was not recorded. */
-function firstRows(
-  { columns, rows }: Compiled["regions"],
-  most = MOST,
-  without: readonly string[] = [],
-) {
-  if (rowsOf({ columns, rows }) === 0) return null;
-  const shown = Object.fromEntries(
-    Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
-  );
-  const told = ({ key, hidden }: Column) =>
-    !hidden && !without.includes(key) && (shown[key] ?? []).some((value) => value !== null);
-  return { columns: columns.filter(told), rows: shown };
-}
-
-function rowsOf({ rows }: Compiled["regions"]): number {
-  return Object.values(rows)[0]?.length ?? 0;
 }

@@ -1,14 +1,14 @@
 /** How the program infers: figures of its steps by phase, gaps between them, kinds of kernels. */
-import { useMemo } from "react";
-import { type Inference, useInference } from "../../api";
+import { type Inference, useTraceQuery } from "../../api";
 import { StackedBars } from "../../charts";
 import { phaseName } from "../../draw/parts";
 import { count, decimal, duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
-import { doorsToEvents, doorToMost, showInTrace } from "../../shell/findings/showInTrace";
+import { doorToMost, showInTrace } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
-import { derive, numberAt, type Rows, SimpleTable, textAt } from "../../table";
+import { numberAt, type Rows, rowCount, type Table, textAt } from "../../table";
 import { Panel, Tile } from "../../ui";
+import { Events, shownOf } from "./Events";
 import { PHASE_LANE } from "./phaseLane";
 
 /** Steps in the table. */
@@ -19,7 +19,7 @@ const MOST_KINDS = 8;
 /** Renders nothing if the trace does not show inference. */
 export function InferencePanels() {
   const { sel } = useTrace();
-  const { data } = useInference(sel);
+  const { data } = useTraceQuery("engine", sel);
   if (!data?.engine) return null;
   return <Shown answer={data} engine={data.engine} />;
 }
@@ -30,11 +30,11 @@ interface ShownProps {
 }
 
 function Shown({ answer, engine }: ShownProps) {
-  const { gaps, steps } = answer;
-  const table = useMemo(() => stepTable(steps), [steps]);
-  const total = steps?.rows.phase?.length ?? 0;
+  const { gaps } = answer;
+  const steps = answer.steps ?? NO_STEPS;
+  const total = rowCount(steps);
   const unknown = text.unknown;
-  const rows = steps?.rows ?? {};
+  const { rows } = steps;
   return (
     <Panel title={text.inference} help={text.inferenceHelp}>
       <p className="program-sentence">
@@ -99,10 +99,10 @@ function Shown({ answer, engine }: ShownProps) {
         )}
       </dl>
       <Families families={answer.families} />
-      <SimpleTable
+      <Events
         caption={text.engineSteps(Math.min(total, MOST_STEPS), total)}
-        table={table}
-        doorOf={doorsToEvents(steps?.rows ?? {})}
+        table={steps}
+        shape={stepTable}
       />
     </Panel>
   );
@@ -152,14 +152,10 @@ function Families({ families }: { families: Inference["families"] }) {
   );
 }
 
-function stepTable(steps: Inference["steps"]) {
-  const rows = Object.fromEntries(
-    Object.entries(steps?.rows ?? {}).map(([key, values]) => [key, values.slice(0, MOST_STEPS)]),
-  );
-  const columns = (steps?.columns ?? []).filter(
-    ({ key, hidden }) =>
-      !hidden && (rows[key] ?? []).some((value) => value !== null && value !== 0),
-  );
+const NO_STEPS: Table = { columns: [], rows: {} };
+
+function stepTable(steps: Table): Table {
+  const { columns, rows } = shownOf(steps, MOST_STEPS, (cell) => cell !== null && cell !== 0);
   const named = (rows.phase ?? []).map((phase) => phaseName(String(phase)));
-  return derive({ columns, rows: { ...rows, phase: named } }, []);
+  return { columns, rows: { ...rows, phase: named } };
 }

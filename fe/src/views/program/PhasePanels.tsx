@@ -1,15 +1,26 @@
 /** Time by phase: of the average step, of each step, of each backward pass, of each optimizer. */
+
 import { useMemo } from "react";
-import { type Phase, type Phases, usePhases } from "../../api";
+import { type Phase, type Phases, useTraceQuery } from "../../api";
 import { StackedBars } from "../../charts";
 import { partColor, phaseName, phasePart } from "../../draw/parts";
 import { bytes, duration, equals, exact, fraction, inOneUnit } from "../../format";
 import { partsTexts, textFor } from "../../i18n";
 import { program as text } from "../../i18n/en/program";
+import { Choice } from "../../shell";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
-import { derive, type ListColumn, ListTable, SimpleTable, textAt } from "../../table";
-import { Button, Empty, Link, Panel, PartsBar, QueryPanel, Segmented, Swatch } from "../../ui";
+import {
+  type Column,
+  described,
+  firstRows,
+  type ListColumn,
+  ListTable,
+  rowCount,
+  SimpleTable,
+  textAt,
+} from "../../table";
+import { Button, Empty, Link, Panel, PartsBar, QueryPanel, Swatch } from "../../ui";
 import { params } from "./params";
 import { PHASE_LANE } from "./phaseLane";
 import { phaseSentence } from "./phaseSentence";
@@ -24,10 +35,10 @@ const rangeOf = (optimizer: string) =>
 
 export function PhasePanels() {
   const { sel } = useTrace();
-  const [time, setTime] = useAddress(params.time);
+  const [time] = useAddress(params.time);
   const [wanted, setPhase] = useAddress(params.phase);
   const phase = wanted in partsTexts.phases ? (wanted as Phase) : null;
-  const query = usePhases(sel, phase);
+  const query = useTraceQuery("phases", sel, { phase });
   return (
     <>
       <QueryPanel title={text.question} help={text.questionHelp} query={query}>
@@ -40,15 +51,12 @@ export function PhasePanels() {
           title={text.steps}
           help={text.times[time].help}
           actions={
-            <Segmented
+            <Choice
               labelled
+              param={params.time}
               label={text.time}
-              value={time}
-              options={timesOf(query.data).map((value) => ({
-                value,
-                label: text.times[value].name,
-              }))}
-              onChange={setTime}
+              names={TIMES}
+              of={timesOf(query.data)}
             />
           }
         >
@@ -60,9 +68,15 @@ export function PhasePanels() {
   );
 }
 
+const TIMES = {
+  exposed: text.times.exposed.name,
+  host: text.times.host.name,
+  device: text.times.device.name,
+};
+
 function timesOf({ meta }: Phases) {
-  const times = ["exposed", "host", "device"] as const;
-  return meta.device_type === "GPU" ? times : times.slice(0, 2);
+  const times = params.time.words;
+  return meta.device_type === "GPU" ? times : times.filter((time) => time !== "device");
 }
 
 /** What rounds to nothing is not told. */
@@ -274,24 +288,19 @@ function Passes({ answer }: { answer: Phases }) {
   const { micro_batches: batches, optimizers, steps, meta } = answer;
   const onDevice = meta.device_type === "GPU";
   const table = useMemo(() => {
-    const hidden = (key: string) => !onDevice && key.endsWith("device_ns");
-    const rows = Object.fromEntries(
-      Object.entries(batches.rows).map(([key, values]) => [key, values.slice(0, MOST_PASSES)]),
-    );
+    const { columns, rows } = firstRows(batches, MOST_PASSES);
     const named = (rows.step ?? []).map((step) => steps[Number(step)] ?? "");
-    const columns = batches.columns
-      .filter(({ key }) => !hidden(key))
-      .map((column) =>
-        column.key === "step" ? { ...column, type: "string" as const, unit: null } : column,
-      );
-    return derive({ columns, rows: { ...rows, step: named } }, []);
+    return {
+      columns: ofDevice(described(columns, { step: { type: "string", unit: null } }), onDevice),
+      rows: { ...rows, step: named },
+    };
   }, [batches, steps, onDevice]);
-  const used = useMemo(() => {
-    const columns = optimizers.columns.filter(({ key }) => onDevice || key !== "device_ns");
-    return derive({ columns, rows: optimizers.rows }, []);
-  }, [optimizers, onDevice]);
-  const count = batches.rows.step?.length ?? 0;
-  if (count === 0 && (optimizers.rows.name?.length ?? 0) === 0) return null;
+  const used = useMemo(
+    () => ({ ...optimizers, columns: ofDevice(optimizers.columns, onDevice) }),
+    [optimizers, onDevice],
+  );
+  const count = rowCount(batches);
+  if (count === 0 && rowCount(optimizers) === 0) return null;
   return (
     <Panel title={text.passes} help={text.passesHelp}>
       {count > 0 && (
@@ -308,7 +317,7 @@ function Passes({ answer }: { answer: Phases }) {
           }}
         />
       )}
-      {(optimizers.rows.name?.length ?? 0) > 0 && (
+      {rowCount(optimizers) > 0 && (
         <SimpleTable
           caption={text.optimizers}
           table={used}
@@ -317,4 +326,9 @@ function Passes({ answer }: { answer: Phases }) {
       )}
     </Panel>
   );
+}
+
+/** Times of devices only where there are any. */
+function ofDevice(columns: readonly Column[], onDevice: boolean): readonly Column[] {
+  return columns.filter(({ key }) => onDevice || !key.endsWith("device_ns"));
 }

@@ -1,6 +1,6 @@
 /** The ranges that the program names, as a tree; the calls of one of them. */
 import { useMemo } from "react";
-import { useRangeCalls, useRanges } from "../../api";
+import { useTraceQuery } from "../../api";
 import { duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
@@ -25,7 +25,7 @@ export function showRanges(filter: string): void {
 
 export function Ranges() {
   const { sel } = useTrace();
-  const query = useRanges(sel);
+  const query = useTraceQuery("ranges", sel);
   return (
     <div id={RANGES.id}>
       <QueryPanel
@@ -72,7 +72,7 @@ function Tree({ answer }: { answer: Table }) {
 
 function Calls({ range, name }: { range: number; name: string }) {
   const { sel } = useTrace();
-  const query = useRangeCalls(sel, range);
+  const query = useTraceQuery("range_calls", sel, { range });
   return (
     <div className="program-stretches">
       <h3>{text.calls(name)}</h3>

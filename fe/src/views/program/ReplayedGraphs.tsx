@@ -1,14 +1,21 @@
 /** Graphs that devices replay: captures, replays, the nodes of one. */
 import { useMemo } from "react";
-import { type Graphs, useGraphs } from "../../api";
+import { type Graphs, useTraceQuery } from "../../api";
 import { shorten } from "../../charts/labels";
 import { duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
-import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useAddress, useTrace } from "../../state";
-import { described, SimpleTable, shortNames, type Table, withShortNames } from "../../table";
+import {
+  described,
+  rowCount,
+  SimpleTable,
+  shortNames,
+  type Table,
+  withShortNames,
+} from "../../table";
 import { Button, Link, Panel } from "../../ui";
+import { Events, shownOf } from "./Events";
 import { params } from "./params";
 
 /** Rows of each table. */
@@ -20,8 +27,8 @@ export function ReplayedGraphs() {
   const { sel } = useTrace();
   const [wanted, setGraph] = useAddress(params.graph);
   const graph = /^\d{1,9}$/.test(wanted) ? Number(wanted) : null;
-  const { data } = useGraphs(sel, graph);
-  if (!data || (rowsOf(data.graphs) === 0 && rowsOf(data.captures) === 0)) return null;
+  const { data } = useTraceQuery("graphs", sel, { graph });
+  if (!data || (rowCount(data.graphs) === 0 && rowCount(data.captures) === 0)) return null;
   return <Shown answer={data} graph={graph} onGraph={setGraph} />;
 }
 
@@ -32,15 +39,12 @@ interface ShownProps {
 }
 
 function Shown({ answer, graph, onGraph }: ShownProps) {
-  const graphs = useMemo(() => tableOf(answer.graphs), [answer]);
-  const captures = useMemo(() => tableOf(answer.captures), [answer]);
-  const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
-  const outside = useMemo(() => nodeTable(answer.outside, MOST_OUTSIDE), [answer]);
-  const besides = rowsOf(answer.outside);
+  const graphs = useMemo(() => shownOf(answer.graphs, MOST), [answer]);
+  const besides = rowCount(answer.outside);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
     <Panel title={text.graphs} help={text.graphsHelp}>
-      {rowsOf(answer.graphs) > 0 && (
+      {rowCount(answer.graphs) > 0 && (
         <>
           <p className="program-sentence">
             {text.replayed(
@@ -72,24 +76,14 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
           />
         </>
       )}
-      {nodes && answer.nodes && (
-        <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
-      )}
-      {rowsOf(answer.gaps) > 0 && <Gaps answer={answer} graph={graph} />}
-      {besides > 0 && (
-        <SimpleTable
-          caption={text.fellOut(Math.min(besides, MOST_OUTSIDE), besides)}
-          table={outside}
-          doorOf={doorsToEvents(answer.outside.rows)}
-        />
-      )}
-      {rowsOf(answer.captures) > 0 && (
-        <SimpleTable
-          caption={text.captures}
-          table={captures}
-          doorOf={doorsToEvents(answer.captures.rows)}
-        />
-      )}
+      {answer.nodes && <Events caption={text.nodes} table={answer.nodes} shape={nodeTable} />}
+      {rowCount(answer.gaps) > 0 && <Gaps answer={answer} graph={graph} />}
+      <Events
+        caption={text.fellOut(Math.min(besides, MOST_OUTSIDE), besides)}
+        table={answer.outside}
+        shape={outsideTable}
+      />
+      <Events caption={text.captures} table={answer.captures} shape={captureTable} />
     </Panel>
   );
 }
@@ -97,7 +91,7 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
 /** Folded: a list of many rows, which only somebody who looks for gaps wants. */
 function Gaps({ answer, graph }: Pick<ShownProps, "answer" | "graph">) {
   const gaps = useMemo(() => gapTable(answer.gaps), [answer]);
-  const shown = rowsOf(answer.gaps);
+  const shown = rowCount(answer.gaps);
   const caption = answer.nodes
     ? text.graphGapsOf(String(graph), shown, answer.gap_count)
     : text.graphGaps(shown, answer.gap_count);
@@ -118,17 +112,6 @@ function Gaps({ answer, graph }: Pick<ShownProps, "answer" | "graph">) {
   );
 }
 
-function rowsOf(table: Graphs["graphs"]): number {
-  return Object.values(table.rows)[0]?.length ?? 0;
-}
-
-function tableOf({ columns, rows }: Table, most = MOST): Table {
-  const shown = Object.fromEntries(
-    Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
-  );
-  return { columns: columns.filter(({ hidden }) => !hidden), rows: shown };
-}
-
 /** Two of these stand in a row. */
 const LONGEST_NODE = 40;
 
@@ -140,9 +123,12 @@ export function gapTable({ columns, rows }: Graphs["gaps"]): Table {
     after: { brief: (name) => shorten(after(name), LONGEST_NODE) },
     before: { brief: (name) => shorten(before(name), LONGEST_NODE) },
   });
-  return tableOf({ columns: worded, rows });
+  return shownOf({ columns: worded, rows }, MOST);
 }
 
-export function nodeTable(nodes: Graphs["graphs"], most = MOST): Table {
-  return withShortNames(tableOf(nodes, most));
+export function nodeTable(nodes: Table, most = MOST): Table {
+  return withShortNames(shownOf(nodes, most));
 }
+
+const outsideTable = (nodes: Table) => nodeTable(nodes, MOST_OUTSIDE);
+const captureTable = (captures: Table) => shownOf(captures, MOST);

@@ -1,8 +1,10 @@
 /** SQL over the trace; only on a server started with `serve --sql`. */
+
 import { allSteps, useTraceQuery } from "../../api";
 import { query as words } from "../../i18n/en/query";
+import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
-import { Panel, Segmented } from "../../ui";
+import { Panel } from "../../ui";
 import { Columns } from "./Columns";
 import { Editor } from "./Editor";
 import { params } from "./params";
@@ -13,7 +15,7 @@ export default function Query() {
   const { sel } = useTrace();
   const trace = sel && allSteps(sel);
   const [statement, setStatement] = useAddress(params.statement);
-  const [of, setOf] = useAddress(params.of);
+  const [of] = useAddress(params.of);
   const tables = useTraceQuery("sql/tables", trace, { of });
   const found = useTraceQuery(
     "sql",
@@ -26,17 +28,7 @@ export default function Query() {
       <Panel
         title={words.title}
         help={words.help}
-        actions={
-          <Segmented
-            label={words.of.label}
-            value={of}
-            options={[
-              { value: "trace", label: words.of.trace },
-              { value: "span", label: words.of.span },
-            ]}
-            onChange={setOf}
-          />
-        }
+        actions={<Choice param={params.of} label={words.of.label} names={words.of} />}
       >
         <Editor
           key={statement}

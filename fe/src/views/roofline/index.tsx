@@ -3,10 +3,11 @@ import { AnswerTable } from "../../answers/AnswerTable";
 import { type RooflineTable, tables, useFlops, useTable } from "../../api";
 import { duration } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
+import { Choice } from "../../shell";
 import { ShowIn, showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { numberAt, type Rows, rowCount, textAt } from "../../table";
-import { Button, Flow, QueryPanel, Segmented } from "../../ui";
+import { Button, Flow, QueryPanel } from "../../ui";
 import { Answer } from "./Answer";
 import { rooflineTable } from "./columns";
 import { GROUPS, params } from "./params";
@@ -17,7 +18,7 @@ const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.empt
 
 export default function Roofline() {
   const { sel } = useTrace();
-  const [group, setGroup] = useAddress(params.group);
+  const [group] = useAddress(params.group);
   const flops = useFlops(sel);
   const shown = tables.roofline(sel, group);
   const query = useTable(shown);
@@ -42,12 +43,12 @@ export default function Roofline() {
         empty={empty}
         actions={
           isKnown && (
-            <Segmented
+            <Choice
               labelled
+              param={params.group}
               label={text.group}
-              value={group}
-              options={groups.map((value) => ({ value, label: text.groups[value] }))}
-              onChange={setGroup}
+              names={text.groups}
+              of={groups}
             />
           )
         }

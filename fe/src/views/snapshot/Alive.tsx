@@ -6,35 +6,24 @@ import type { SnapshotStacksAnswer } from "../../api/schema.gen";
 import { type FlameEntries, useLayout, ZoomedFlame } from "../../charts/flame";
 import { bytes, count, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
+import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
 import { asDeclared, described, hasColumn, type Table } from "../../table";
-import { QueryPanel, Segmented } from "../../ui";
+import { QueryPanel } from "../../ui";
 import { AgainstPanel, OtherChoice, useOther } from "./Against";
 import { LinkedAlivePanel } from "./LinkedAlive";
 import { MomentChoice } from "./Moments";
 import { params } from "./params";
 import { asked, type Look } from "./useSnapshot";
 
-const TABS = (["line", "stack", "module", "annotation", "size", "flame", "lifetimes"] as const).map(
-  (value) => ({ value, label: text.tabs[value] }),
-);
-const DIRECTIONS = (["top_down", "bottom_up"] as const).map((value) => ({
-  value,
-  label: text.directions[value],
-}));
-const FRAMES = (["python", "own", "all"] as const).map((value) => ({
-  value,
-  label: text.framesOf[value],
-}));
-
 export function AlivePanel({ look }: { readonly look: Look }) {
-  const [tab, setTab] = useAddress(params.tab);
+  const [tab] = useAddress(params.tab);
   const other = useOther();
   const actions = (
     <>
       <MomentChoice look={look} />
       <OtherChoice other={other} />
-      <Segmented label={text.show} value={tab} options={TABS} onChange={setTab} />
+      <Choice param={params.tab} label={text.show} names={text.tabs} />
     </>
   );
   if (tab === "flame") return <FlamePanel look={look} actions={actions} />;
@@ -113,8 +102,8 @@ function LifetimesPanel({ look, actions }: PartProps) {
 
 function FlamePanel({ look, actions }: PartProps) {
   const { sel } = useTrace();
-  const [direction, setDirection] = useAddress(params.direction);
-  const [frames, setFrames] = useAddress(params.frames);
+  const [direction] = useAddress(params.direction);
+  const [frames] = useAddress(params.frames);
   const query = useTraceQuery("snapshot/stacks", sel, {
     ...asked(look),
     at: look.at,
@@ -126,19 +115,8 @@ function FlamePanel({ look, actions }: PartProps) {
       {(answer) => (
         <>
           <div className="snapshot-flame-head">
-            <Segmented
-              label={text.direction}
-              value={direction}
-              options={DIRECTIONS}
-              onChange={setDirection}
-            />
-            <Segmented
-              labelled
-              label={text.frames}
-              value={frames}
-              options={FRAMES}
-              onChange={setFrames}
-            />
+            <Choice param={params.direction} label={text.direction} names={text.directions} />
+            <Choice labelled param={params.frames} label={text.frames} names={text.framesOf} />
           </div>
           <Flame answer={answer} />
         </>

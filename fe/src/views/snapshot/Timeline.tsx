@@ -24,7 +24,6 @@ import { asked, type Look, useColors } from "./useSnapshot";
 const HEIGHT = 320;
 const LEGEND = 8;
 const NONE: readonly never[] = [];
-const AXES = (["time", "record"] as const).map((value) => ({ value, label: text.axes[value] }));
 
 export function TimelinePanel({ look }: { readonly look: Look }) {
   if (look.device.has_history) return <History look={look} />;
@@ -55,7 +54,8 @@ function History({ look }: { readonly look: Look }) {
             labelled
             label={text.axis}
             value={query.data?.axis ?? axis}
-            options={AXES}
+            options={params.axis.words}
+            names={text.axes}
             onChange={(next) => {
               setRange("");
               setAxis(next);

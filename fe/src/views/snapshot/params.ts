@@ -12,7 +12,7 @@ export const params = {
   axis: param("x", choice(["time", "record"])),
   /** `start-end` on the axis; "" for everything. */
   range: param("t", text()),
-  tab: param("g", choice(["line", "stack", "size", "flame", "lifetimes", "module", "annotation"])),
+  tab: param("g", choice(["line", "stack", "module", "annotation", "size", "flame", "lifetimes"])),
   /** In which direction stacks are seen. */
   direction: param("m", choice(["top_down", "bottom_up"])),
   frames: param("p", choice(["python", "own", "all"])),

@@ -4,7 +4,7 @@ import type { StackRows, StacksTable, StackWeight } from "../../api";
 import { Crumbs, found, KINDS, Legend, useLayout, ZoomedFlame } from "../../charts/flame";
 import { count, duration, fraction } from "../../format";
 import { flameTexts, stacksTexts as text } from "../../i18n";
-import { NoteList } from "../../shell";
+import { Choice, NoteList } from "../../shell";
 import { change, setAddress, useAddress, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
 import { Help, Link, QueryPanel, Segmented } from "../../ui";
@@ -16,17 +16,6 @@ import { hasSelf, largestOwn, stackTable, withAbove } from "./rows";
 import { Threads } from "./Threads";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
-
-const MODES = (["top_down", "left_heavy", "bottom_up"] as const).map((value) => ({
-  value,
-  label: text.modes[value],
-}));
-type Mode = (typeof MODES)[number]["value"];
-const BACKWARDS = (["as_run", "with_forward"] as const).map((value) => ({
-  value,
-  label: text.backwards[value],
-}));
-const SHOWS = (["flame", "table"] as const).map((value) => ({ value, label: text.shows[value] }));
 
 const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy };
 
@@ -67,11 +56,10 @@ export default function Stacks() {
 function Actions({ meta }: { meta: StacksTable["meta"] | undefined }) {
   const [, setWeight] = useAddress(params.weight);
   const [mode] = useAddress(params.mode);
-  const [show, setShow] = useAddress(params.show);
-  const [backward, setBackward] = useAddress(params.backward);
+  const [backward] = useAddress(params.backward);
   const weights = meta?.weights ?? [];
   // What is zoomed into from the top is something else seen from the bottom.
-  const chooseMode = (next: Mode) => {
+  const chooseMode = (next: typeof mode) => {
     const turned = (next === "bottom_up") !== (mode === "bottom_up");
     setAddress(change(params.mode, next), ...(turned ? [change(params.zoom, 0)] : []));
   };
@@ -81,20 +69,16 @@ function Actions({ meta }: { meta: StacksTable["meta"] | undefined }) {
         <Segmented
           label={text.weight}
           value={meta?.weight ?? "host"}
-          options={weights.map((value) => ({ value, label: text.weights[value] }))}
+          options={weights}
+          names={text.weights}
           onChange={(next: StackWeight) => setWeight(next === weights[0] ? null : next)}
         />
       )}
-      <Segmented label={text.mode} value={mode} options={MODES} onChange={chooseMode} />
+      <Choice param={params.mode} label={text.mode} names={text.modes} onChange={chooseMode} />
       {(backward === "with_forward" || meta?.has_backward) && (
-        <Segmented
-          label={text.backward}
-          value={backward}
-          options={BACKWARDS}
-          onChange={setBackward}
-        />
+        <Choice param={params.backward} label={text.backward} names={text.backwards} />
       )}
-      <Segmented label={text.show} value={show} options={SHOWS} onChange={setShow} />
+      <Choice param={params.show} label={text.show} names={text.shows} />
     </>
   );
 }

@@ -1,7 +1,15 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
 import { categoryName, definitionText, stepKindName, stepsTexts } from "../../i18n";
-import { type CellColumn, type Column, declaredCells, type Table, tableOf } from "../../table";
+import {
+  type CellColumn,
+  type Column,
+  declaredCells,
+  numberColumn,
+  type Table,
+  tableOf,
+  textColumn,
+} from "../../table";
 import { cause, type Usual } from "./outliers";
 
 const text = stepsTexts.columns;
@@ -53,44 +61,33 @@ function kindOf({ kinds, kind }: Steps, { definitions }: Shown): Columns {
     const found = kinds[kind[step] ?? -1];
     return found ? stepKindName(found) : null;
   };
-  return [{ column: { key: "kind", label: text.kind, type: "string", unit: null, help }, cell }];
+  return [{ column: textColumn("kind", text.kind, { help }), cell }];
 }
 
 /** How far a step is from the usual one, and why. */
 function differences(steps: Steps, { usual, slow = [], remark = String }: Shown): Columns {
   const length = (step: number) => steps.duration_ns[step] ?? 0;
-  const change = { type: "number", change: "plain" } as const;
   return [
     {
-      column: {
-        key: "delta_ns",
-        label: text.delta,
-        ...change,
-        unit: "ns",
+      column: numberColumn("delta_ns", text.delta, "ns", {
         family: PARTS,
+        change: "plain",
         help: text.deltaHelp,
-      },
+      }),
       cell: (step) => length(step) - usual.duration_ns,
     },
     {
-      column: {
-        key: "delta_percent",
-        label: text.deltaPercent,
-        ...change,
-        unit: "percent",
+      column: numberColumn("delta_percent", text.deltaPercent, "percent", {
+        change: "plain",
         help: text.deltaPercentHelp,
-      },
+      }),
       cell: (step) => (usual.duration_ns > 0 ? (length(step) / usual.duration_ns - 1) * 100 : null),
     },
     {
-      column: {
-        key: "outlier",
-        label: text.outlier,
-        type: "string",
-        unit: null,
+      column: textColumn("outlier", text.outlier, {
         help: text.outlierHelp,
         hidden: !slow.includes(true),
-      },
+      }),
       cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
     },
   ];
@@ -106,7 +103,7 @@ function parts(steps: Steps, { definitions, mode }: Shown): Columns {
     const percent = { label: text.percent(label), help: text.percentHelp(label) };
     return [
       {
-        column: { key: category, label, type: "number", unit: "ns", family: PARTS, help, hidden },
+        column: numberColumn(category, label, "ns", { family: PARTS, help, hidden }),
         cell: (step) => ns[step],
       },
       percentColumn(category, { ...percent, hidden: !hidden }, ns, steps),

@@ -5,10 +5,10 @@ import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
 import { type ColumnSeries, Columns, largestFirst, rangeWithin } from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
-import { PartialNotes, StepChoice } from "../../shell";
+import { Choice, PartialNotes, StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
 import { change, setAddress, useAddress, usePicked, useStepParams, useTrace } from "../../state";
-import { Async, categoryColor, Empty, Flow, Panel, Segmented } from "../../ui";
+import { Async, categoryColor, Empty, Flow, Panel } from "../../ui";
 import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
@@ -16,14 +16,7 @@ import { params } from "./params";
 import { ALL_STEPS, Tiles } from "./Tiles";
 import "./steps.css";
 
-const MODES = [
-  { value: "absolute", label: text.absolute },
-  { value: "percent", label: text.percent },
-] as const;
-const ORDERS = [
-  { value: "time", label: text.byTime },
-  { value: "duration", label: text.byDuration },
-] as const;
+const ORDERS = { time: text.byTime, duration: text.byDuration };
 
 export default function Steps() {
   const { sel } = useTrace();
@@ -150,8 +143,7 @@ interface ChartProps extends Pick<ShownProps, "steps" | "slow"> {
 }
 
 function StepChart({ steps, slow, order, range, step, onPick }: ChartProps) {
-  const [mode, setMode] = useAddress(params.mode);
-  const [by] = useAddress(params.order);
+  const [mode] = useAddress(params.mode);
   const [, setRange] = useAddress(params.range);
   const series = useMemo(() => seriesOf(steps), [steps]);
   return (
@@ -160,15 +152,15 @@ function StepChart({ steps, slow, order, range, step, onPick }: ChartProps) {
       help={text.chartHelp}
       actions={
         <>
-          <Segmented
+          <Choice
             labelled
+            param={params.order}
             label={text.order}
-            value={by}
-            options={ORDERS}
+            names={ORDERS}
             // Positions mean other steps in another order.
             onChange={(next) => setAddress(change(params.order, next), change(params.range, null))}
           />
-          <Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />
+          <Choice param={params.mode} label={text.mode} names={text} />
         </>
       }
     >

@@ -8,7 +8,7 @@ import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
 import { ShowIn } from "../../shell/findings";
 import { goToView, useTrace, useViewId } from "../../state";
-import { RowNumbers, SimpleTable, type Table } from "../../table";
+import { numberColumn, RowNumbers, SimpleTable, type Table, textColumn } from "../../table";
 import { Async } from "../../ui";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
@@ -113,10 +113,10 @@ function categoryTable({ steps, usual, step }: Of): Table {
     steps.category_ns[category]?.[step] ?? 0;
   return {
     columns: [
-      { key: "category", label: text.category, type: "string", unit: null },
-      { key: "time_ns", label: text.time, type: "number", unit: "ns" },
-      { key: "share", label: text.share, type: "number", unit: "percent" },
-      { key: "delta_ns", label: text.delta, type: "number", unit: "ns" },
+      textColumn("category", text.category),
+      numberColumn("time_ns", text.time, "ns"),
+      numberColumn("share", text.share, "percent"),
+      numberColumn("delta_ns", text.delta, "ns"),
     ],
     rows: {
       category: steps.categories.map((category) => categoryName(category)),

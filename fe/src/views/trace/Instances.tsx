@@ -5,7 +5,7 @@ import { momentIn, type TimeWindow } from "../../draw";
 import { count, duration } from "../../format";
 import { traceTexts as text, timelineTexts } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { SimpleTable, type Table } from "../../table";
+import { SimpleTable, type Table, textColumn } from "../../table";
 import type { Flags } from "../../timeline";
 import { Button, Link, QueryPanel } from "../../ui";
 import {
@@ -158,10 +158,10 @@ function InstanceList({
 function tableOf(rows: readonly Instance[], whole: TimeWindow): Table {
   return {
     columns: [
-      { key: "name", label: text.sliceName, type: "string", unit: null },
-      { key: "step", label: text.step, type: "string", unit: null },
-      { key: "start", label: timelineTexts.start, type: "string", unit: null },
-      { key: "duration", label: timelineTexts.duration, type: "string", unit: null },
+      textColumn("name", text.sliceName),
+      textColumn("step", text.step),
+      textColumn("start", timelineTexts.start),
+      textColumn("duration", timelineTexts.duration),
     ],
     rows: {
       name: rows.map(({ name }) => name),

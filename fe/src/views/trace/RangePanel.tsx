@@ -10,6 +10,7 @@ import {
   type Drawing,
   declaredTable,
   derive,
+  numberColumn,
   SimpleTable,
   shareOf,
   type Table,
@@ -50,10 +51,8 @@ export function RangePanel({ mark }: { readonly mark: Mark }) {
           <Segmented
             label={text.rangeOf}
             value={which}
-            options={[
-              { value: "all", label: text.allTracks },
-              { value: "shown", label: text.shownTracks },
-            ]}
+            options={["all", "shown"]}
+            names={{ all: text.allTracks, shown: text.shownTracks }}
             onChange={setWhich}
           />
           <Button quiet onClick={() => setAddress(change(params.mark, null))}>
@@ -143,7 +142,7 @@ const CATEGORY: Drawing<{ category: string }> = {
 function nameTable({ columns, by_name: names }: AllSums): Table {
   return derive(declaredTable(columns, names, CATEGORY), [
     {
-      column: { key: "mean_ns", label: text.mean, type: "number", unit: "ns" },
+      column: numberColumn("mean_ns", text.mean, "ns"),
       after: "total_ns",
       value: (_, row) => {
         const { count: n, total_ns } = names[row] ?? { count: 0, total_ns: 0 };

@@ -2,6 +2,7 @@
 import { useId } from "react";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
+import { Choice } from "../../shell";
 import { useAddress } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
 import { Combo, Segmented } from "../../ui";
@@ -20,7 +21,6 @@ interface Props {
 
 export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
   const [colorBy, setColorBy] = useAddress(params.colorBy);
-  const [flows, setFlows] = useAddress(params.flows);
   const [least, setLeast] = useAddress(params.least);
   const id = useId();
   return (
@@ -28,18 +28,16 @@ export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
       <Segmented
         label={text.tool}
         value={tool}
-        options={(["pan", "range", "measure"] as const).map((value) => ({
-          value,
-          label: text.tools[value],
-        }))}
+        options={["pan", "range", "measure"]}
+        names={text.tools}
         onChange={onTool}
       />
-      <Segmented
-        label={text.flows}
+      <Choice
         labelled
-        value={flows}
-        options={FLOW_MODES.map((value) => ({ value, label: text.flowModes[value] }))}
-        onChange={setFlows}
+        param={params.flows}
+        label={text.flows}
+        names={text.flowModes}
+        of={FLOW_MODES}
       />
       <Combo
         label={text.colorBy}

@@ -11,7 +11,7 @@ import {
 import {
   stepChoice,
   useDerivedLanes,
-  useRankClock,
+  useRanksQuery,
   useRunOverview,
   useTimeline,
   useTimelineSlice,
@@ -79,7 +79,7 @@ export function useRanks() {
   const query = useTimeline(page.sel);
   const answers = useTimelines(others);
   const overview = useRunOverview(page.sel, BINS).data ?? null;
-  const fitted = useRankClock(others.length > 0 ? page.sel : null);
+  const fitted = useRanksQuery("ranks/clock", others.length > 0 ? page.sel : null);
   const metas: RankAnswer[] = page.sel ? [{ key: page.sel, meta: query.data ?? null }] : [];
   for (const [at, key] of others.entries()) metas.push({ key, meta: answers[at]?.data ?? null });
   return {

@@ -38,20 +38,32 @@ function choice(value: Values[string] | undefined): string {
   return String(value ?? "");
 }
 
+/** Formats without digits. */
+const PLAIN: Readonly<Record<string, (value: Values[string], values: Values) => string>> = {
+  "": String,
+  time: ms,
+  size: (value) => size(Number(value)),
+  part: (value) => partIn(parts, String(value)),
+  times: timesAsMuch,
+  often: (value, { steps }) => howOften(value, steps),
+  ",": (value) => Number(value).toLocaleString("en"),
+};
+const NANOSECONDS: Readonly<Record<string, readonly [string, number]>> = {
+  us: ["µs", 1e3],
+  ms: ["ms", 1e6],
+};
+
 /** Undefined of a format that does not exist. See `words/formats.py`: Chinese needs no words for one and for more. */
 function formatted(value: Values[string], format: string, values: Values): string | undefined {
-  if (format === "") return String(value);
-  if (format === "time") return ms(value);
-  if (format === "size") return size(Number(value));
-  if (format === "part") return partIn(parts, String(value));
-  if (format === "times") return timesAsMuch(value);
-  if (format === "often") return howOften(value, values.steps);
-  if (format === ",") return Number(value).toLocaleString("en");
-  const number = /^\.(\d)([fg])$/.exec(format);
-  if (number)
-    return number[2] === "f"
-      ? Number(value).toFixed(Number(number[1]))
-      : String(Number(Number(value).toPrecision(Number(number[1]))));
+  if (Object.hasOwn(PLAIN, format)) return PLAIN[format]?.(value, values);
+  const number = Number(value);
+  const [, digits, kind] = /^\.(\d)([fg])$/.exec(format) ?? [];
+  if (kind === "f") return number.toFixed(Number(digits));
+  if (kind === "g") return String(Number(number.toPrecision(Number(digits))));
+  return withUnit(value, format);
+}
+
+function withUnit(value: Values[string], format: string): string | undefined {
   const [, unit = "", dot = "", digits = ""] = /^(%|[a-zA-Z]+)(\.?)(\d*)$/.exec(format) ?? [];
   const given = digits === "" ? undefined : Number(digits);
   if (unit === "%") return percent(value, given);
@@ -61,8 +73,6 @@ function formatted(value: Values[string], format: string, values: Values): strin
     const text = dot ? count.toFixed(given) : short(count, given ?? (unit === "GiB" ? 2 : 3));
     return `${text} ${unit}`;
   }
-  const per = { us: 1e3, ms: 1e6 }[unit];
-  return per === undefined
-    ? undefined
-    : `${(Number(value) / per).toFixed(given ?? 1)} ${unit === "us" ? "µs" : unit}`;
+  const [symbol, per = 1] = NANOSECONDS[unit] ?? [];
+  return symbol && `${(Number(value) / per).toFixed(given ?? 1)} ${symbol}`;
 }
