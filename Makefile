@@ -2,10 +2,10 @@
 # make check   lint, types and unit tests: what is tried while one works
 # make test    everything there is to check
 # make docs    the documentation as a site, in build/site
-# make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
+# make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/maintainers/benchmarks.md)
 # make answers digests of every answer of some twenty traces into ANSWERS=FOLDER, compared with AGAINST=FOLDER
 # make house   lines, files and shapes of the sources, to be compared with those of another commit (CHECKOUT=.)
-# make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/reliability.md)
+# make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/maintainers/attacks.md)
 #
 # Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
 # Chromium if the machine has none. Steps that are up to date are skipped: see the stamps in .venv.
@@ -48,7 +48,7 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo "also: make audit, matrix, sbom, release-dry-run (docs/releasing.md)"
+	@echo "also: make audit, matrix, sbom, release-dry-run (docs/maintainers/releasing.md)"
 	@echo "also: make lint, format, test-py, test-hdfs, test-long, test-fe, test-browser, test-packaging, ui, ui-maps, openapi, build, clean"
 
 # ---- what people call
