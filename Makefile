@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXTRAS := arrow,blob,dask,gs,hdfs,mcp,pandas,polars,s3,sql
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui ui-maps build clean format bench answers openapi docs columns check check-py
+.PHONY: help demo ui ui-maps build clean format bench answers openapi docs check check-py
 .PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: house attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
@@ -162,10 +162,6 @@ openapi: .venv/.stamp-dev
 # Pictures are made of the samples.
 docs: .venv/.stamp-dev .venv/.stamp-browser ui
 	@$(PY) _build/site_of_docs.py
-
-# The tables of columns in docs/views; a test says when.
-columns: .venv/.stamp-dev
-	@$(PY) _build/columns.py
 
 # SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops, program, cli, sql.
 bench: .venv/.stamp-dev

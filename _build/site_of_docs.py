@@ -41,7 +41,7 @@ def stage() -> None:
             shutil.copy(path, copy)
     defined = columns.all_definitions()
     for page in columns.pages():
-        made = columns.rewritten(page.read_text("utf-8"), defined)
+        made = columns.with_tables(page.read_text("utf-8"), defined)
         (SOURCE / page.relative_to(ROOT)).write_text(made, "utf-8")
     with (SOURCE / "docs" / "site" / "index.md").open("a", encoding="utf-8") as index:
         index.write(menu((ROOT / "docs" / "README.md").read_text("utf-8")))
