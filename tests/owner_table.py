@@ -1,4 +1,4 @@
-"""The table of docs/maintainers/owners-checked.md, which `python -m tests.owner_table` writes from the recorded traces."""
+"""The table of docs/maintainers/owners-checked.md; `python -m tests.owner_table` writes it from the recorded traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the first sentence and the first finding say of each recorded trace; the reasons: docs/maintainers/findings-checked.md."""
+"""The first sentence and the first finding of each recorded trace; reasons: docs/maintainers/findings-checked.md."""
 
 from __future__ import annotations
 
