@@ -2,10 +2,10 @@
 # make check   lint, types and unit tests: what is tried while one works
 # make test    everything there is to check
 # make docs    the documentation as a site, in build/site
-# make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
+# make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/maintainers/benchmarks.md)
 # make answers digests of every answer of some twenty traces into ANSWERS=FOLDER, compared with AGAINST=FOLDER
 # make house   lines, files and shapes of the sources, to be compared with those of another commit (CHECKOUT=.)
-# make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/reliability.md)
+# make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/maintainers/attacks.md)
 #
 # Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
 # Chromium if the machine has none. Steps that are up to date are skipped: see the stamps in .venv.
@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXTRAS := arrow,blob,dask,gs,hdfs,mcp,pandas,polars,s3,sql
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui ui-maps build clean format bench answers openapi docs columns check check-py
+.PHONY: help demo ui ui-maps build clean format bench answers openapi docs check check-py
 .PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: house attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
@@ -48,7 +48,7 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo "also: make audit, matrix, sbom, release-dry-run (docs/releasing.md)"
+	@echo "also: make audit, matrix, sbom, release-dry-run (docs/maintainers/releasing.md)"
 	@echo "also: make lint, format, test-py, test-hdfs, test-long, test-fe, test-browser, test-packaging, ui, ui-maps, openapi, build, clean"
 
 # ---- what people call
@@ -162,10 +162,6 @@ openapi: .venv/.stamp-dev
 # Pictures are made of the samples.
 docs: .venv/.stamp-dev .venv/.stamp-browser ui
 	@$(PY) _build/site_of_docs.py
-
-# The tables of columns in docs/views; a test says when.
-columns: .venv/.stamp-dev
-	@$(PY) _build/columns.py
 
 # SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops, program, cli, sql.
 bench: .venv/.stamp-dev

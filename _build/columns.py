@@ -1,11 +1,9 @@
-"""Writes the tables of columns of docs/views from the declarations: python _build/columns.py. What `make columns` does.
+"""Tables of columns for the site of the documentation, made of the declarations.
 
-A comment above a table says whose columns it has, and which of them where it has not all:
+A comment in a page of docs/views names the columns whose definitions stand there in the site, all of a group or some of them:
 
     <!-- columns: kernels -->
     <!-- columns: memory name calls, overview busy -->
-
-The words of the table's head say what stands in each of its columns.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -24,21 +21,10 @@ import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
 from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
 from torch_tb_profiler.analysis.result import ROWS, Result, definitions_of  # noqa: E402
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 PACKAGE = Path(torch_tb_profiler.__file__).parent
 
-_TABLE = re.compile(
-    r"(?P<mark><!-- columns: (?P<of>[^>]*) -->\n\n?)(?P<head>\|.*\|)\n(?P<rule>\|[-| ]*\|)\n(?:\|.*\n)*", re.MULTILINE
-)
-#: what stands below a word of a head; the first column is always the key
-_CELLS: dict[str, Callable[[Definition], str]] = {
-    "key": lambda d: f"`{d.key}`",
-    "shown as": lambda d: d.label,
-    "unit": lambda d: d.unit or "–",
-    "what it is": lambda d: d.help,
-}
+_MARK = re.compile(r"<!-- columns: (?P<of>[^>]*) -->\n")
+_HEAD = "| key | shown as | unit | meaning |\n|---|---|---|---|\n"
 
 
 def all_definitions() -> dict[str, dict[str, Definition]]:
@@ -57,39 +43,27 @@ def results(kind: type[Result] = Result) -> list[type[Result]]:
     return [each for below in kind.__subclasses__() for each in (below, *results(below))]
 
 
-def rewritten(page: str, defined: dict[str, dict[str, Definition]]) -> str:
-    """The text of a page with the rows of its tables of columns made of the definitions."""
-    return _TABLE.sub(lambda match: _table(match, defined), page)
+def with_tables(page: str, defined: dict[str, dict[str, Definition]]) -> str:
+    """Return the text of a page with a table of definitions in place of each comment."""
+    return _MARK.sub(lambda match: _HEAD + "".join(map(_row, _chosen(match["of"], defined))), page)
 
 
-def _table(match: re.Match[str], defined: dict[str, dict[str, Definition]]) -> str:
-    words = [word.strip() for word in match["head"].strip("|").split("|")]
-    cells = [_CELLS[word] for word in words]
-    rows = ["| " + " | ".join(cell(each) for cell in cells) + " |\n" for each in _chosen(match["of"], defined)]
-    return "".join([match["mark"], match["head"], "\n", match["rule"], "\n", *rows])
+def _row(column: Definition) -> str:
+    return f"| `{column.key}` | {column.label} | {column.unit or '–'} | {column.help} |\n"
 
 
 def _chosen(of: str, defined: dict[str, dict[str, Definition]]) -> Iterator[Definition]:
     for part in of.split(","):
         group, *keys = part.split()
-        for key in keys or defined[group]:
+        for key in keys or documented(defined[group]):
             yield defined[group][key]
 
 
+def documented(group: dict[str, Definition]) -> list[str]:
+    """Return the keys of a group to define: of a comparison the baseline's, and not the same again for the experiment."""
+    return [key for key, each in group.items() if not each.help.startswith(("Experiment: ", "Experiment − baseline: "))]
+
+
 def pages() -> list[Path]:
+    """Return the pages that may have such comments."""
     return sorted((ROOT / "docs" / "views").glob("*.md"))
-
-
-def main() -> int:
-    defined = all_definitions()
-    for page in pages():
-        text = page.read_text("utf-8")
-        made = rewritten(text, defined)
-        if made != text:
-            page.write_text(made, "utf-8")
-            print(page.relative_to(ROOT))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

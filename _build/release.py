@@ -1,4 +1,4 @@
-"""The checks of a release, all but the upload: see docs/releasing.md. Standard library only, beside `build`.
+"""The checks of a release, all but the upload: docs/maintainers/releasing.md. Standard library only, beside `build`.
 
     python _build/release.py
 

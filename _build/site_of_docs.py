@@ -6,6 +6,7 @@ Sphinx makes build/site of them. Every warning, such as a link that leads nowher
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -40,8 +41,23 @@ def stage() -> None:
             shutil.copy(path, copy)
     defined = columns.all_definitions()
     for page in columns.pages():
-        made = columns.rewritten(page.read_text("utf-8"), defined)
+        made = columns.with_tables(page.read_text("utf-8"), defined)
         (SOURCE / page.relative_to(ROOT)).write_text(made, "utf-8")
+    with (SOURCE / "docs" / "site" / "index.md").open("a", encoding="utf-8") as index:
+        index.write(menu((ROOT / "docs" / "README.md").read_text("utf-8")))
+
+
+def menu(listed: str) -> str:
+    """Return the tables of contents of the site: one for each section of docs/README.md, which lists every page."""
+    sections = (section.partition("\n") for section in listed.split("\n## ")[1:])
+    overview = toctree("Begin", ["../README.md", "README.md"])
+    return overview + "".join(toctree(title, re.findall(r"\]\(([^)#:]+\.md)\)", text)) for title, _, text in sections)
+
+
+def toctree(caption: str, pages: list[str]) -> str:
+    """Return a table of contents. `pages`: paths as docs/ has them; the site's index is one folder below."""
+    entries = "".join(f"../{page.removesuffix('.md')}\n" for page in pages)
+    return f"\n```{{toctree}}\n:caption: {caption}\n:maxdepth: 1\n\n{entries}```\n"
 
 
 def make_pictures() -> bool:

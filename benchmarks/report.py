@@ -292,7 +292,7 @@ def render(results: Measured) -> str:
     largest = next((name for name in ("1M", "100k", "10k") if name in sizes), None)
     parts = [
         "# Results of `make bench`",
-        "Written by `benchmarks/run.py`; how to read it: [docs/benchmarks.md](../docs/benchmarks.md).",
+        "Written by `benchmarks/run.py`; [how to read it](../docs/maintainers/benchmarks.md).",
         "\n".join(f"* {key}: {value}" for key, value in header.items()),
         "L is isal's streaming gunzip and simdjson over chunks of 256 KB, J is `json.loads` with the collector off."
         " CPU is user and system time, processes that were started included. Every number comes from fresh"

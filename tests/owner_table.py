@@ -1,4 +1,4 @@
-"""The table of docs/owners.md; `python -m tests.owner_table` writes it anew from the recorded traces beside us."""
+"""The table of docs/maintainers/owners-checked.md; `python -m tests.owner_table` writes it from the recorded traces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.recorded import ROOT, SHARED, model_of, short, traces
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 
-PAGE = ROOT / "docs" / "owners.md"
+PAGE = ROOT / "docs" / "maintainers" / "owners-checked.md"
 BEGIN, END = "<!-- table of tests/owner_table.py -->", "<!-- end of the table -->"
 _HEAD = ["| trace | linked | inferred | none | how, and why there is none |", "|---|---|---|---|---|"]
 

@@ -1,4 +1,4 @@
-"""What the old plugin got wrong and no other test is about (docs/ui-parity.md): it is right here."""
+"""What the old plugin got wrong and no other test is about (docs/maintainers/ui-parity.md): it is right here."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def settled(profiler: Profiler) -> Timeline:
 def pieces(
     server: Server, of: str, level: int, tile: int = 0, **where: str
 ) -> list[tuple[float, float, int, int, int]]:
-    """Start, end, row, number and part of what is in a tile; docs/timeline-protocol.md says what stands where."""
+    """Start, end, row, number and part of the items of a tile (docs/maintainers/timeline-protocol.md)."""
     body = server.binary("timeline/derived/tiles", **(where or WHERE), of=of, level=str(level), tile=str(tile))
     begin, tick = np.frombuffer(body, "<f8", 2, 16)
     lanes, items = np.frombuffer(body, "<u4", 2, 32)

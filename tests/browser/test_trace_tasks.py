@@ -1,4 +1,4 @@
-"""Ten things that people do in a viewer of traces, with as few clicks and keys as docs/trace-view.md says.
+"""Ten things that people do in a viewer of traces, with as few clicks and keys as docs/maintainers/trace-tasks.md says.
 
 A click, a drag and a key count one each; what is typed into a search field counts one. Opening the page does not count,
 nor does scrolling. The times that are logged are from the first of them until the answer is on the screen.
@@ -25,7 +25,7 @@ from tests.tiny import wait_until
 #: run and worker
 TRACES = [(GPU_RUN, "rank0"), ("cnn_workers2", "worker0"), ("ddp_gloo_2ranks", "rank0")]
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "trace-view.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "maintainers" / "trace-tasks.md"
 
 
 class Hands:
@@ -58,7 +58,7 @@ class Hands:
 
 
 def documented() -> dict[str, int]:
-    """By task, the number of steps that the table of docs/trace-view.md says are needed here."""
+    """By task, the number of steps that the table of docs/maintainers/trace-tasks.md says are needed here."""
     rows = re.findall(r"^\| (\d+)\. [^|]* \| (\d+)[^|]* \|", DOCUMENT.read_text(), re.MULTILINE)
     return {number: int(steps) for number, steps in rows}
 

@@ -28,7 +28,7 @@ class Slice:
 
 
 def exact_slices(server: Server, **query: str) -> list[Slice]:
-    """The answer of /api/timeline/slices; docs/timeline-protocol.md says where what is."""
+    """The answer of /api/timeline/slices; docs/maintainers/timeline-protocol.md says where what is."""
     body = server.binary("timeline/slices", **query)
     total, items = struct.unpack_from("<II", body, 24)
     assert total == items, "the answer was cut"

@@ -1,4 +1,4 @@
-"""What the first sentence and the first finding say of each recorded trace; the reasons: docs/findings-checked.md."""
+"""The first sentence and the first finding of each recorded trace; reasons: docs/maintainers/findings-checked.md."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_what_is_said_first(path: Path) -> None:
 
 def rows() -> dict[str, tuple[str, str]]:
     """By folder: what the table in the docs says of its bound, and of its first finding."""
-    text = (ROOT / "docs" / "findings-checked.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "maintainers" / "findings-checked.md").read_text(encoding="utf-8")
     table = text.partition("## What is said of the shared traces")[2].partition("\n## ")[0]
     found = {}
     for line in re.findall(r"^\| ([a-zA-Z0-9]+/.*) \|$", table, re.MULTILINE):

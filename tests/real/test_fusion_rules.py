@@ -15,7 +15,7 @@ RULES = {
     *("conv_bias", "recompiles", "graph_breaks", "recompute", "unused_memory", "fragmentation", "memory_growth"),
     *("grad_recorded", "expert_loop", "gathered_experts"),
 }
-#: by folder; of others nothing is said. The reasons are in docs/findings-checked.md
+#: by folder; of others nothing is said. The reasons are in docs/maintainers/findings-checked.md
 SAID = {
     "v100_ddp_profile_memory_rank1_of_2": {"unfused_optimizer"},
     "resnet50_num_workers_0": {"unfused_optimizer"},

@@ -1,4 +1,4 @@
-"""The timeline over HTTP: every route of docs/timeline-protocol.md, its bytes, errors and validators."""
+"""The timeline over HTTP: every route of docs/maintainers/timeline-protocol.md, its bytes, errors and validators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/ui-parity.md is complete, and the tests that it names exist."""
+"""docs/maintainers/ui-parity.md is complete, and the tests that it names exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSPELLED = re.compile(r"comparsion|occurence|basic tabs example", re.IGNORECAS
 @pytest.fixture(scope="module")
 def rows(repository: Path) -> dict[str, list[str]]:
     """item → the other cells of its row"""
-    text = (repository / "docs" / "ui-parity.md").read_text("utf-8")
+    text = (repository / "docs" / "maintainers" / "ui-parity.md").read_text("utf-8")
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line[:1] == "|"]
     found = [(item.strip(), others) for item, *others in cells if re.fullmatch(r"[DM]\d+", item.strip())]
     assert len(found) == len(dict(found)), "an item stands there twice"

@@ -1,6 +1,6 @@
 """Questions about timelines, declared as those of `analysis.question` are; `torch_tb_profiler.questions` lists them.
 
-The type of an answer is `bytes` where it is sent in a binary layout (docs/timeline-protocol.md).
+The type of an answer is `bytes` where it is sent in a binary layout (docs/maintainers/timeline-protocol.md).
 """
 
 from __future__ import annotations

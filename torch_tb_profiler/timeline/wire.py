@@ -1,4 +1,4 @@
-"""Binary answers about a timeline: docs/timeline-protocol.md says what stands where."""
+"""Binary answers about a timeline: docs/maintainers/timeline-protocol.md says what stands where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/** What the timeline asks: docs/timeline-protocol.md. Binary answers are handed on as they are. */
+/** What the timeline asks: docs/maintainers/timeline-protocol.md. Binary answers are handed on as they are. */
 import { queryOptions, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ApiError, get, getBinary, type Query, type Route } from "./client";
 import { allSteps, type Result, useAnswer, useTraceQuery } from "./queries";

@@ -13,7 +13,7 @@ from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trac
 
 with profile(
     activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-    schedule=schedule(wait=1, warmup=1, active=3),
+    schedule=schedule(wait=1, warmup=1, active=3, repeat=1),
     on_trace_ready=tensorboard_trace_handler(${JSON.stringify(directory)}),
     record_shapes=True,
     with_stack=True,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { tileBytes } from "./cases";
 import { DecodeError, decodeCounters, decodeTile, itemsOf, NO_NAME } from "./decode";
 
-/** The example of docs/timeline-protocol.md. */
+/** The example of docs/maintainers/timeline-protocol.md. */
 const EXAMPLE = `54 54 4c 31 01 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 f0 3f
   01 00 00 00 02 00 00 00 04 00 00 00 00 00 00 00 02 00 00 00 64 00 00 00 4c 04 00 00 4c 04 00 00 14 05 00 00
   07 00 00 00 09 00 00 00 02 00 00 00 05 00 00 00 01 00 00 00 03 00 00 00 06 06 ff 80`;

@@ -1,4 +1,4 @@
-/** The binary answers of docs/timeline-protocol.md as columns. Pure; nothing is copied. */
+/** The binary answers of docs/maintainers/timeline-protocol.md as columns. Pure; nothing is copied. */
 
 const MAGIC = 0x314c5454;
 const TILE = 1;

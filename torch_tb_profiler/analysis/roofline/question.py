@@ -23,7 +23,7 @@ from torch_tb_profiler.model.modules import nn_modules
 #: code that records what is not known, by why
 REMEDIES: Mapping[str, str] = {
     "shapes_off": "profile(record_shapes=True)",
-    "before_recording": "schedule(wait=1, warmup=1, active=3)",
+    "before_recording": "schedule(wait=1, warmup=1, active=3, repeat=1)",
     "no_operator": "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
 }
 

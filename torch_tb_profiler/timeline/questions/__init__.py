@@ -1,1 +1,1 @@
-"""What can be asked of timelines: parameters, answers and what computes them (docs/timeline-protocol.md)."""
+"""Questions about timelines: parameters, answers and computations (docs/maintainers/timeline-protocol.md)."""

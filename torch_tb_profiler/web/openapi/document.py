@@ -15,8 +15,7 @@ from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTION
 from torch_tb_profiler.web.openapi import of_files, of_queries, of_questions, parameters
 
 _ABOUT = """\
-What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more
-about each route.
+The routes of torch-tb-profiler. docs/api.md and docs/maintainers/timeline-protocol.md say more about each.
 
 Every path answers GET and HEAD; other methods are 405. Below `assets/` are the files of the page. Parameters that a
 route does not know are not looked at; of equal names the first counts. A trailing slash does not matter.
@@ -31,7 +30,7 @@ _TAGS = {
     "log directory": "What there is.",
     "trace": "Questions about one trace.",
     "memory": "Questions about the memory of one trace.",
-    "timeline": "The Trace view: docs/timeline-protocol.md.",
+    "timeline": "The Trace view: docs/maintainers/timeline-protocol.md.",
     "several traces": "Ranks, runs, comparisons.",
     "files": "Files to keep.",
     "queries": "SQL over traces: docs/sql.md.",
