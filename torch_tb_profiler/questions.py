@@ -36,10 +36,10 @@ from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.run.question import RUN_FINDINGS
 from torch_tb_profiler.insights.summary.question import SUMMARY
-from torch_tb_profiler.ranks.collective import COLLECTIVE
-from torch_tb_profiler.ranks.question import DISTRIBUTED
-from torch_tb_profiler.ranks.range_questions import RUN_RANGE, RUN_RANGES
+from torch_tb_profiler.ranks.distributed_question import DISTRIBUTED
+from torch_tb_profiler.ranks.ranges import RUN_RANGE, RUN_RANGES
 from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
+from torch_tb_profiler.ranks.shared_collective import COLLECTIVE
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
 from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, NEXT_ON_PATH, SLACK_TILES
 from torch_tb_profiler.timeline.questions.flows import FLOWS

@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.replay.savings import savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.ranks.joint_graph import join
-from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
+from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
 
 FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *sample_traces()]
 SAMPLES = ROOT / "samples"

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.replay.changes import Change, collectives, kerne
 from torch_tb_profiler.analysis.replay.scenario import Scenario, changed
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join
-from torch_tb_profiler.ranks.replay import ReplayRank, replay_rank
+from torch_tb_profiler.ranks.what_if import ReplayRank, replay_rank
 
 pytestmark = pytest.mark.slow
 

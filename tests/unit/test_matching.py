@@ -13,7 +13,7 @@ from tests.collective_runs import Program, simulate
 from tests.events import Event, annotation, kernel, model_of, op
 from tests.properties import examples
 from torch_tb_profiler.ranks import Distributed, Rank, distributed, rank_of
-from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.matching.match import match
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def score(program: Program) -> Score:
     run = simulate(program)
     found: dict[int, list[int]] = {}
     truth = run.numbers()
-    for of_rank, numbers in zip(truth, match(run.ranks).match, strict=True):
+    for of_rank, numbers in zip(truth, match([rank.called for rank in run.ranks]).match, strict=True):
         for call, number in zip(of_rank, numbers.tolist(), strict=True):
             if number >= 0:
                 found.setdefault(number, []).append(call)

@@ -16,8 +16,8 @@ from torch_tb_profiler.analysis.shared.device_roles import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
+from torch_tb_profiler.model.communication_names import bus_factor, volume
 from torch_tb_profiler.ranks import Distributed, distributed, is_distributed, rank_of
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 from torch_tb_profiler.ranks.distributed import operation_table, transfer_ranges
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.web.old_plugin import distributed as legacy

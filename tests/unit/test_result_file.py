@@ -7,8 +7,7 @@ import numpy as np
 
 from tests.events import model_of
 from tests.rank_programs import Ranks, events_of
-from torch_tb_profiler.ranks.reduction import RunResult, reduce
-from torch_tb_profiler.ranks.result_file import decode_result, encode_result
+from torch_tb_profiler.ranks.reduction import RunResult, decode_result, encode_result, reduce
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 
 

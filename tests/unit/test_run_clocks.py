@@ -8,8 +8,8 @@ import pytest
 
 from tests.rank_sims import Sim, of_job, simulated
 from tests.tracegen import Job, simulate_job
-from torch_tb_profiler.ranks.clock_lines import GroupEnds, RankEnds, common_lines
 from torch_tb_profiler.ranks.reduction import clock
+from torch_tb_profiler.ranks.run.clocks import GroupEnds, RankEnds, common_lines
 from torch_tb_profiler.ranks.summary import RankSummary
 
 

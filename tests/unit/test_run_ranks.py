@@ -27,7 +27,7 @@ from tests.tracegen import (
 from tests.tracegen.cluster_run import JobRun
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
-from torch_tb_profiler.ranks.run_data import RunData
+from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run_questions import heat_map
 from torch_tb_profiler.ranks.summary import RankSummary, decode, encode, summarize
 from torch_tb_profiler.trace import read_trace
@@ -372,7 +372,7 @@ def test_a_summary_is_the_same_after_it_was_kept(healthy: tuple[JobRun, list[Ran
 def test_summaries_that_are_not_kept_in_memory_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = simulated(Sim(2, 8, fault=Fault((5,), late=7_000_000)))
     before = reduce(ranks)
-    monkeypatch.setattr("torch_tb_profiler.ranks.run_data.KEPT_ROWS", 0)
+    monkeypatch.setattr("torch_tb_profiler.ranks.run.data.KEPT_ROWS", 0)
     assert msgspec.json.encode(reduce(ranks).overview) == msgspec.json.encode(before.overview)
 
 
@@ -380,7 +380,7 @@ def test_many_ranks_without_numbers_are_compared_with_the_first(monkeypatch: pyt
     run = simulate_job(Job(tp=2, dp=4, layers=2, numbers="", faults=(Missing(2, 11),)))
     ranks = of_job(run)
     together = reduce(ranks).overview
-    monkeypatch.setattr("torch_tb_profiler.ranks.run_data.CLOSELY", 0)
+    monkeypatch.setattr("torch_tb_profiler.ranks.run.data.CLOSELY", 0)
     found = reduce(ranks).overview
     assert {tuple(each.ranks) for each in found.missing} == {(2,)}
     assert found.matched.matched >= together.matched.matched

@@ -16,8 +16,8 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
-from torch_tb_profiler.ranks.matching import Matching, match
-from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.matching.match import Matching, match
+from torch_tb_profiler.ranks.matching.operations import Timed
 from torch_tb_profiler.timeline.wire import tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
@@ -304,11 +304,11 @@ def test_all_ranks_at_a_glance(client: Client) -> None:
 def test_a_collective_on_all_its_ranks(client: Client, ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     matched: list[int] = []
 
-    def counted(ranks: Sequence[Rank]) -> Matching:
+    def counted(ranks: Sequence[Timed]) -> Matching:
         matched.append(len(ranks))
         return match(ranks)
 
-    monkeypatch.setattr("torch_tb_profiler.ranks.collective.match", counted)
+    monkeypatch.setattr("torch_tb_profiler.ranks.shared_collective.match", counted)
     hits = get(client, f"/api/timeline/search?{ask}&q=nccl&hits=50")["hits"]
     found = [client.get(f"/api/timeline/collective?run=whole&worker=rank0&row={row}") for row in hits["row"]]
     shared = [answer.json for answer in found if answer.status_code == 200]

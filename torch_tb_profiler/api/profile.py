@@ -27,13 +27,13 @@ from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable, range_of_ranks, ranges_of_ranks
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
-from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
-from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
+from torch_tb_profiler.ranks.run.answers import RunRanks, Straggler
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
+from torch_tb_profiler.ranks.what_if import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.subject import trace_of

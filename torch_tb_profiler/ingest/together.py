@@ -10,10 +10,16 @@ import msgspec
 
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target
-from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, reduce_with_clock, summary_of
-from torch_tb_profiler.ranks.result_file import decode_result, encode_result
-from torch_tb_profiler.ranks.run_answers import Clock
-from torch_tb_profiler.ranks.run_summary import RanksSummary
+from torch_tb_profiler.ranks.reduction import (
+    RunResult,
+    clock,
+    decode_result,
+    encode_result,
+    reduce,
+    reduce_with_clock,
+    summary_of,
+)
+from torch_tb_profiler.ranks.run.answers import Clock, RanksSummary
 from torch_tb_profiler.ranks.summary import RankSummary, decode_named
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.broken import is_broken

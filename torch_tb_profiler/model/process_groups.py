@@ -23,6 +23,13 @@ class ProcessGroup(msgspec.Struct, frozen=True):
     ranks: tuple[int, ...] = ()
     size: int = 0
 
+    @property
+    def label(self) -> str:
+        """The name for tables, description first; empty if nothing is known of it."""
+        if self.description and self.description != "undefined":
+            return f"{self.description} ({self.name})" if self.name else self.description
+        return self.name
+
 
 def groups_of_header(trace: Trace) -> dict[str, ProcessGroup]:
     """`distributedInfo.pg_config`, by name."""

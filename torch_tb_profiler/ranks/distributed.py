@@ -13,14 +13,10 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, Ranges
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication_names import KINDS, bus_factor, volume
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
-from torch_tb_profiler.ranks.locations import Location, locations
-from torch_tb_profiler.ranks.matching import Matching, match
-from torch_tb_profiler.ranks.missing import what_is_missing
-from torch_tb_profiler.ranks.names import group_label
-from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.matching.match import Matching, match
+from torch_tb_profiler.ranks.rank import Location, Rank, locations, what_is_missing
 from torch_tb_profiler.trace import Note
 
 
@@ -147,7 +143,7 @@ class Distributed(msgspec.Struct, frozen=True):
 
 
 def distributed(ranks: Sequence[Rank]) -> Distributed:
-    matching = match(ranks)
+    matching = match([rank.called for rank in ranks])
     groups = _groups(ranks, matching)
     present = [(use.group, use.present) for use in groups]
     return Distributed(
@@ -270,7 +266,7 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
                 "worker": rank.worker,
                 "name": found.names[operations.name[first]],
                 "kind": KINDS[operations.kind[first]],
-                "group": group_label(found.groups[operations.group[first]]),
+                "group": found.groups[operations.group[first]].label,
                 "dtype": found.dtypes[operations.dtype[first]],
                 "calls": len(members),
                 "sized": len(sized),

@@ -17,9 +17,9 @@ from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int8, Int64
-from torch_tb_profiler.ranks.clock_lines import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
-from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.matching.match import match
 from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.run.clocks import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
 
 
 class Joinable(Protocol):
@@ -263,7 +263,7 @@ class _Meeting(msgspec.Struct, frozen=True):
 
 def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
     """The collectives that several ranks have."""
-    matching = match([each.rank for each in ranks])
+    matching = match([each.rank.called for each in ranks])
     found: dict[tuple[int, int], _Meeting] = {}
     for number, each in enumerate(ranks):
         kinds = each.rank.communications.operations.kind.tolist()

@@ -1,41 +1,40 @@
-"""All ranks of a run reduced to one result. docs/ranks.md has the rules in words."""
+"""Reduce all ranks of a run to one result, and store that. docs/ranks.md has the rules in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.json import enc_hook
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.ranks.clock_fit import fit_clocks
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
-from torch_tb_profiler.ranks.collective_table import collective_rows, fits_of
-from torch_tb_profiler.ranks.late_stages import late_stages
-from torch_tb_profiler.ranks.layout import groups_of, layout_of, nodes_of, world_of
-from torch_tb_profiler.ranks.missing_collectives import missing_collectives
-from torch_tb_profiler.ranks.pipeline import pipeline_of
-from torch_tb_profiler.ranks.representatives import representatives
-from torch_tb_profiler.ranks.run_answers import (
+from torch_tb_profiler.codec import convert
+from torch_tb_profiler.ranks.peers import StepGrid, representatives
+from torch_tb_profiler.ranks.run.answers import (
+    MOST_MISSING,
     Clock,
     Matched,
+    Metric,
     RanksOverview,
+    RanksSummary,
     Representative,
     RunRanks,
     RunTiles,
     Straggler,
 )
-from torch_tb_profiler.ranks.run_data import RunData
-from torch_tb_profiler.ranks.run_notes import ChosenRanks, chosen_ranks, notes_of
-from torch_tb_profiler.ranks.run_summary import MOST_MISSING, RanksSummary
-from torch_tb_profiler.ranks.shards import fsdp_of, moe_of
-from torch_tb_profiler.ranks.slow_links import slow_links
-from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, slow_ranks
-from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.straggler_answers import of_links, slow_or_slower, stragglers_of
+from torch_tb_profiler.ranks.run.clocks import fit_clocks
+from torch_tb_profiler.ranks.run.collectives import Waits, collective_rows, fits_of, slow_links, waits_of
+from torch_tb_profiler.ranks.run.data import RunData
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow, Confidence
+from torch_tb_profiler.ranks.run.groups import groups_of, layout_of, missing_collectives, nodes_of, world_of
+from torch_tb_profiler.ranks.run.notes import ChosenRanks, chosen_ranks, notes_of
+from torch_tb_profiler.ranks.run.parallelism import fsdp_of, moe_of, pipeline_of
+from torch_tb_profiler.ranks.stragglers.cost import of_links, slow_or_slower, stragglers_of
+from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, late_stages, slow_ranks
 from torch_tb_profiler.ranks.summary import RankSummary
-from torch_tb_profiler.ranks.waits import Waits, waits_of
-from torch_tb_profiler.ranks.words import Confidence, Metric
+from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, decode_tables, encode_tables
 
 #: steps from which on an answer is of high confidence
 MANY_STEPS = 4
@@ -264,3 +263,33 @@ def _confidence(run: RunData, steps: int, loading: Sequence[str], failed: Sequen
     if loading or steps < LEAST_STEPS or len(run) < 2:
         return "low"
     return "high" if world == len(run) and steps >= MANY_STEPS and not failed else "medium"
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """shape: of each heat map, (ranks, steps)."""
+
+    overview: RanksOverview
+    collectives: tuple[CollectiveRow, ...]
+    shape: tuple[int, int]
+
+
+def encode_result(result: RunResult) -> bytes:
+    """A column file: the answers in its head, the heat maps as columns."""
+    shape = next((values.shape for values in result.heat.values()), (0, 0))
+    head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=enc_hook)
+    heat: dict[str, Any] = {metric: values.ravel().astype(np.int64) for metric, values in result.heat.items()}
+    return encode_tables(NamedTables(head, [], {"heat": heat}))
+
+
+def decode_result(content: bytes) -> RunResult | None:
+    """What `encode_result` was given; None if it is damaged, or of other code."""
+    try:
+        found = decode_tables(content)
+        head = convert(found.header, _Head)
+        heat = {
+            convert(metric, Metric): values.reshape(head.shape)
+            for metric, values in found.tables.get("heat", {}).items()
+        }
+    except (ColumnFileError, ValueError):
+        return None
+    return RunResult(head.overview, head.collectives, heat)

@@ -14,13 +14,11 @@ from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
 from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.ranks import reduction
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
-from torch_tb_profiler.ranks.reduction import RunResult
-from torch_tb_profiler.ranks.result_file import decode_result, encode_result
-from torch_tb_profiler.ranks.robust import NORMAL
-from torch_tb_profiler.ranks.run_answers import Clock, HeatMap, RanksOverview
+from torch_tb_profiler.ranks.peers import NORMAL
+from torch_tb_profiler.ranks.reduction import RunResult, decode_result, encode_result
+from torch_tb_profiler.ranks.run.answers import Clock, HeatMap, Metric, RanksOverview
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, decode_named, summarize
-from torch_tb_profiler.ranks.words import Metric
 from torch_tb_profiler.words.reasons import because
 
 #: of a step: what is an outlier, in deviations, with a floor of this part of the median

@@ -16,8 +16,8 @@ from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.called import Called, Timed
-from torch_tb_profiler.ranks.collect import ALGORITHMS, collected
+from torch_tb_profiler.ranks.matching.operations import Called, Timed
+from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.ingest.together import RunOutcome
-from torch_tb_profiler.ranks.run_answers import MissingCollective, RunTiles
-from torch_tb_profiler.ranks.straggler_text import milliseconds, straggler_lines
+from torch_tb_profiler.ranks.run.answers import RunTiles
+from torch_tb_profiler.ranks.run.group_answers import MissingCollective
+from torch_tb_profiler.ranks.stragglers.cost import milliseconds, straggler_lines
 from torch_tb_profiler.workspace.catalog import CatalogSkipped
 
 #: of files and notes that are listed

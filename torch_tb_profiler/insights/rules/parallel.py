@@ -16,7 +16,7 @@ from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, lin
 from torch_tb_profiler.insights.shared.collective_calls import FSDP, CollectiveCalls, bare, collective_calls, has_fsdp
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.products import products_of
-from torch_tb_profiler.ranks.bandwidth import volume
+from torch_tb_profiler.model.communication_names import volume
 
 
 @rule("R49", HOST, DEVICE)

@@ -28,15 +28,15 @@ from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join
-from torch_tb_profiler.ranks.layout import groups_of
+from torch_tb_profiler.ranks.peers import StepGrid
 from torch_tb_profiler.ranks.rank import Rank, rank_of
-from torch_tb_profiler.ranks.run_answers import Straggler
-from torch_tb_profiler.ranks.run_data import RunData
-from torch_tb_profiler.ranks.slow_ranks import slow_ranks
-from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.straggler_answers import stragglers_of
-from torch_tb_profiler.ranks.stragglers import Spent, spent_of
+from torch_tb_profiler.ranks.run.answers import Straggler
+from torch_tb_profiler.ranks.run.data import RunData
+from torch_tb_profiler.ranks.run.groups import groups_of
+from torch_tb_profiler.ranks.stragglers.cost import stragglers_of
+from torch_tb_profiler.ranks.stragglers.slow_ranks import slow_ranks
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
+from torch_tb_profiler.ranks.what_if import Spent, spent_of
 from torch_tb_profiler.trace.schema import Table
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication_names import KINDS, bus_factor, volume
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 
 
 def bus_bytes(of: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:

@@ -14,7 +14,7 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Next, Told, Tool, Wrong
 from torch_tb_profiler.mcp.tools.summary import CauseTold
 from torch_tb_profiler.mcp.values import milliseconds, name_of, named, sentence, told
-from torch_tb_profiler.ranks.run_answers import RanksOverview
+from torch_tb_profiler.ranks.run.answers import RanksOverview
 
 _NAMES = 5
 #: all ranks of a run with more are not replayed within a call

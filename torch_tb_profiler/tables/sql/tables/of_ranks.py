@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
-from torch_tb_profiler.ranks.run_answers import RunRanks
+from torch_tb_profiler.ranks.run.answers import RunRanks
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.tables.sql.columns import of_answer
 from torch_tb_profiler.tables.sql.tables.table import RunTable
 

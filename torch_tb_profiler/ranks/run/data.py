@@ -1,0 +1,342 @@
+"""What is kept of all ranks while they are reduced: an entry for each collective, little for each rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
+from torch_tb_profiler.model.communication_names import KINDS, volume
+from torch_tb_profiler.ranks.matching.join import Codes, Join
+from torch_tb_profiler.ranks.matching.match import looked_at_closely
+from torch_tb_profiler.ranks.matching.operations import Called, Timed, is_between_two
+from torch_tb_profiler.ranks.peers import WorkOfRank, work_of_rank
+from torch_tb_profiler.ranks.summary import RankHead, RankSteps, RankSummary
+
+#: collectives of ranks that are kept in memory; beyond, a summary is read again when it is needed again
+KEPT_ROWS = 8_000_000
+#: collectives of ranks that are compared all at once; beyond, each rank with the first one
+CLOSELY = 2_000_000
+_LONG = np.iinfo(np.uint32).max
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """The collectives of one rank, in the order of its calls, shape (rows,).
+
+    step       index into the steps of the rank, -1 outside
+    number     of the collective in the run, -1 for none that others can have
+    duration   ns, -1 without any
+    own        ns that the rank did itself since the collective before (see `own_time`); NaN where not known
+    """
+
+    step: Int64
+    number: Int64
+    duration: Int64
+    own: Float32
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """What collectives have in common in tables. bytes: as nccl-tests counts them, None if unknown or unequal."""
+
+    group: int
+    name: str
+    kind: str
+    dtype: str
+    bytes: int | None
+    algorithm: int
+
+
+class State(msgspec.Struct):
+    """Of each collective, shape (collectives,).
+
+    signature   index into `RunData.signatures`, -1 where not seen
+    step        index into `Join.steps`, -1
+    ranks       how many have it
+    timed       how many of them have its duration
+    shortest    ns: the transfer
+    last        the rank with the shortest: it came last
+    total       ns: Σ durations
+    """
+
+    signature: Int32
+    step: Int32
+    ranks: Int32
+    timed: Int32
+    shortest: Int64
+    last: Int32
+    total: Int64
+
+    @classmethod
+    def of(cls, size: int) -> State:
+        none = np.full(size, -1, np.int32)
+        zero = np.zeros(size, np.int32)
+        most = np.full(size, np.iinfo(np.int64).max)
+        return cls(none, none.copy(), zero, zero.copy(), most, none.copy(), np.zeros(size, np.int64))
+
+    def grown(self, size: int) -> State:
+        """With room for more."""
+        have = len(self.signature)
+        if size <= have:
+            return self
+        more = State.of(max(size, have + have // 2) - have)
+        names = self.__struct_fields__
+        return State(*(np.concatenate((getattr(self, name), getattr(more, name))) for name in names))
+
+    def cut(self, size: int) -> State:
+        """Without room for more."""
+        return State(*(getattr(self, name)[:size].copy() for name in self.__struct_fields__))
+
+    def add(self, rank: int, rows: Rows) -> None:
+        """Count what a rank has."""
+        number, duration = rows.number, rows.duration
+        if int(number.min(initial=0)) < 0:
+            here = np.flatnonzero(number >= 0)
+            number, duration = number[here], duration[here]
+        self.ranks[number] += 1
+        if int(duration.min(initial=0)) < 0:
+            timed = np.flatnonzero(duration >= 0)
+            number, duration = number[timed], duration[timed]
+        self.timed[number] += 1
+        self.total[number] += duration
+        shorter = duration < self.shortest[number]
+        self.last[number[shorter]] = rank
+        self.shortest[number[shorter]] = duration[shorter]
+
+
+class RunData(msgspec.Struct, dict=True):
+    """All ranks of a run, in order of rank.
+
+    summaries    may be read anew each time one is taken
+    operators    by code in `work_names` what launches a kernel; empty for none
+    own          of each rank, shape (its steps,), ns: Σ own time; NaN without collectives
+    heads, steps, programs, work   of each rank; programs: of each step a number of its sequence of collectives
+    """
+
+    summaries: Sequence[RankSummary]
+    heads: list[RankHead] = msgspec.field(default_factory=list)
+    steps: list[RankSteps] = msgspec.field(default_factory=list)
+    programs: list[Int64] = msgspec.field(default_factory=list)
+    work: list[WorkOfRank] = msgspec.field(default_factory=list)
+    work_names: Codes = msgspec.field(default_factory=Codes)
+    operators: dict[int, str] = msgspec.field(default_factory=dict)
+    join: Join = msgspec.field(default_factory=Join)
+    state: State = msgspec.field(default_factory=lambda: State.of(0))
+    signatures: list[Signature] = msgspec.field(default_factory=list)
+    collectives: list[int] = msgspec.field(default_factory=list)
+    own: list[Float64] = msgspec.field(default_factory=list)
+    _codes: dict[Signature, int] = msgspec.field(default_factory=dict)
+    _kept: dict[int, Rows] = msgspec.field(default_factory=dict)
+    _numbers: dict[int, Int32] = msgspec.field(default_factory=dict)
+
+    @classmethod
+    def read(cls, summaries: Sequence[RankSummary], with_work: bool = True) -> RunData:
+        """Read every rank once, and again where its collectives need a closer look.
+
+        with_work: else `work` is empty
+        """
+        run = cls(summaries)
+        kept = 0
+        for number, summary in enumerate(summaries):
+            of = summary.called
+            rows = run._first(number, summary, of)
+            if with_work:
+                run.work.append(work_of_rank(summary, run.work_names, run.operators))
+            kept += len(of)
+            if kept <= KEPT_ROWS:
+                run._kept[number] = rows
+        if run.join.doubted:
+            run._look_closely()
+        run.state = run.state.cut(run.join.count)
+        return run
+
+    def _first(self, number: int, summary: RankSummary, of: Called) -> Rows:
+        numbers = self.join.add(of)
+        self.heads.append(self._with_known_groups(summary.head))
+        self.steps.append(summary.steps)
+        self.programs.append(summary.steps.program)
+        self.collectives.append(len(of))
+        own = _own(summary)
+        self.own.append(_of_steps(of.step, own, len(summary.steps)))
+        rows = Rows(of.step, numbers, of.duration, own)
+        self._see(of, summary.calls.algorithm, rows.number)
+        self.state.add(number, rows)
+        kept = _narrowed(rows)
+        before = self._kept.get(number - 1)
+        if before is not None and np.array_equal(before.step, kept.step):
+            kept = replace(kept, step=before.step)
+        return kept
+
+    def _with_known_groups(self, head: RankHead) -> RankHead:
+        """With the groups of the ranks before: each may list thousands of ranks."""
+        codes = self.join.group_numbers(head.groups)[:-1].tolist()
+        groups = tuple(
+            known if (known := self.join.groups[code]) == mine else mine
+            for code, mine in zip(codes, head.groups, strict=True)
+        )
+        return msgspec.structs.replace(head, groups=groups)
+
+    def _see(self, of: Called, algorithm: Int8, number: Int64) -> None:
+        """Take over what collectives look like that were not seen before."""
+        self.state = self.state.grown(self.join.count)
+        new = np.flatnonzero(number >= 0)
+        new = new[self.state.signature[number[new]] < 0]
+        if not len(new):
+            return
+        groups = self.join.group_numbers(of.groups)
+        keys = _mixed(of.group[new], of.name[new], of.dtype[new], of.in_bytes[new], of.out_bytes[new], of.kind[new])
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        codes = []
+        for at in new[first].tolist():
+            code = int(groups[of.group[at]])
+            kind = KINDS[int(of.kind[at])]
+            sent, received = int(of.in_bytes[at]), int(of.out_bytes[at])
+            # of unequal parts: each rank has sizes of its own, and other ones in each call
+            uneven = kind == "all_to_all" and sent != received
+            signature = Signature(
+                code,
+                of.names[int(of.name[at])],
+                kind,
+                of.dtypes[int(of.dtype[at])],
+                None if uneven else volume(kind, sent, received, self.join.groups[code].size),
+                int(algorithm[at]),
+            )
+            codes.append(self._codes.setdefault(signature, len(self._codes)))
+            if codes[-1] == len(self.signatures):
+                self.signatures.append(signature)
+        self.state.signature[number[new]] = np.array(codes, np.int32)[place.reshape(-1)]
+        self.state.step[number[new]] = self.join.steps.all(of.steps)[of.step[new]]
+
+    def _look_closely(self) -> None:
+        """Number again what is in doubt, all ranks together where they are few, else each with the first."""
+        calls = [summary.timed for summary in self.summaries] if sum(self.collectives) <= CLOSELY else None
+        if calls is not None:
+            numbers = [self.join.add(of) for of in calls]
+            between = [is_between_two(of) for of in calls]
+            closer = looked_at_closely(calls, self.join.count)
+            found = [np.where(two, a, b) for two, a, b in zip(between, numbers, closer, strict=True)]
+        else:
+            found = self._with_the_first()
+        self._numbers = {at: numbers.astype(np.int32) for at, numbers in enumerate(found)}
+        self.join.count = max((int(numbers.max(initial=-1)) for numbers in found), default=-1) + 1
+        self.state, self.signatures = State.of(self.join.count), []
+        self._codes.clear()
+        for at, summary in enumerate(self.summaries):
+            of = summary.called
+            rows = Rows(of.step, found[at], of.duration, _own(summary))
+            self._see(of, summary.calls.algorithm, rows.number)
+            self.state.add(at, rows)
+            if at in self._kept:
+                self._kept[at] = _narrowed(rows)
+
+    def _with_the_first(self) -> list[Int64]:
+        """Collectives of groups in doubt, of each rank compared with the first rank that has the group."""
+        first: dict[int, Timed] = {}
+        numbered: dict[int, Int64] = {}
+        found = []
+        for summary in self.summaries:
+            of = summary.timed
+            numbers = self.join.add(of)
+            group = self.join.group_numbers(of.groups)[of.group]
+            for at in sorted(self.join.doubted & set(group.tolist())):
+                rows = np.flatnonzero((group == at) & ~is_between_two(of))
+                mine = of.take(rows)
+                if at not in first:
+                    first[at] = mine
+                    numbered[at] = self._new_numbers(len(rows))
+                    numbers[rows] = numbered[at]
+                    continue
+                reference, other = looked_at_closely([first[at], mine], 0)
+                known = dict(zip(reference.tolist(), numbered[at].tolist(), strict=True))
+                known.pop(-1, None)
+                numbers[rows] = [known.get(each, -1) for each in other.tolist()]
+                alone = rows[numbers[rows] < 0]
+                numbers[alone] = self._new_numbers(len(alone))
+            found.append(numbers)
+        return found
+
+    def _new_numbers(self, count: int) -> Int64:
+        self.join.count += count
+        return np.arange(self.join.count - count, self.join.count)
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def rows(self, rank: int) -> Rows:
+        """The collectives of a rank, by its place."""
+        kept = self._kept.get(rank)
+        if kept is None:
+            summary = self.summaries[rank]
+            of = summary.called
+            numbers = self._numbers.get(rank)
+            number = self.join.add(of) if numbers is None else numbers.astype(np.int64)
+            kept = Rows(of.step, number, of.duration, _own(summary))
+        return Rows(kept.step, kept.number.astype(np.int64), _widened(kept.duration), kept.own)
+
+    def each(self) -> Iterator[tuple[int, Rows]]:
+        """All ranks."""
+        return ((rank, self.rows(rank)) for rank in range(len(self)))
+
+    @cached_property
+    def is_shared(self) -> Bool:
+        """Shape (collectives,): whether several ranks have it, and no more than its group has."""
+        sizes = self.join.sizes
+        known = np.array([*(bool(of.ranks) for of in self.join.groups), True])
+        group = np.array([*(each.group for each in self.signatures), -1])[self.state.signature]
+        too_many = ~known[group] & (sizes[group] > 0) & (self.state.ranks > sizes[group])
+        found: Bool = (self.state.ranks > 1) & ~too_many
+        return found
+
+    @cached_property
+    def is_whole(self) -> Bool:
+        """Shape (collectives,): whether all ranks of its group are here, as far as its size is known; both of a pair.
+
+        Of some of a group's ranks the shortest duration may hold waiting for the others.
+        """
+        sizes = self.join.sizes[np.array([*(each.group for each in self.signatures), -1])[self.state.signature]]
+        sizes = np.where(self.join.pair_of_numbers() >= 0, 2, sizes)
+        found: Bool = self.state.timed >= sizes
+        return found
+
+
+def _of_steps(step: Int64, own: Float32, steps: int) -> Float64:
+    known = (step >= 0) & ~np.isnan(own)
+    if not known.all():
+        step, own = step[known], own[known]
+    total = np.bincount(step, own, steps)
+    return np.where(np.bincount(step, minlength=steps) > 0, total, np.nan)
+
+
+def _own(summary: RankSummary) -> Float32:
+    own = summary.calls.own
+    found: Float32 = np.where(own >= 0, own, np.nan).astype(np.float32)
+    return found
+
+
+def _mixed(*columns: Int64) -> Int64:
+    """One number for each row of some columns."""
+    found = np.zeros(len(columns[0]), np.int64)
+    for values in columns:
+        found = found * np.int64(1_000_003) ^ (values + (found >> np.int64(29)))
+    return found
+
+
+def _narrowed(rows: Rows) -> Rows:
+    """In 14 bytes a collective where durations are below four seconds and steps are few."""
+    long = len(rows.duration) and int(rows.duration.max()) >= _LONG
+    duration: Any = rows.duration if long else rows.duration.astype(np.uint32)
+    few = int(rows.step.max(initial=-1)) <= np.iinfo(np.int16).max
+    step: Any = rows.step.astype(np.int16 if few else np.int32)
+    number: Any = rows.number.astype(np.int32)
+    return Rows(step, number, duration, rows.own)
+
+
+def _widened(duration: Int64) -> Int64:
+    """−1 was the largest number of the narrow ones."""
+    if duration.dtype != np.uint32:
+        return duration
+    return np.where(duration == _LONG, -1, duration.astype(np.int64))

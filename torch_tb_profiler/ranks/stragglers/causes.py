@@ -1,0 +1,268 @@
+"""Why a rank is late: what it does apart from collectives, against its peers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int32, Int64
+from torch_tb_profiler.ranks.peers import Real, StepGrid, deviations, middle, reached
+from torch_tb_profiler.ranks.run.answers import Cause
+from torch_tb_profiler.ranks.run.data import RunData
+
+
+class Clear(msgspec.Struct, frozen=True):
+    """From what excess over the peers on something is clear.
+
+    floor_share   of the step: smaller deviations of the peers count as this
+    deviations    of the peers
+    share         of the step
+    """
+
+    floor_share: float
+    deviations: float
+    share: float
+
+
+#: Σ device time of one kernel, and self time of one operator on the host
+OF_ONE = Clear(floor_share=0.0005, deviations=12.0, share=0.01)
+#: deviation of ranks that differ by chance alone, of what is reached in half of the steps beyond what is in nearly all
+VARIES = 0.3
+#: time in which a device does nothing, and in which a rank waits for data
+WAITING = Clear(floor_share=0.003, deviations=12.0, share=0.03)
+#: ratio of kernel times to those of peers that is slow for sure, and the deviations that explain a rank that is late
+#: for sure; smaller deviations of the peers count as the floor
+RATIO_FLOOR, SLOW_DEVIATIONS, SLOW_RATIO, LIKELY_DEVIATIONS = 0.005, 6.0, 1.03, 3.0
+#: of the kernels' time so much is slower by at least half of the ratio: else some of the kernels are slow, not the GPU
+THROUGHOUT = 0.75
+
+
+class WorkUse(msgspec.Struct, frozen=True):
+    """Of each peer, ns of a step beyond the middle peer.
+
+    kernels, host      what the columns of what follows are of: the operator that launches a kernel, else its name
+    kernel_ns          shape (peers, kernels), likewise `host_ns` (peers, operators on the host, their self time)
+    is_more            shape (peers, kernels): clearly more time
+    more_ns, more_z    Σ of what is clearly more, and its largest deviation
+    apart_ns           shape (peers, kernels): `kernel_ns` without what a slow GPU adds
+    work_ns            shape (peers, kernels): what more calls or blocks add
+    ratio              how many times as long its kernels take by the block
+    is_slow, slow_z    all kernels are slower by about the same factor
+    slow_ns            what that costs, 0 where it is not likely
+    input_ns, allocator_ns     excess of these
+    idle_ns            excess of own time in which the device does nothing; 0 where nothing was computed on a device
+    is_idle            clearly more of that
+    on_host_ns         the largest of what an operator on the host, waiting for data and calls that allocate clearly add
+    surely_z           the largest deviation of what is clearly more, apart from kernels
+    exchanged          how many times as many bytes as the middle peer it sends or receives in all-to-alls
+    """
+
+    kernels: tuple[str, ...]
+    host: tuple[str, ...]
+    kernel_ns: Float32
+    host_ns: Float32
+    apart_ns: Float32
+    work_ns: Float32
+    is_more: Bool
+    more_ns: Float64
+    more_z: Float64
+    ratio: Float64
+    is_slow: Bool
+    slow_ns: Float64
+    slow_z: Float64
+    input_ns: Float64
+    allocator_ns: Float64
+    idle_ns: Float64
+    is_idle: Bool
+    on_host_ns: Float64
+    surely_z: Float64
+
+    exchanged: Float64
+
+    @property
+    def surely_ns(self) -> Float64:
+        """Shape (peers,): the largest of what is clearly more, apart from kernels."""
+        found: Float64 = np.maximum(self.on_host_ns, np.where(self.is_idle, self.idle_ns, 0))
+        return found
+
+
+def work_use(
+    run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, step_ns: float, among: Bool | slice = slice(None)
+) -> WorkUse:
+    """ranks: the peers; columns: of the grid that count; step_ns: length of a step; among: peers to compare with."""
+    kernels, ns, spread, calls, blocks, rate = _table(run, ranks, on_device=1)
+    host, host_ns, host_spread, *_ = _table(run, ranks, on_device=0)
+    enough = len(ranks) > 2
+
+    def clearly(excess: Real, least: Clear, varies: Real | float = 0.0) -> tuple[Float64, Bool]:
+        z = deviations(excess, np.maximum(least.floor_share * step_ns, varies), among)
+        return z, enough & (z > least.deviations) & (excess >= least.share * step_ns)
+
+    usual = middle(ns[among])
+    excess = ns - usual
+    # a few peers may be alike by chance: what varies from step to step says how alike ranks can be
+    z, is_more = clearly(excess, OF_ONE, VARIES * middle(spread[among]))
+    busier = (host_ns - middle(host_ns[among])).astype(np.float32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
+        more = np.maximum(_times(calls, among), _times(blocks, among))
+        exchanged = _times(np.array([run.work[rank].exchanged for rank in ranks.tolist()]), among)
+    slow_z = deviations(ratio - middle(ratio[among]), RATIO_FLOOR, among)
+    is_likely = enough & (slow_z > LIKELY_DEVIATIONS) & (ratio > SLOW_RATIO) & is_throughout
+    slower = np.where(is_likely, ratio, 1.0)
+    busier_z, is_busier = clearly(busier, OF_ONE, VARIES * middle(host_spread[among]))
+    input_ns, allocator_ns = (_excess(run, grid, ranks, columns, name, among) for name in ("input", "allocator"))
+    idle_ns = _of_steps(idle_of(run, grid), ranks, columns, among)
+    idle_z, is_idle = clearly(idle_ns, WAITING)
+    calls_ns = np.stack((input_ns, allocator_ns), axis=1)
+    calls_z, is_called = clearly(calls_ns, WAITING)
+    is_clear = np.concatenate((is_busier, is_called), axis=1)
+    on_host = np.where(is_clear, np.concatenate((busier, calls_ns), axis=1), 0).max(axis=1)
+    host_z = np.where(is_clear, np.concatenate((busier_z, calls_z), axis=1), 0).max(axis=1)
+    return WorkUse(
+        kernels=kernels,
+        host=host,
+        kernel_ns=excess.astype(np.float32),
+        host_ns=busier,
+        apart_ns=(ns / slower[:, None] - usual).astype(np.float32),
+        work_ns=(np.minimum(more - 1, 1) * usual).astype(np.float32),
+        is_more=is_more,
+        more_ns=np.where(is_more, excess, 0).sum(axis=1, dtype=np.float64),
+        more_z=np.where(is_more, z, 0).max(axis=1, initial=0).astype(np.float64),
+        ratio=ratio,
+        is_slow=is_likely & (slow_z > SLOW_DEVIATIONS),
+        slow_ns=(1 - 1 / slower) * ns.sum(axis=1, dtype=np.float64),
+        slow_z=slow_z,
+        input_ns=input_ns,
+        allocator_ns=allocator_ns,
+        idle_ns=idle_ns,
+        is_idle=is_idle,
+        on_host_ns=on_host.astype(np.float64),
+        surely_z=np.maximum(host_z, np.where(is_idle, idle_z, 0)).astype(np.float64),
+        exchanged=exchanged,
+    )
+
+
+def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Bool]:
+    """Of each peer how many times as long its kernels take, and whether nearly all of them do.
+
+    A kernel counts by its time and by how alike the peers are in it: what experts compute for unequal tokens says
+    little of a GPU.
+
+    rates   shape (peers, kernels): of a block or call, ÷ that of the middle peer
+    usual   shape (kernels,): ns of the middle peer
+    """
+    weight = np.where(np.isfinite(rates), usual, 0.0).astype(np.float64)
+    total = weight.sum(axis=1)
+    known = np.where(weight > 0, rates, 1.0)
+    sure = weight / np.maximum(middle(np.abs(known[among] - 1)), RATIO_FLOOR) ** 2
+    ratio: Float64 = np.where(total > 0, (known * sure).sum(axis=1) / np.maximum(sure.sum(axis=1), 1e-9), 1.0)
+    slower = (weight * (known >= (1 + ratio[:, None]) / 2)).sum(axis=1)
+    return ratio, slower >= THROUGHOUT * np.maximum(total, 1e-9)
+
+
+def _table(
+    run: RunData, ranks: Int64, on_device: int
+) -> tuple[tuple[str, ...], Float32, Float32, Float32, Float32, Float32]:
+    """Names, then shape (ranks, names): ns of a step, their spread, calls, blocks; ns of a block or call, else NaN."""
+    chosen = [(run.work[rank], run.work[rank].on_device == on_device) for rank in ranks.tolist()]
+    codes: Int32 = np.unique(np.concatenate([of.code[mine] for of, mine in chosen] or [np.empty(0, np.int32)]))
+    found = np.zeros((5, len(chosen), len(codes)), np.float32)
+    found[4] = np.nan
+    for at, (of, mine) in enumerate(chosen):
+        place = np.searchsorted(codes, of.code[mine])
+        for number, values in enumerate((of.ns, of.spread, of.calls, of.blocks, of.rate)):
+            found[number, at, place] = values[mine]
+    names: list[Any] = list(run.work_names.of)
+    told = tuple(run.operators.get(code) or str(names[code][0]) for code in codes.tolist())
+    ns, spread, calls, blocks, rate = found
+    return told, ns, spread, calls, blocks, rate
+
+
+def _times(values: Any, among: Bool | slice) -> Any:
+    """How many times the middle peer's; 1 where that is not known."""
+    return np.nan_to_num(values / middle(values[among]), nan=1.0, posinf=1.0)
+
+
+def idle_of(run: RunData, grid: StepGrid) -> Float64:
+    """Shape (ranks, steps), ns: own time in which the device computes nothing; NaN unless something was computed there.
+
+    Kernels that take longer by chance are not in it, nor is waiting for other ranks.
+    """
+    computed = [of.compute + of.hidden for of in run.steps]
+    return grid.real([np.where(of > 0, own - of, np.nan) for own, of in zip(run.own, computed, strict=True)])
+
+
+def _excess(run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, name: str, among: Bool | slice) -> Float64:
+    """Of a column of the steps, as far as it is reached in most steps; 0 where unknown."""
+    return _of_steps(grid.real([getattr(of, name) for of in run.steps]), ranks, columns, among)
+
+
+def _of_steps(values: Float64, ranks: Int64, columns: Int64, among: Bool | slice) -> Float64:
+    """Shape (all ranks, steps) → (ranks,): what is reached in most steps beyond the middle peer; 0 where unknown."""
+    if not len(columns):
+        return np.zeros(len(ranks))
+    chosen = values[np.ix_(ranks, columns)]
+    found: Float64 = np.nan_to_num(reached(chosen - middle(chosen[among])))
+    return found
+
+
+#: what explains so much of the lateness can be its cause, if nothing else explains so much more
+EXPLAINS, NEARLY = 0.5, 0.8
+#: bytes of all-to-alls beyond those of the median peer by this factor are more work
+MORE_BYTES = 1.2
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """operator, ns: what takes longer and how much of a step; None if no single one does."""
+
+    cause: Cause
+    operator: str | None = None
+    ns: float | None = None
+
+
+def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -> Diagnosis:
+    """at: place among the peers; position_ns: excess before the one collective where most is lost, None for none."""
+    kernel, kernel_ns = _largest(use.apart_ns[at])
+    # more calls or blocks are more work, however much the times of single kernels vary
+    work_ns = float(use.work_ns[at].sum())
+    clearly_ns = float(np.where(use.is_more[at], use.apart_ns[at], 0).sum())
+    more_ns = max(clearly_ns, kernel_ns, work_ns)
+    operator, host_ns = _largest(use.host_ns[at])
+    idle_ns = float(use.idle_ns[at])
+    if max(use.surely_ns[at], idle_ns if idle_ns > more_ns else 0.0) >= max(EXPLAINS * late_ns, clearly_ns):
+        # what surely takes longer, before what may: kernels differ by chance, as those of experts do
+        more_ns = 0.0
+    told = {
+        "input": float(use.input_ns[at]),
+        "slow_compute": float(use.slow_ns[at]),
+        "kernels": more_ns,
+        "host": host_ns,
+    }
+    told = {what: min(ns, late_ns) for what, ns in told.items()}
+    enough = max(EXPLAINS * late_ns, NEARLY * max(told.values()))
+    what = next((what for what, ns in told.items() if ns >= enough), None)
+    if what == "input":
+        return Diagnosis("input", None, float(use.input_ns[at]))
+    if what == "slow_compute":
+        return Diagnosis("slow_compute")
+    if what == "kernels":
+        if work_ns >= max(EXPLAINS * late_ns, kernel_ns - float(use.work_ns[at, kernel])):
+            kernel, kernel_ns = _largest(use.work_ns[at])
+        is_more = use.work_ns[at, kernel] >= EXPLAINS * kernel_ns or use.exchanged[at] > MORE_BYTES
+        return Diagnosis("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)
+    named = use.host[operator] if what == "host" else None
+    if use.allocator_ns[at] >= EXPLAINS * late_ns:
+        return Diagnosis("allocator", named, float(use.allocator_ns[at]))
+    if what == "host":
+        return Diagnosis("late_launches", named, host_ns)
+    if max(idle_ns, position_ns or 0.0) >= EXPLAINS * late_ns:
+        return Diagnosis("late_launches")
+    return Diagnosis("unknown")
+
+
+def _largest(ns: Float32) -> tuple[int, float]:
+    at = int(np.argmax(ns)) if len(ns) else -1
+    return at, float(ns[at]) if len(ns) else 0.0
