@@ -10,7 +10,7 @@ import pytest
 from tests.owner_table import documented, recorded_with_devices, table
 from tests.recorded import model_of
 from torch_tb_profiler.model.owners import How
-from torch_tb_profiler.model.owners.likes import likes_of
+from torch_tb_profiler.model.owners.matched_iterations import likes_of
 from torch_tb_profiler.ranks.graph_owners import graph_owners
 
 REPLAY = "TraceLens/vllm_decode_hipgraph_mi300/rank0.pt.trace.json.gz"

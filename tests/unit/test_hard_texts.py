@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.analysis.shared.residency import threads_of
 from torch_tb_profiler.insights.shared.pipelines import _FORWARD
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import _PLACE
+from torch_tb_profiler.model.event_names import _PLACE
 from torch_tb_profiler.ranks.peers import StepGrid
 from torch_tb_profiler.ranks.summary_columns import _work
 from torch_tb_profiler.trace import read_trace

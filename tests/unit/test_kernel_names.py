@@ -11,8 +11,7 @@ import pytest
 from tests.growth import MOST, beside, growth_of_text
 from torch_tb_profiler.model.communication_names import LIBRARIES, kind_of, library_of_kernel
 from torch_tb_profiler.model.kernel_names.families import FAMILIES, family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
-from torch_tb_profiler.model.kernel_names.first_match import FirstMatch, literal_of
+from torch_tb_profiler.model.kernel_names.family import FirstMatch, Kind, literal_of
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 CASES = Path(__file__).parent.parent / "cases" / "kernel_names.tsv"

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.shared.launchers import unattributed
 from torch_tb_profiler.analysis.shared.owners import owner_names, owner_shares
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import How, Why
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.ranks.graph_owners import graph_owners
 
 

@@ -16,8 +16,7 @@ from torch_tb_profiler.analysis.operators.table import operator_kernels, operato
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.analysis.slices.table import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.selection import Numbering
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.selection import Numbering, StepRange, UnknownStep
 from torch_tb_profiler.trace import Category, read_trace
 
 

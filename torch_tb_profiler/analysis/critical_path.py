@@ -53,7 +53,7 @@ from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange, positions
+from torch_tb_profiler.model.selection import StepRange, positions
 from torch_tb_profiler.words.reasons import because
 
 _STEPS_MORE = (

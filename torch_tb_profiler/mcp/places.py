@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.slices.table import slices
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 
 #: events that have the name as a part of theirs, among which the longest of exactly this name is looked for
 _LOOKED_AT = 1_000

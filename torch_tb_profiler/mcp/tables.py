@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.tables.columns import COLUMNS
 from torch_tb_profiler.tables.listing import FOR_AGENTS, Agents, ListedTable
 from torch_tb_profiler.tables.results import RESULTS

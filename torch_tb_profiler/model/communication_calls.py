@@ -12,21 +12,29 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication import RECOGNISED, Communications, Operations, Ranges
-from torch_tb_profiler.model.communication_events import named
+from torch_tb_profiler.model.communication import (
+    RECOGNISED,
+    Communications,
+    Operations,
+    ProcessGroup,
+    Ranges,
+    groups_of_header,
+    positive_number,
+    ranks_of,
+)
 from torch_tb_profiler.model.communication_names import (
     HOST_RANGE,
     KINDS,
     NOT_COLLECTIVES,
     PARAMETERS_OPERATOR,
     element_bytes,
+    input_bytes,
     is_host_communication,
     kind_of,
     library_of_kernel,
+    named,
 )
 from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.message_sizes import input_bytes
-from torch_tb_profiler.model.process_groups import ProcessGroup, groups_of_header, positive_number, ranks_of
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 

@@ -1,18 +1,26 @@
-"""The names of communication: host ranges, libraries, collectives, element types.
+"""Recognize communication by name: host ranges, libraries, collectives, element types, and the factors of nccl-tests.
 
-Which kernels are communication, `kernel_names.families` says.
+A kernel is communication by the arguments of its collective, else when torch launched it directly in
+`record_param_comms`, else by the family of its name.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.kernel_names.plain import MOST
+from torch_tb_profiler.trace import Category, Trace
 
 #: record_function ranges around a collective, written by torch.distributed as `library:collective`
 HOST_RANGE = lazy_pattern(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collective>.*)")
@@ -194,3 +202,60 @@ def volume(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
         return part * ranks if part >= 0 and ranks > 0 else None
     known = in_bytes if in_bytes >= 0 else out_bytes
     return known if known >= 0 else None
+
+
+@lru_cache(maxsize=1024)
+def input_bytes(dims: str, types: str) -> tuple[str, int]:
+    """The type of the first input that has one, and bytes of all of them; -1 when a tensor's type is not known."""
+    try:
+        shapes, names = json.loads(dims or "[]"), json.loads(types or "[]")
+    except ValueError:
+        return "", -1
+    if not isinstance(shapes, list) or not isinstance(names, list):
+        return "", -1
+    first, total = "", -1
+    for shape, name in zip(shapes, names, strict=False):
+        size = element_bytes(name) if isinstance(name, str) else None
+        if size is None:
+            if shape and name not in ("", "Scalar"):
+                return "", -1
+            continue
+        first = first or name
+        total = max(total, 0) + size * _elements(shape)
+    return first, total
+
+
+def _elements(shape: npt.ArrayLike | Sequence[Any]) -> int:
+    """Number of elements of a shape, or of a list of shapes."""
+    if not isinstance(shape, list):
+        return 0
+    if any(isinstance(part, list) for part in shape):
+        return sum(_elements(part) for part in shape)
+    product = 1
+    for part in shape:
+        product *= part if isinstance(part, int) else 0
+    return product
+
+
+def collective_calls(trace: Trace, rows: Int32) -> Int32:
+    """Those of some rows that are named like the call of a collective, such as `nccl:all_reduce`."""
+    return rows[named(trace, HOST_RANGE.match, trace.events.name[rows])]
+
+
+def is_communication_work(trace: Trace, launched_in: Int32) -> Bool:
+    """Shape (device work,): kernels of a collective.
+
+    launched_in: the name (string code) of the innermost operator around the launch, 0 for none
+    """
+    events, work = trace.events, trace.device_work
+    has_arguments = np.zeros(len(events), dtype=np.bool_)
+    has_arguments[trace.collectives.row] = True
+    in_parameters = launched_in == trace.strings.code(PARAMETERS_OPERATOR)
+    by_name = named(trace, library_of_kernel, events.name[work.row])
+    found: Bool = (events.category[work.row] == Category.KERNEL) & (has_arguments[work.row] | in_parameters | by_name)
+    return found
+
+
+def named(trace: Trace, wanted: Callable[[str], object], codes: Int32) -> Bool:
+    """Of a column of names: where `wanted(name)` is true."""
+    return trace.strings.where(wanted, codes)[codes]

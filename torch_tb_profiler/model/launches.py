@@ -1,24 +1,24 @@
-"""Which API call started which device work, and which operator made the call.
-
-A kernel, copy or set belongs to the API call that started it (`launch_of_work`); the call belongs to the innermost
-operator that contains its start on the same thread.
-"""
+"""Join device work with the API call that launched it, the operator that made the call, and the time of the call."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.grouping import group, least_at
 from torch_tb_profiler.arrays.lane_index import LaneCoverage
-from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.lookup import take_known, window_of
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication_events import is_communication_work
-from torch_tb_profiler.model.launch_of_work import LaunchOfWork
-from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.model.communication_names import is_communication_work
+from torch_tb_profiler.model.launch_of_work import LaunchOfWork, Link
+from torch_tb_profiler.model.processes import Processes
+from torch_tb_profiler.trace import Note, Trace, note
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
 
 class LaunchLinks(Table):
@@ -99,3 +99,86 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks, found: Launch
     launched_in = take_known(tree.name, operator_node, missing=0)
     is_communication = is_communication_work(trace, launched_in)
     return DeviceLinks(found.launch, found.link, launch_row, node, operator_node, is_communication)
+
+
+_TOUCHES = ("operators", "kernels")
+
+
+def link_notes(
+    links: DeviceLinks, is_work: Bool, correlation: Int64, calls_recorded: bool, processes: Processes | None
+) -> Iterator[Note]:
+    """links, is_work, correlation: parallel; processes: of the whole trace."""
+    count = np.bincount(links.link[is_work], minlength=len(Link))
+    matched, unowned = int(count[Link.ORDER]), int(count[Link.AMBIGUOUS])
+    if processes is not None:
+        yield note(
+            "merged_processes",
+            "warning" if processes.collide else "info",
+            touches=("overview", *_TOUCHES),
+            values={"processes": processes.count, "collide": processes.collide, "unowned": unowned},
+        )
+    elif matched or unowned:
+        yield note(
+            "shared_correlation", "info", matched + unowned, _TOUCHES, values={"matched": matched, "unowned": unowned}
+        )
+    flow, external = int(count[Link.FLOW]), int(count[Link.EXTERNAL_ID])
+    if flow or external:
+        yield note(
+            "linked_without_correlation",
+            "info",
+            flow + external,
+            _TOUCHES,
+            values={"flow": flow, "external_id": external},
+        )
+    without = is_work & (links.link == Link.NONE)
+    unnamed = calls_recorded & without & (correlation <= 0)
+    if unjoined := int(np.count_nonzero(unnamed)) + int(count[Link.FLOW_ONLY]):
+        yield note("no_correlation", "info", unjoined, _TOUCHES)
+    if unlaunched := int(np.count_nonzero(without & ~unnamed)):
+        yield note("no_launch", "info", unlaunched, _TOUCHES, values={"calls_recorded": calls_recorded})
+
+
+_NEVER = int(np.iinfo(np.int64).max)
+
+
+def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
+    """Shape (device work,): the kernels, copies and sets whose launch is missing because recording began after it.
+
+    A stream runs its work in the order of the launches, so this is what has no launch in the trace and began before
+    all work of its stream that has one. On a stream where no work has a launch, what began before all work of the
+    device that has one. Where no work of the device has a launch, launches were not recorded, and nothing is known.
+    """
+    work, start = trace.device_work, trace.events.start[trace.device_work.row]
+    is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
+    orphan: Bool = is_work & (links.launch < 0) & (links.link == Link.NONE)
+    if not orphan.any():
+        return orphan
+    known = np.flatnonzero(is_work & (links.launch >= 0))
+    streams, devices = group([work.device, work.stream]), group([work.device])
+    first_of_stream = np.full(len(streams), _NEVER)
+    first_of_device = np.full(len(devices), -_NEVER)
+    for first, groups in ((first_of_stream, streams), (first_of_device, devices)):
+        there = distinct(groups.of[known])
+        first[there] = least_at(groups.of[known], start[known], len(groups))[there]
+    limit = first_of_stream[streams.of]
+    limit = np.where(limit == _NEVER, first_of_device[devices.of], limit)
+    before: Bool = orphan & (start < limit)
+    return before
+
+
+def is_work(trace: Trace) -> Bool:
+    """Shape (device work,): kernels, copies and sets; false for annotations and synchronization."""
+    return one_of(trace.events.category[trace.device_work.row], DEVICE_WORK)
+
+
+def launched_in(trace: Trace, device: DeviceLinks, start: Int64, end: Int64) -> tuple[Int64, Int64]:
+    """The positions in `Trace.device_work` of what was launched in one of some windows of the host, and in which.
+
+    start, end   shape (windows,), ascending; of two neighbours the first may end 1 ns after the second begins
+    Returns two arrays of one shape.
+    """
+    launched = np.flatnonzero(is_work(trace) & (device.launch_row >= 0))
+    call = device.launch_row[launched]
+    window = window_of(start, end, trace.events.start[call], trace.events.end[call])
+    inside = window >= 0
+    return launched[inside], window[inside]

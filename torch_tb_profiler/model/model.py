@@ -11,20 +11,16 @@ from msgspec.structs import replace
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_heads, clamping_note
+from torch_tb_profiler.model.call_tree import CallTree, ForwardBackward, FrameTree, call_heads, clamping_note
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
-from torch_tb_profiler.model.communication_events import collective_calls
-from torch_tb_profiler.model.forward_backward import ForwardBackward
-from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
-from torch_tb_profiler.model.link_notes import link_notes
-from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.communication_names import collective_calls
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, link_notes
 from torch_tb_profiler.model.owners import Owners
-from torch_tb_profiler.model.selection import Selection
-from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
+from torch_tb_profiler.model.recording import DeviceEvidence
+from torch_tb_profiler.model.selection import Selection, StepRange, events_of, positions, steps_within
 from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
-from torch_tb_profiler.model.structure import Structure
-from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
+from torch_tb_profiler.model.structure import Memo, Structure, part
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
 

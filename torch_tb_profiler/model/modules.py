@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.model.model import Model
 
 LIGHTNING_MODULE = "[pl][module]"

@@ -12,9 +12,8 @@ from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.model.communication import RECOGNISED, Ranges
+from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
 from torch_tb_profiler.model.communication_names import KINDS, bus_factor, volume
-from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.matching.match import Matching, match
 from torch_tb_profiler.ranks.rank import Location, Rank, locations, what_is_missing
 from torch_tb_profiler.trace import Note

@@ -13,9 +13,8 @@ from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, st
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication import Communications, ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
-from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.matching.operations import Timed, called
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Header, Note, note

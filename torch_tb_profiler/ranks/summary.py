@@ -14,8 +14,8 @@ from msgspec import structs
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.matching.operations import Called, Timed
 from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
@@ -36,7 +36,7 @@ class RankSteps(Table):
     allocator: Int64 = column("ns", "calls that allocate or free memory of the device")
     memory: Int64 = column("bytes", "most memory in use")
     kernels: Int64 = column("count", "kernels but those of communication")
-    program: Int64 = column("", "made of its sequence of collectives, see own_time; 0 without any")
+    program: Int64 = column("", "made of its sequence of collectives, see summary_columns; 0 without any")
 
 
 class RankCalls(Table):
@@ -54,7 +54,7 @@ class RankCalls(Table):
     in_bytes: Int64 = column("bytes, -1")
     out_bytes: Int64 = column("bytes, -1")
     duration: Int64 = column("ns, -1", "Σ of its ranges")
-    own: Int64 = column("ns, -1", "what the rank did since the collective before, see own_time")
+    own: Int64 = column("ns, -1", "what the rank did since the collective before, see summary_columns")
     algorithm: Int8 = column("index into ALGORITHMS", "name of the kernel")
 
 

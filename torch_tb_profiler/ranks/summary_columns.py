@@ -32,8 +32,7 @@ from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.model.process_groups import ProcessGroup, groups_of_header
+from torch_tb_profiler.model.communication import Communications, ProcessGroup, groups_of_header
 from torch_tb_profiler.ranks.matching.operations import Called, Timed, called
 from torch_tb_profiler.ranks.rank import identity_of
 from torch_tb_profiler.trace import Category

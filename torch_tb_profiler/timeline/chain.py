@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME, is_own_code
+from torch_tb_profiler.model.event_names import NN_MODULE, SOURCE_FRAME, is_own_code
 from torch_tb_profiler.timeline.enclosing import (
     SliceReference,
     enclosing,

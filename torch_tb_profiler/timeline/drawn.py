@@ -6,7 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Int32, UInt8
-from torch_tb_profiler.model.frame_names import frame_label
+from torch_tb_profiler.model.event_names import frame_label
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.timeline.timeline import RANGES, Timeline
 from torch_tb_profiler.trace import Category

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.lookup import bounds_of, find
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.idle_threads import are_idle
+from torch_tb_profiler.model.call_tree import are_idle
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace

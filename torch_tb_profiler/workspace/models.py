@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import Cache

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.model import StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.workspace.status import OpenTrace
 
 

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Question, Refused, Subject
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.workspace.status import OpenTrace
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.api import Profile, TraceProfile
-from torch_tb_profiler.model.step_range import StepRange, events_of, positions, step_of_events, steps_within
+from torch_tb_profiler.model.selection import StepRange, events_of, positions, step_of_events, steps_within
 from torch_tb_profiler.tables.sql.tables import TABLES
 
 TRACES = ("rank", "recorded_cnn", "generated")

@@ -34,7 +34,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.owners import How, Why
-from torch_tb_profiler.model.owners.of_calls import COMPILED_CODE
+from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
 UNKNOWNS = tuple(Unknown)
 #: kinds of kernels that multiply matrices, or may; all others are known not to

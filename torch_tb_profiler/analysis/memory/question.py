@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.memory.records import Missing, devices_of, memor
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import positions
+from torch_tb_profiler.model.selection import positions
 from torch_tb_profiler.words.reasons import because
 
 MOST_BINS = 2000

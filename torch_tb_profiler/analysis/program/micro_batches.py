@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.nesting import nest
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.open_ranges import still_open
+from torch_tb_profiler.model.recording import still_open
 
 _FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
 _BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])

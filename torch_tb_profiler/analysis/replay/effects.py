@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.replay.stretches import Stretches, common, merge
 from torch_tb_profiler.analysis.replay.where import items_of_rows, known_rows, of_rows, stretches_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.trace import Trace
 
 NOTHING = np.empty(0, np.int64)

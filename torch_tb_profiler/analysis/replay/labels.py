@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, to_root
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category, Trace
 

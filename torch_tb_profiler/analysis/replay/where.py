@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.replay.stretches import Stretches, common, merge
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.model.modules import LIGHTNING_MODULE, module_name
 from torch_tb_profiler.trace import Category, Trace
 

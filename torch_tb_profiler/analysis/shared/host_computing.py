@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import is_host_communication
-from torch_tb_profiler.model.owners.of_calls import COMPILED_CODE
+from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
 #: `aten::mm`, `mylib::op.out`: what PyTorch's dispatcher calls. Nodes of autograd, and ranges of its engine and of the
 #: reducer, have other names: hooks run in them, which may wait for other ranks

@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.nesting import by_depth
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import SOURCE_FRAME
+from torch_tb_profiler.model.event_names import SOURCE_FRAME
 from torch_tb_profiler.trace import Strings
 
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import is_host_communication
-from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
+from torch_tb_profiler.model.event_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import StackContexts, stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
 

@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.stacks.recorded import contexts, tracks_of
 from torch_tb_profiler.arrays.types import Bool, Int64, Ints
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.idle_threads import are_idle
+from torch_tb_profiler.model.call_tree import are_idle
 
 
 class StackThreads(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, launching
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.api_call_names import STARTS, SYNCHRONIZE
+from torch_tb_profiler.model.event_names import STARTS, SYNCHRONIZE
 
 
 @rule("R13", STEPS, DEVICE, CALLS, replaces=("device_idle", "host_dispatch"), symptom=True, replay=True)

@@ -8,9 +8,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Float64
-from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication import Communications, ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, bus_factor, volume
-from torch_tb_profiler.model.process_groups import ProcessGroup
 
 
 def bus_bytes(of: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:

@@ -7,11 +7,9 @@ kernels of Triton, whose names are one identifier.
 
 from __future__ import annotations
 
-from torch_tb_profiler.model.kernel_names.family import NO, OPEN, YES, Family, Kind, of_kind
-from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
-from torch_tb_profiler.model.kernel_names.kept import kept_by_name
+from torch_tb_profiler.model.kernel_names.family import NO, OPEN, YES, Family, FirstMatch, Kind, kept_by_name, of_kind
+from torch_tb_profiler.model.kernel_names.matmuls import ATTENTION, CONVOLUTION, GEMM, MIXTURE_OF_EXPERTS
 from torch_tb_profiler.model.kernel_names.plain import plain_name
-from torch_tb_profiler.model.kernel_names.products import ATTENTION, CONVOLUTION, GEMM, MIXTURE_OF_EXPERTS
 
 _COMMUNICATION = (
     of_kind(Kind.COMMUNICATION, "RCCL", NO, r"(?i:rccl)"),  # most kernels of RCCL are named like NCCL's

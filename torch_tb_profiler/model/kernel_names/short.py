@@ -6,8 +6,7 @@ import re
 from functools import lru_cache
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.kernel_names.element_types import element_type
-from torch_tb_profiler.model.kernel_names.plain import is_mangled, plain_name
+from torch_tb_profiler.model.kernel_names.plain import element_type, is_mangled, plain_name
 
 #: templates that only carry what they are given
 _WRAPPERS = frozenset(

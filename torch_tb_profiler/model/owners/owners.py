@@ -1,9 +1,14 @@
-"""Whom each piece of device work belongs to: what follows from its launch, then what is like it."""
+"""Attribute each piece of device work: by its launch, else by the same work of another iteration.
+
+A program that annotates what it captures (`torch.cuda.graph_annotations.mark_kernels`) has its words written to every
+replay of the node, under keys that it chooses.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
@@ -12,13 +17,23 @@ from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launch_of_work import Link
 from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.owners.annotations import named_by
+from torch_tb_profiler.model.owners.call_owners import CallOwners, How, Why
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
-from torch_tb_profiler.model.owners.kinds import How, Why
-from torch_tb_profiler.model.owners.likes import likes_of
-from torch_tb_profiler.model.owners.of_calls import CallOwners
+from torch_tb_profiler.model.owners.matched_iterations import likes_of
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
+
+#: what names the module, the surest first; `name` is how torch keeps an annotation that is only a text
+KEYS = ("module_fqn", "fqn", "module", "name")
+
+
+def named_by(annotation: str) -> str | None:
+    """What a text of `DeviceWork.annotation` names; None for nothing."""
+    try:
+        said: Any = msgspec.json.decode(annotation) if annotation.startswith("{") else {}
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return next((said[key] for key in KEYS if isinstance(said.get(key), str) and said[key]), None)
 
 
 class Owners(Table):

@@ -12,14 +12,16 @@ from msgspec.structs import replace
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
+from torch_tb_profiler.model.steps.by_annotation import (
+    inference_engine,
+    optimizer,
+    profiler_step,
+    repeated_annotation,
+    training_framework,
+)
+from torch_tb_profiler.model.steps.by_repetition import repeated_kernels, repeated_module, whole_trace
 from torch_tb_profiler.model.steps.host import Host
-from torch_tb_profiler.model.steps.marks import inference_engine, profiler_step, training_framework
-from torch_tb_profiler.model.steps.optimizer import optimizer
-from torch_tb_profiler.model.steps.repeated_annotation import repeated_annotation
-from torch_tb_profiler.model.steps.repeated_kernels import repeated_kernels
-from torch_tb_profiler.model.steps.repeated_module import repeated_module
 from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
-from torch_tb_profiler.model.steps.whole_trace import whole_trace
 from torch_tb_profiler.model.steps.windows import with_periods
 from torch_tb_profiler.trace import Note, Trace, note
 

@@ -13,9 +13,8 @@ from torch_tb_profiler.arrays.grouping import greatest_at
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
-from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.open_ranges import still_open
-from torch_tb_profiler.model.steps.launched import is_work, launched_in
+from torch_tb_profiler.model.launches import DeviceLinks, is_work, launched_in
+from torch_tb_profiler.model.recording import still_open
 from torch_tb_profiler.model.steps.types import HostSteps
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK

@@ -10,8 +10,7 @@ from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
-from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.steps.launched import is_work, launched_in
+from torch_tb_profiler.model.launches import DeviceLinks, is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps, Steps
 from torch_tb_profiler.trace import Trace, note
 

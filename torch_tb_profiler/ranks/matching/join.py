@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
+from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.matching.operations import Called, comparable_size, is_between_two, may_differ
 
 #: Seq is not believed where more than this part of a group's matches have different steps

@@ -31,7 +31,7 @@ class Rows(msgspec.Struct, frozen=True):
     step       index into the steps of the rank, -1 outside
     number     of the collective in the run, -1 for none that others can have
     duration   ns, -1 without any
-    own        ns that the rank did itself since the collective before (see `own_time`); NaN where not known
+    own        ns that the rank did itself since the collective before (see `summary_columns`); NaN where not known
     """
 
     step: Int64

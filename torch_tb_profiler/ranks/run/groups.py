@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.process_groups import ProcessGroup
+from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.ranks.matching.join import group_key
 from torch_tb_profiler.ranks.matching.operations import is_between_two
 from torch_tb_profiler.ranks.run.data import RunData

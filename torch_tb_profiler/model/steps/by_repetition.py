@@ -1,4 +1,4 @@
-"""Steps without marks: a sequence of kernels that repeats, such as replays of a graph."""
+"""Find steps without annotations: the model is called again, or a sequence of kernels repeats; else the whole trace."""
 
 from __future__ import annotations
 
@@ -10,10 +10,44 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import last_started, nearest, to_root
 from torch_tb_profiler.arrays.sequences import RepeatedRun, repeats
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host
-from torch_tb_profiler.model.steps.repeated_module import outermost_modules
+from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host, outermost
 from torch_tb_profiler.model.steps.types import HostSteps
 from torch_tb_profiler.trace import Category
+
+NN_MODULE = "nn.Module: "
+
+
+def repeated_module(host: Host) -> HostSteps | None:
+    """From one call of the outermost nn.Module to the next; of several that take turns, from the first to the first."""
+    events = host.trace.events
+    rows = outermost_modules(host)
+    if len(rows) < 2:
+        return None
+    found = repeats(events.name[rows], events.duration[rows])
+    if not found:
+        return None
+    first, _, period, _ = found[0]
+    begins = rows[first : first + found[0].times * period : period]
+    last = int(events.end[rows[first + found[0].times * period - 1]])
+    label = host.trace.strings[int(events.name[begins[0]])].removeprefix(NN_MODULE)
+    steps = host.from_starts(events.start[begins], last, int(events.track[begins[0]]), label)
+    return steps if host.coverage(steps) >= LEAST_COVERAGE else None
+
+
+def outermost_modules(host: Host) -> Int32:
+    """Rows of the calls of nn.Module that are in no other, on the thread where they take most time; by start."""
+    events, frames = host.trace.events, host.trace.python_frames
+    names = events.name[frames.row]
+    named = host.trace.strings.where(lambda text: text.startswith(NN_MODULE), names)
+    rows = frames.row[(frames.module_id >= 0) | named[names]]
+    if not len(rows):
+        return rows
+    threads = group([events.track[rows]])
+    rows = rows[threads.of == int(np.argmax(threads.sum(events.duration[rows])))]
+    rows = rows[np.lexsort((-events.end[rows], events.start[rows]))]
+    found: Int32 = rows[outermost(events.start[rows], events.end[rows])]
+    return found
+
 
 #: fewer kernels are no iteration
 LEAST_KERNELS = 2
@@ -149,3 +183,11 @@ def _turned(host: Host, launched: _Launched, found: RepeatedRun) -> RepeatedRun:
     before = found.first - 1 + offsets[:, None] + found.period * np.arange(found.times)[None, :]
     best = int(np.argmax(pause[before].mean(axis=1)))
     return found._replace(first=found.first + best)
+
+
+def whole_trace(host: Host) -> HostSteps | None:
+    """Everything from the first to the last operator is one step."""
+    extent = host.extent()
+    if extent is None:
+        return None
+    return HostSteps(["0"], np.array(extent[:1]), np.array(extent[1:]), ["whole trace"])

@@ -1,4 +1,7 @@
-"""How Python frames are named: `file(line): function`, `nn.Module: Linear_3`, `<built-in function len>`."""
+"""How Python frames and calls of a device's API are named.
+
+Frames: `file(line): function`, `nn.Module: Linear_3`, `<built-in function len>`.
+"""
 
 from __future__ import annotations
 
@@ -52,3 +55,13 @@ def frame_label(name: str) -> str:
 def is_own_code(name: str) -> bool:
     """Whether a frame is of a source file outside of torch, Triton, installed packages and the standard library."""
     return SOURCE_FRAME.match(name) is not None and not (_LIBRARY.search(name) or _STANDARD.match(name))
+
+
+#: calls that start work on a device: kernels, copies and sets
+STARTS = lazy_pattern(r"Launch|emcpy|emset|[Ee]nqueue|AppendMemory")
+#: calls that wait for a stream, an event or a device
+SYNCHRONIZE = lazy_pattern(
+    r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$|^(?:ur|pi)(?:QueueFinish|Events?Wait)$"
+)
+#: of those that wait the ones that wait for all that a device does
+WHOLE_DEVICE = lazy_pattern(r"Device|Ctx|Context")
