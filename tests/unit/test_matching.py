@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.collective_runs import Program, simulate
 from tests.events import Event, annotation, kernel, model_of, op
 from tests.properties import examples
-from torch_tb_profiler.ranks import Distributed, Rank, distributed, rank_of
+from torch_tb_profiler.ranks import DistributedRanks, Rank, distributed, rank_of
 from torch_tb_profiler.ranks.matching.match import match
 
 pytestmark = pytest.mark.slow
@@ -116,11 +116,11 @@ def ranks_of(*traces: list[Event]) -> list[Rank]:
     return [rank_of(model_of(events), f"rank{i}") for i, events in enumerate(traces)]
 
 
-def together(*traces: list[Event]) -> Distributed:
+def together(*traces: list[Event]) -> DistributedRanks:
     return distributed(ranks_of(*traces))
 
 
-def partners(found: Distributed) -> list[tuple[int | None, ...]]:
+def partners(found: DistributedRanks) -> list[tuple[int | None, ...]]:
     """Of each operation of the first rank the place of the same one on the others."""
     first, *others = (numbers.tolist() for numbers in found.matching.match)
     return [tuple(o.index(n) if n >= 0 and n in o else None for o in others) for n in first]

@@ -17,17 +17,17 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
 from torch_tb_profiler.model.communication_names import bus_factor, volume
-from torch_tb_profiler.ranks import Distributed, distributed, is_distributed, rank_of
+from torch_tb_profiler.ranks import DistributedRanks, distributed, is_distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table, transfer_ranges
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.web.old_plugin import distributed as legacy
 
 
-def together(*traces: list[Event], header: dict[str, Any] | None = None) -> Distributed:
+def together(*traces: list[Event], header: dict[str, Any] | None = None) -> DistributedRanks:
     return distributed([rank_of(model_of(t, **(header or {})), f"worker{i}") for i, t in enumerate(traces)])
 
 
-def kinds_of_notes(found: Distributed) -> set[str]:
+def kinds_of_notes(found: DistributedRanks) -> set[str]:
     return {note.kind for note in found.notes}
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.rank_sims import Sim, of_job, simulated
 from tests.tracegen import Job, simulate_job
 from torch_tb_profiler.ranks.reduction import clock
-from torch_tb_profiler.ranks.run.clocks import GroupEnds, RankEnds, common_lines
+from torch_tb_profiler.ranks.run.clocks import GroupEnds, RankEnds, fit_clock_lines
 from torch_tb_profiler.ranks.summary import RankSummary
 
 
@@ -39,7 +39,7 @@ def test_clocks_are_chained_over_ranks_that_meet() -> None:
         RankEnds("", "", 0, 4_000_000, [GroupEnds(group, which, at + by) for group, which in groups])
         for by, groups in zip(late, met, strict=True)
     ]
-    found = common_lines([*ranks, RankEnds("", "", 0, 0, ())])
+    found = fit_clock_lines([*ranks, RankEnds("", "", 0, 0, ())])
     assert found.shift_ns == [0, -2_000_000_000, -500_000_000, None]
     assert (found.corrected, found.components) == (True, 2)
     # fewer than a line needs
@@ -47,8 +47,8 @@ def test_clocks_are_chained_over_ranks_that_meet() -> None:
         msgspec.structs.replace(each, groups=[GroupEnds(of.group, of.number[:3], of.end[:3]) for of in each.groups])
         for each in ranks
     ]
-    assert common_lines(few).shift_ns == [0, None, None]
-    assert common_lines(few, least=1).shift_ns == found.shift_ns[:3]
+    assert fit_clock_lines(few).shift_ns == [0, None, None]
+    assert fit_clock_lines(few, least=1).shift_ns == found.shift_ns[:3]
 
 
 def test_traces_stand_beside_each_other_by_what_they_ended_together() -> None:

@@ -17,7 +17,7 @@ from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.ranks.matching.match import Matching, match
-from torch_tb_profiler.ranks.matching.operations import Timed
+from torch_tb_profiler.ranks.matching.operations import TimedOperations
 from torch_tb_profiler.timeline.wire import tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
@@ -304,7 +304,7 @@ def test_all_ranks_at_a_glance(client: Client) -> None:
 def test_a_collective_on_all_its_ranks(client: Client, ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     matched: list[int] = []
 
-    def counted(ranks: Sequence[Timed]) -> Matching:
+    def counted(ranks: Sequence[TimedOperations]) -> Matching:
         matched.append(len(ranks))
         return match(ranks)
 

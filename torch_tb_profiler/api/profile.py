@@ -26,7 +26,7 @@ from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
-from torch_tb_profiler.ranks import Distributed, distributed, rank_of
+from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable, range_of_ranks, ranges_of_ranks
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
@@ -101,7 +101,7 @@ class Run(InNotebook, Queried):
         """The figures of all traces of this run, a row each."""
         return _figures(self.traces)
 
-    def distributed(self, span: str | int | None = None) -> Distributed:
+    def distributed(self, span: str | int | None = None) -> DistributedRanks:
         """What the ranks of a span say together: groups, overlap per step, waiting."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         return distributed([t.ask(partial(rank_of, worker=t.worker)) for t in self.traces if t.span == name])

@@ -29,7 +29,7 @@ from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 
-class Link(IntEnum):
+class LaunchEvidence(IntEnum):
     """How the launch of device work is known."""
 
     NONE = 0
@@ -42,7 +42,7 @@ class Link(IntEnum):
 
 
 class LaunchOfWork(msgspec.Struct, frozen=True):
-    """launch: shape (device work,), index into `Trace.launches`, -1; link: shape (device work,), Link.
+    """launch: shape (device work,), index into `Trace.launches`, -1; link: shape (device work,), LaunchEvidence.
 
     operator    shape (device work,): row of the operator with the same `External id`, where no call has it; -1
     processes   of a file that has several
@@ -62,22 +62,22 @@ def launch_of_work(trace: Trace) -> LaunchOfWork:
     none = np.full(len(work), -1, np.int32)
     if (has > 0).any() and ((launches.correlation > 0).any() or not len(launches)):
         launch, processes = _joined(trace, launches.correlation, has)
-        launch, link = _without_ambiguous(launch, Link.CORRELATION)
-        link[_with_flow(trace, np.flatnonzero(is_work & (link == Link.NONE)))] = Link.FLOW_ONLY
+        launch, link = _without_ambiguous(launch, LaunchEvidence.CORRELATION)
+        link[_with_flow(trace, np.flatnonzero(is_work & (link == LaunchEvidence.NONE)))] = LaunchEvidence.FLOW_ONLY
         return LaunchOfWork(launch, link, none, processes)
     flow_of_launch, flow_of_work = flow_ids(trace)
     launch, processes = _joined(trace, flow_of_launch, np.where(is_work, flow_of_work, -1))
-    launch, link = _without_ambiguous(launch, Link.FLOW)
+    launch, link = _without_ambiguous(launch, LaunchEvidence.FLOW)
     name = trace.events.name[launches.row]
     # an `External id` is on all calls of an operator
     starts = trace.strings.where(STARTS.search, name)[name] if len(launches) else np.empty(0, np.bool_)
-    left = is_work & (link == Link.NONE)
+    left = is_work & (link == LaunchEvidence.NONE)
     external_id = np.where(starts, launches.external_id, -1)
     by_id, several = _joined(trace, external_id, np.where(left, work.external_id, -1), unique=False)
-    by_id, link_by_id = _without_ambiguous(by_id, Link.EXTERNAL_ID)
+    by_id, link_by_id = _without_ambiguous(by_id, LaunchEvidence.EXTERNAL_ID)
     launch, link = np.where(left, by_id, launch), np.where(left, link_by_id, link)
-    operator = np.where(left & (link == Link.NONE), _operator_of(trace), none)
-    link[operator >= 0] = Link.EXTERNAL_ID
+    operator = np.where(left & (link == LaunchEvidence.NONE), _operator_of(trace), none)
+    link[operator >= 0] = LaunchEvidence.EXTERNAL_ID
     return LaunchOfWork(launch, link, operator, processes or several)
 
 
@@ -141,9 +141,11 @@ def _same_moment(trace: Trace, rows: Int32, ends: Int32) -> Int64:
     return place_of_end
 
 
-def _without_ambiguous(launch: Int32, known: Link) -> tuple[Int32, UInt8]:
+def _without_ambiguous(launch: Int32, known: LaunchEvidence) -> tuple[Int32, UInt8]:
     """Of `_joined`: launches alone, and how they are known."""
-    link = np.where(launch >= 0, known, np.where(launch == _AMBIGUOUS, Link.AMBIGUOUS, Link.NONE)).astype(np.uint8)
+    link = np.where(
+        launch >= 0, known, np.where(launch == _AMBIGUOUS, LaunchEvidence.AMBIGUOUS, LaunchEvidence.NONE)
+    ).astype(np.uint8)
     return np.maximum(launch, -1), link
 
 
@@ -252,7 +254,7 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
     is_outer   shape (launches,): calls that are not inside another one
     """
     events, launches, work = trace.events, trace.launches, trace.device_work
-    by_own_id = one_of(found.link, (Link.CORRELATION, Link.FLOW))
+    by_own_id = one_of(found.link, (LaunchEvidence.CORRELATION, LaunchEvidence.FLOW))
     kernels = np.flatnonzero(by_own_id & (events.category[work.row] == Category.KERNEL))
     started = np.bincount(found.launch[kernels], minlength=len(launches))
     if not (started > 1).any():
@@ -279,7 +281,9 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
     pieces = shared[extra]
     chosen = _in_order(trace, pieces, found.launch[pieces], free, found)
     launch[pieces] = np.where(chosen >= 0, chosen, np.where(alike[extra], launch[pieces], -1))
-    link[pieces] = np.where(chosen >= 0, Link.ORDER, np.where(alike[extra], link[pieces], Link.AMBIGUOUS))
+    link[pieces] = np.where(
+        chosen >= 0, LaunchEvidence.ORDER, np.where(alike[extra], link[pieces], LaunchEvidence.AMBIGUOUS)
+    )
     # whose own kernel nothing but the order tells, and whose others all have a call
     by_order = np.ones(len(launches), np.bool_)
     by_order[call[leads & (named[order] | same_id[order])]] = False
@@ -287,7 +291,7 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
     open_, anchor = shared[by_order[call]], call[by_order[call]]
     calls = launch[open_]
     launch[open_] = calls[np.lexsort((events.start[launches.row[calls]], anchor))]
-    link[open_] = np.where(launch[open_] == anchor, found.link[open_], Link.ORDER)
+    link[open_] = np.where(launch[open_] == anchor, found.link[open_], LaunchEvidence.ORDER)
     return msgspec.structs.replace(found, launch=launch, link=link)
 
 

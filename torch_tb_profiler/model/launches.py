@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nes
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication_names import is_communication_work
-from torch_tb_profiler.model.launch_of_work import LaunchOfWork, Link
+from torch_tb_profiler.model.launch_of_work import LaunchEvidence, LaunchOfWork
 from torch_tb_profiler.model.processes import Processes
 from torch_tb_profiler.trace import Note, Trace, note
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
@@ -108,8 +108,8 @@ def link_notes(
     links: DeviceLinks, is_work: Bool, correlation: Int64, calls_recorded: bool, processes: Processes | None
 ) -> Iterator[Note]:
     """links, is_work, correlation: parallel; processes: of the whole trace."""
-    count = np.bincount(links.link[is_work], minlength=len(Link))
-    matched, unowned = int(count[Link.ORDER]), int(count[Link.AMBIGUOUS])
+    count = np.bincount(links.link[is_work], minlength=len(LaunchEvidence))
+    matched, unowned = int(count[LaunchEvidence.ORDER]), int(count[LaunchEvidence.AMBIGUOUS])
     if processes is not None:
         yield note(
             "merged_processes",
@@ -121,7 +121,7 @@ def link_notes(
         yield note(
             "shared_correlation", "info", matched + unowned, _TOUCHES, values={"matched": matched, "unowned": unowned}
         )
-    flow, external = int(count[Link.FLOW]), int(count[Link.EXTERNAL_ID])
+    flow, external = int(count[LaunchEvidence.FLOW]), int(count[LaunchEvidence.EXTERNAL_ID])
     if flow or external:
         yield note(
             "linked_without_correlation",
@@ -130,9 +130,9 @@ def link_notes(
             _TOUCHES,
             values={"flow": flow, "external_id": external},
         )
-    without = is_work & (links.link == Link.NONE)
+    without = is_work & (links.link == LaunchEvidence.NONE)
     unnamed = calls_recorded & without & (correlation <= 0)
-    if unjoined := int(np.count_nonzero(unnamed)) + int(count[Link.FLOW_ONLY]):
+    if unjoined := int(np.count_nonzero(unnamed)) + int(count[LaunchEvidence.FLOW_ONLY]):
         yield note("no_correlation", "info", unjoined, _TOUCHES)
     if unlaunched := int(np.count_nonzero(without & ~unnamed)):
         yield note("no_launch", "info", unlaunched, _TOUCHES, values={"calls_recorded": calls_recorded})
@@ -150,7 +150,7 @@ def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
     """
     work, start = trace.device_work, trace.events.start[trace.device_work.row]
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
-    orphan: Bool = is_work & (links.launch < 0) & (links.link == Link.NONE)
+    orphan: Bool = is_work & (links.launch < 0) & (links.link == LaunchEvidence.NONE)
     if not orphan.any():
         return orphan
     known = np.flatnonzero(is_work & (links.launch >= 0))

@@ -22,7 +22,7 @@ from torch_tb_profiler.trace import Phase
 from torch_tb_profiler.words.reasons import because
 
 
-class Numbering:
+class RowNumbering:
     """Which rows of a table, or nodes of a tree, are selected, and their positions among these.
 
     kept    shape (selected,): their positions in the whole, ascending
@@ -58,26 +58,26 @@ class Selection:
         self._selected = selected
 
     @cached_property
-    def nodes(self) -> Numbering:
+    def nodes(self) -> RowNumbering:
         """Of the call tree."""
         tree = self._structure.tree
-        return Numbering(self._selected[tree.row], tree.parent)
+        return RowNumbering(self._selected[tree.row], tree.parent)
 
     @cached_property
-    def frames(self) -> Numbering:
+    def frames(self) -> RowNumbering:
         """Of the frame tree."""
         frames = self._structure.frames
-        return Numbering(self._selected[frames.row], frames.parent)
+        return RowNumbering(self._selected[frames.row], frames.parent)
 
     @cached_property
-    def launches(self) -> Numbering:
+    def launches(self) -> RowNumbering:
         """Of `Trace.launches`."""
-        return Numbering(self._selected[self._structure.trace.launches.row])
+        return RowNumbering(self._selected[self._structure.trace.launches.row])
 
     @cached_property
-    def work(self) -> Numbering:
+    def work(self) -> RowNumbering:
         """Of `Trace.device_work`."""
-        return Numbering(self._selected[self._structure.trace.device_work.row])
+        return RowNumbering(self._selected[self._structure.trace.device_work.row])
 
     def call_tree(self) -> CallTree:
         """The selected nodes. `operator` stays an index into `Trace.operators`."""

@@ -7,7 +7,7 @@ what one trace says alone (`analysis`).
 
 from __future__ import annotations
 
-from torch_tb_profiler.ranks.distributed import Distributed, distributed
+from torch_tb_profiler.ranks.distributed import DistributedRanks, distributed
 from torch_tb_profiler.ranks.rank import Rank, RankIdentity, identity_of, is_distributed, rank_of
 
-__all__ = ["Distributed", "Rank", "RankIdentity", "distributed", "identity_of", "is_distributed", "rank_of"]
+__all__ = ["DistributedRanks", "Rank", "RankIdentity", "distributed", "identity_of", "is_distributed", "rank_of"]

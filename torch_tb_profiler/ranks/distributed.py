@@ -15,11 +15,11 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
 from torch_tb_profiler.model.communication_names import KINDS, bus_factor, volume
 from torch_tb_profiler.ranks.matching.match import Matching, match
-from torch_tb_profiler.ranks.rank import Location, Rank, locations, what_is_missing
+from torch_tb_profiler.ranks.rank import Location, Rank, locations, missing_notes
 from torch_tb_profiler.trace import Note
 
 
-class Waits(Result, group="ranks"):
+class StepWaits(Result, group="ranks"):
     """Time in which operations of each step ran, split. Parallel to `overlap.names` of the rank, in ns.
 
     The last entry is the operations outside of all steps. All three columns add up to the time in which any ran. -1 is
@@ -130,22 +130,22 @@ class GroupUse(msgspec.Struct, frozen=True):
     present: int
 
 
-class Distributed(msgspec.Struct, frozen=True):
+class DistributedRanks(msgspec.Struct, frozen=True):
     """What the ranks of one run and span say together; lists are parallel to `ranks`."""
 
     ranks: tuple[Rank, ...]
     places: tuple[Location, ...]
-    waits: tuple[Waits, ...]
+    waits: tuple[StepWaits, ...]
     groups: tuple[GroupUse, ...]
     matching: Matching
     notes: tuple[Note, ...]
 
 
-def distributed(ranks: Sequence[Rank]) -> Distributed:
+def distributed(ranks: Sequence[Rank]) -> DistributedRanks:
     matching = match([rank.called for rank in ranks])
     groups = _groups(ranks, matching)
     present = [(use.group, use.present) for use in groups]
-    return Distributed(
+    return DistributedRanks(
         ranks=tuple(ranks),
         places=tuple(locations(ranks)),
         waits=tuple(map(_waits, ranks, matching.transfer, matching.is_known)),
@@ -153,12 +153,12 @@ def distributed(ranks: Sequence[Rank]) -> Distributed:
         matching=matching,
         notes=(
             *matching.notes,
-            *what_is_missing(ranks, present, matching.is_known),
+            *missing_notes(ranks, present, matching.is_known),
         ),
     )
 
 
-def operation_table(found: Distributed, by_group: bool = True) -> OperationTable:
+def operation_table(found: DistributedRanks, by_group: bool = True) -> OperationTable:
     """The operations of every rank by name, and by process group and element type when asked; as first seen."""
     rows = [
         row
@@ -208,7 +208,7 @@ def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
     return Ranges(ranges.operation, ranges.end - part, ranges.end)
 
 
-def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
+def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> StepWaits:
     steps = len(rank.overlap.names)
     ranges = rank.communications.ranges
     moving = transfer_ranges(ranges, transfer)
@@ -217,7 +217,7 @@ def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
     for at, chosen in each_value(step):
         split[:, at] = _split(ranges, moving, chosen, known_ranges)
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
-    return Waits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
+    return StepWaits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
 
 
 def _split(ranges: Ranges, moving: Ranges, chosen: Int64, is_known: Bool) -> tuple[int, int, int]:

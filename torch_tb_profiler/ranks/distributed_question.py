@@ -15,9 +15,9 @@ from torch_tb_profiler.analysis.device_use import StepUse
 from torch_tb_profiler.analysis.overlap import StepOverlap
 from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
 from torch_tb_profiler.ranks.distributed import (
-    Distributed,
+    DistributedRanks,
     GroupUse,
-    Waits,
+    StepWaits,
     distributed,
     operation_table,
 )
@@ -52,7 +52,7 @@ class Outside(Answer, frozen=True, kw_only=True):
     unmatched_ns: Ns
 
 
-class RankSteps(Answer, frozen=True, kw_only=True):
+class RankStepTimes(Answer, frozen=True, kw_only=True):
     """How the steps of a rank were spent, as parallel lists. `definitions` of the answer says what the times are.
 
     names                     of the steps
@@ -101,7 +101,7 @@ class RankAnswer(Answer, frozen=True, kw_only=True):
     process: str
     backend: str | None
     devices: Sequence[DeviceProperties]
-    steps: RankSteps
+    steps: RankStepTimes
 
 
 class GroupAnswer(Answer, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ def _rank_of(subject: Subject) -> Rank:
 RANK = Node(name="rank", make=_rank_of, keep="memory")
 
 
-def distributed_of(subject: RunSubject[Rank]) -> Distributed:
+def distributed_of(subject: RunSubject[Rank]) -> DistributedRanks:
     """What the ranks say together. Raises NotFound: none of them communicated."""
     if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
         raise NotFound(because("communication_not_found", {"run": subject.run, "span": subject.span}))
@@ -159,12 +159,12 @@ def _distributed(subject: Annotated[RunSubject[Rank], RANK], _: NoParameters) ->
         meta=RunMeta(run=subject.run, span=subject.span, notes=[*absent_of_span("distributed", subject), *found.notes]),
         workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
         groups=[_group(use) for use in found.groups],
-        definitions=[each for kind in (StepOverlap, StepUse, Waits) for each in kind.columns.values()],
+        definitions=[each for kind in (StepOverlap, StepUse, StepWaits) for each in kind.columns.values()],
         operations=operation_table(found).as_columns(),
     )
 
 
-def _rank(rank: Rank, place: Location, waits: Waits) -> RankAnswer:
+def _rank(rank: Rank, place: Location, waits: StepWaits) -> RankAnswer:
     return RankAnswer(
         worker=rank.worker,
         rank=rank.rank,
@@ -177,11 +177,11 @@ def _rank(rank: Rank, place: Location, waits: Waits) -> RankAnswer:
     )
 
 
-def _steps(rank: Rank, waits: Waits) -> RankSteps:
+def _steps(rank: Rank, waits: StepWaits) -> RankStepTimes:
     """Transfer and wait have one entry more, for operations outside of all steps."""
     exposed = rank.exposed_communication_ns
     split = waits.as_columns().rows
-    return RankSteps(
+    return RankStepTimes(
         names=rank.overlap.names,
         duration_ns=plain(rank.overlap.duration_ns),
         **rank.overlap.as_columns().rows,

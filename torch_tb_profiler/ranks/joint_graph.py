@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.ranks.matching.match import match
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.ranks.run.clocks import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
+from torch_tb_profiler.ranks.run.clocks import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, fit_clock_lines
 
 
 class Joinable(Protocol):
@@ -303,7 +303,7 @@ def _shifts(ranks: Sequence[Joinable], meetings: Sequence[_Meeting]) -> list[int
         groups = () if each.rank.backend in LOOSE_BACKENDS else (ends,)
         clocks.append(RankEnds(each.rank.worker, each.rank.host_name, origin, middle, groups))
     # times only have to be near enough for collectives to meet: one that was ended together is enough
-    shifts = common_lines(clocks, least=1).shift_ns
+    shifts = fit_clock_lines(clocks, least=1).shift_ns
     return [
         each.origin_ns - ranks[0].origin_ns if shift is None else shift
         for each, shift in zip(ranks, shifts, strict=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching.join import Codes
+from torch_tb_profiler.ranks.matching.join import SharedCodes
 from torch_tb_profiler.ranks.summary import RankSummary
 
 #: makes the median of absolute deviations that of a normal distribution
@@ -28,7 +28,7 @@ TOGETHER_GAP = 3.0
 _AT_ONCE = 64
 
 
-def middle(values: Real) -> Real:
+def peer_median(values: Real) -> Real:
     """Shape (ranks, …) → (…): the median over the ranks that are known; of two ranks the lower. NaN where none is."""
     if len(values) == 2:
         found: Real = np.fmin(values[0], values[1])
@@ -59,7 +59,7 @@ def reached(values: Real, part: float = REACHED) -> Real:
     return np.take_along_axis(ordered, np.minimum(place, steps - 1), axis=1)[:, 0]
 
 
-def like_most(excess: Real, least: float) -> Bool:
+def is_like_most(excess: Real, least: float) -> Bool:
     """Shape (ranks,): the ranks that the others are compared with. All, unless up to half of them are late together.
 
     Then no median tells who is late: it lies between the two parts, or within the late one's reach.
@@ -92,7 +92,7 @@ def like_most(excess: Real, least: float) -> Bool:
 def deviations(excess: Real, floor: float | Real, among: Bool | Int64 | slice = slice(None)) -> Float64:
     """Shape as given: the excess of each rank in robust deviations of some; these are `floor` at least."""
     some = excess[among]
-    apart = middle(np.abs(some - middle(some))) if len(some) > 2 else np.zeros(excess.shape[1:])
+    apart = peer_median(np.abs(some - peer_median(some))) if len(some) > 2 else np.zeros(excess.shape[1:])
     found: Float64 = NORMAL * excess / np.maximum(np.nan_to_num(apart), np.maximum(floor, 1e-9))
     return found
 
@@ -154,7 +154,7 @@ class WorkOfRank(msgspec.Struct, frozen=True):
     exchanged: float
 
 
-def work_of_rank(summary: RankSummary, codes: Codes, operators: dict[int, str]) -> WorkOfRank:
+def work_of_rank(summary: RankSummary, codes: SharedCodes, operators: dict[int, str]) -> WorkOfRank:
     """codes: of names, extended; operators: by code what launches a kernel, likewise."""
     of, steps = summary.work, len(summary.steps)
     key = of.name.astype(np.int64) * 2 + of.on_device
@@ -204,10 +204,10 @@ def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, I
     """
     if not len(features):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    middle = np.nan_to_num(np.nanmedian(np.where(np.isnan(features), 0, features), axis=0))
-    apart = np.abs(np.nan_to_num(features) - middle)
-    scale = np.maximum(np.median(apart, axis=0) / NORMAL, 0.005 * np.abs(middle) + 1)
-    scaled = (np.nan_to_num(features) - middle) / scale
+    centre = np.nan_to_num(np.nanmedian(np.where(np.isnan(features), 0, features), axis=0))
+    apart = np.abs(np.nan_to_num(features) - centre)
+    scale = np.maximum(np.median(apart, axis=0) / NORMAL, 0.005 * np.abs(centre) + 1)
+    scaled = (np.nan_to_num(features) - centre) / scale
     first = int(np.argmin(np.square(scaled).sum(axis=1)))
     chosen = list(dict.fromkeys([first, *named]))[: MOST_REPRESENTATIVES + len(named)]
     distance = np.min([np.square(scaled - scaled[at]).sum(axis=1) for at in chosen], axis=0)

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.ranks.peers import deviations, middle
+from torch_tb_profiler.ranks.peers import deviations, peer_median
 from torch_tb_profiler.ranks.run.notes import chosen_ranks
 from torch_tb_profiler.ranks.run_questions import Summaries
 from torch_tb_profiler.ranks.summary import RankHead, RankSummary
@@ -94,7 +94,7 @@ class RangeRankTable(Result, group="range_of_ranks"):
     )
 
 
-class OfRank(msgspec.Struct, frozen=True):
+class RangesOfOneRank(msgspec.Struct, frozen=True):
     """The ranges of one rank, parallel to `names`: calls in all steps, ns of a step that calls it.
 
     times   shape (3, names): the median of the steps, of `TIMES`; NaN where not recorded
@@ -111,7 +111,7 @@ class OfRank(msgspec.Struct, frozen=True):
     step_ns: float
 
 
-def of_rank(summary: RankSummary, step: str | None = None, name: str | None = None) -> OfRank:
+def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str | None = None) -> RangesOfOneRank:
     """step, name: of that step, of that range alone; None for all."""
     of, head = summary.ranges, summary.head
     if name is not None:
@@ -130,7 +130,7 @@ def of_rank(summary: RankSummary, step: str | None = None, name: str | None = No
     medians = (ordered[:, first + (count - 1) // 2] + ordered[:, first + count // 2]) / 2
     medians[np.stack([rows.sum(np.isnan(values)) > 0 for values in times])] = np.nan
     lengths = summary.steps.end - summary.steps.start
-    return OfRank(
+    return RangesOfOneRank(
         head=head,
         names=tuple(head.range_names[at] for at in of.name[rows.first].tolist()),
         steps=count,
@@ -144,7 +144,7 @@ def of_rank(summary: RankSummary, step: str | None = None, name: str | None = No
 
 def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -> RankRangeTable:
     """All names. summaries: may be read anew each time one is taken."""
-    ranks = [of_rank(summary, step) for summary in chosen_ranks(summaries).ranks]
+    ranks = [ranges_of_one_rank(summary, step) for summary in chosen_ranks(summaries).ranks]
     column: dict[str, int] = {}
     places = [np.array([column.setdefault(name, len(column)) for name in of.names], np.int64) for of in ranks]
     shape = (len(ranks), len(column))
@@ -157,7 +157,7 @@ def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -
     host = times[0]
     longest = np.where(here, host, -1.0).max(axis=0) if ranks else np.empty(0)
     order = np.lexsort((np.arange(len(names)), -longest))[:MOST_NAMES]
-    order = order[np.argsort(-middle(host[:, order]), kind="stable")] if len(order) else order
+    order = order[np.argsort(-peer_median(host[:, order]), kind="stable")] if len(order) else order
     complete = np.array([of.head.ranges_left == 0 for of in ranks], np.bool_)
     step_ns = float(np.median([of.step_ns for of in ranks])) if ranks else 0.0
     most = np.where(here, host, -1.0)[:, order].argmax(axis=0) if ranks else np.empty(0, np.int64)
@@ -188,11 +188,11 @@ def range_of_ranks(summaries: Sequence[RankSummary], name: str, step: str | None
     """The ranks that call one range. summaries: may be read anew each time one is taken."""
     found = [
         (of, of.names.index(name))
-        for of in (of_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)
+        for of in (ranges_of_one_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)
         if name in of.names
     ]
     times = np.array([of.times[:, at] for of, at in found], np.float64).reshape(-1, 3)
-    excess = times[:, 0] - (middle(times[:, 0]) if found else 0.0)
+    excess = times[:, 0] - (peer_median(times[:, 0]) if found else 0.0)
     z = _deviations(times[:, 0])
     return RangeRankTable(
         worker=tuple(of.head.worker for of, _ in found),
@@ -222,8 +222,8 @@ def _far(times: Float64, step_ns: float) -> _Far | None:
     found: _Far | None = None
     for time, values in zip(TIMES, times, strict=True):
         z = _deviations(values)
-        excess = values - middle(values)
-        least = max(LEAST_SHARE * float(middle(values)), LEAST_OF_STEP * step_ns)
+        excess = values - peer_median(values)
+        least = max(LEAST_SHARE * float(peer_median(values)), LEAST_OF_STEP * step_ns)
         far: Bool = (np.abs(z) >= FAR) & (np.abs(excess) >= least)
         for at in np.flatnonzero(far).tolist():
             if found is None or abs(excess[at]) > abs(found.ns):
@@ -237,14 +237,14 @@ def _deviations(values: Float64) -> Float64:
     found = np.full(len(values), np.nan)
     if len(known) > LEAST_RANKS:
         of = values[known]
-        centre = float(middle(of))
+        centre = float(peer_median(of))
         found[known] = deviations(of - centre, max(FLOOR * centre, 1.0))
     return found
 
 
 def _middle(values: Float64) -> Float64:
     """Shape (ranks, names) → (names,)."""
-    return np.asarray(middle(values) if len(values) else (), np.float64)
+    return np.asarray(peer_median(values) if len(values) else (), np.float64)
 
 
 def _whole(values: Float64) -> Int64:

@@ -15,7 +15,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications, ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
-from torch_tb_profiler.ranks.matching.operations import Timed, called
+from torch_tb_profiler.ranks.matching.operations import TimedOperations, timed_operations
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Header, Note, note
 
@@ -43,9 +43,9 @@ class Rank(msgspec.Struct, frozen=True):
     step: Int32
 
     @property
-    def called(self) -> Timed:
+    def called(self) -> TimedOperations:
         """Its communication, to be matched."""
-        return called(self.communications, self.rank, self.overlap.names, self.step.astype(np.int64))
+        return timed_operations(self.communications, self.rank, self.overlap.names, self.step.astype(np.int64))
 
     @property
     def size(self) -> int:
@@ -130,7 +130,7 @@ _TOUCHES = ("distributed",)
 MOST_WORKERS_NAMED = 4
 
 
-def what_is_missing(
+def missing_notes(
     ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]], is_known: Sequence[Bool]
 ) -> Iterator[Note]:
     """groups: each with the number of its ranks that are here; is_known: of each operation of each rank, as matched."""

@@ -25,13 +25,13 @@ from torch_tb_profiler.ranks.run.answers import (
     Straggler,
 )
 from torch_tb_profiler.ranks.run.clocks import fit_clocks
-from torch_tb_profiler.ranks.run.collectives import Waits, collective_rows, fits_of, slow_links, waits_of
+from torch_tb_profiler.ranks.run.collectives import RunWaits, collective_rows, fits_of, slow_links, waits_of
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import CollectiveRow, Confidence
 from torch_tb_profiler.ranks.run.groups import groups_of, layout_of, missing_collectives, nodes_of, world_of
 from torch_tb_profiler.ranks.run.notes import ChosenRanks, chosen_ranks, notes_of
 from torch_tb_profiler.ranks.run.parallelism import fsdp_of, moe_of, pipeline_of
-from torch_tb_profiler.ranks.stragglers.cost import of_links, slow_or_slower, stragglers_of
+from torch_tb_profiler.ranks.stragglers.cost import link_stragglers, named_or_slower, stragglers_of
 from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, late_stages, slow_ranks
 from torch_tb_profiler.ranks.summary import RankSummary
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, decode_tables, encode_tables
@@ -97,7 +97,7 @@ def _reduced(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: 
     step_ns = _mean(heat["step_ns"], np.median)
     links = slow_links(run, groups, step_ns or 0, max(len(grid.names), 1))
     stragglers, lost = stragglers_of(run, grid, slow, groups)
-    stragglers += of_links(run, links, len(grid.names), whole=not loading)
+    stragglers += link_stragglers(run, links, len(grid.names), whole=not loading)
     stragglers.sort(key=lambda each: not each.named)
     named = [each for each in stragglers if each.named]
     world = world_of(run)
@@ -154,7 +154,7 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
     return RanksSummary(
         present=of.tiles.present,
         expected=of.tiles.expected,
-        stragglers=slow_or_slower(of.stragglers),
+        stragglers=named_or_slower(of.stragglers),
         slow_links=of.slow_links,
         collectives=of.matched,
         missing=of.missing[:MOST_MISSING],
@@ -162,7 +162,7 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
     )
 
 
-def _heat(run: RunData, grid: StepGrid, waits: Waits) -> dict[Metric, Int64]:
+def _heat(run: RunData, grid: StepGrid, waits: RunWaits) -> dict[Metric, Int64]:
     """What of a wait and a transfer lies outside of computing: at most the exposed communication, waiting first."""
     exposed = grid.whole([of.exposed for of in run.steps])
     wait, transfer = grid.whole(waits.wait), grid.whole(waits.transfer)
@@ -210,7 +210,7 @@ def _ranks(
     grid: StepGrid,
     heat: Mapping[Metric, Int64],
     slow: SlowRanks,
-    waits: Waits,
+    waits: RunWaits,
     stragglers: Sequence[Straggler],
 ) -> RunRanks:
     none: list[int | None] = [None] * len(run)

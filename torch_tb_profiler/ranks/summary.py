@@ -16,7 +16,7 @@ from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching.operations import Called, Timed
+from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations
 from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
@@ -176,16 +176,16 @@ class RankSummary:
         return 4000 + sum(values.nbytes for kind in TABLES for values in self.tables[kind].columns().values())
 
     @property
-    def called(self) -> Called:
+    def called(self) -> CalledOperations:
         """The collectives, to be matched by number."""
-        return Called(**self._columns())
+        return CalledOperations(**self._columns())
 
     @property
-    def timed(self) -> Timed:
+    def timed(self) -> TimedOperations:
         """The collectives, with when they ran."""
         of, places = self.calls, self.places
         end = np.where(of.duration >= 0, places.start + of.duration + places.gaps, -1)
-        return Timed(start=places.start, end=end, **self._columns())
+        return TimedOperations(start=places.start, end=end, **self._columns())
 
     def _columns(self) -> dict[str, Any]:
         of, head = self.calls, self.head
@@ -253,7 +253,7 @@ def decode_named(content: bytes, worker: str) -> RankSummary | None:
 
 TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
-_CALLED = tuple(name for name in RankCalls.column_names() if name in Called.__struct_fields__)
+_CALLED = tuple(name for name in RankCalls.column_names() if name in CalledOperations.__struct_fields__)
 
 
 class _Stored(Mapping[type[Table], Table]):

@@ -33,14 +33,14 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications, ProcessGroup, groups_of_header
-from torch_tb_profiler.ranks.matching.operations import Called, Timed, called
+from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations, timed_operations
 from torch_tb_profiler.ranks.rank import identity_of
 from torch_tb_profiler.trace import Category
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
-def own_times(model: Model, of: Timed) -> Int64:
+def own_times(model: Model, of: TimedOperations) -> Int64:
     """Shape (rows,), ns; -1 for those without a start, and for a first one outside of all steps."""
     timed = np.flatnonzero(of.duration >= 0)
     found = np.full(len(of), -1, np.int64)
@@ -57,7 +57,7 @@ def own_times(model: Model, of: Timed) -> Int64:
     return found
 
 
-def step_programs(of: Called, steps: int) -> Int64:
+def step_programs(of: CalledOperations, steps: int) -> Int64:
     """Of each step a number of the sequence of its collectives: name, element type, size of the group. 0 without any.
 
     Ranks whose steps have the same number do the same at the same position of the step.
@@ -195,9 +195,9 @@ def _is_compute(model: Model) -> Any:
     return (model.device_category == Category.KERNEL) & ~model.device_links.is_communication
 
 
-def _called(model: Model) -> Timed:
+def _called(model: Model) -> TimedOperations:
     number = identity_of(model.trace.header).rank
-    return called(model.communications, number, model.steps.names, step_of_operations(model).astype(np.int64))
+    return timed_operations(model.communications, number, model.steps.names, step_of_operations(model).astype(np.int64))
 
 
 def _calls(model: Model) -> tuple[Columns, Columns]:

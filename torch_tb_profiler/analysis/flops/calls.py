@@ -33,7 +33,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
-from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
 UNKNOWNS = tuple(Unknown)
@@ -177,7 +177,7 @@ def _on_devices(model: Model) -> Pieces:
     node = model.device_links.operator_node[place].astype(np.int64)
     replay = np.full(len(place), -1, np.int64)
     captured = model.owners.evidence[place] != take_known(model.launches.row, model.device_links.launch[place])
-    replayed = np.flatnonzero(one_of(model.owners.how[place], (How.GRAPH_NODE, How.ANNOTATED)) & captured)
+    replayed = np.flatnonzero(one_of(model.owners.how[place], (OwnerKind.GRAPH_NODE, OwnerKind.ANNOTATED)) & captured)
     if len(replayed):
         of_row = np.full(len(events), -1, np.int64)
         of_row[model.tree.row] = np.arange(len(model.tree))
@@ -348,8 +348,8 @@ def _inside(operator: str, has_shapes: bool) -> Unknown:
 
 def _outside(how: int, reason: int, call: str) -> Unknown:
     """Of work that no operator launched."""
-    if how == How.INFERRED or reason in (Why.BEFORE_RECORDING, Why.LAUNCH_LOST):
+    if how == OwnerKind.INFERRED or reason in (MissingOwner.BEFORE_RECORDING, MissingOwner.LAUNCH_LOST):
         return Unknown.BEFORE_RECORDING
     if _GRAPH_LAUNCH.match(call):
         return Unknown.GRAPH_REPLAY
-    return Unknown.COMPILED_REGION if how == How.COMPILED else Unknown.NO_OPERATOR
+    return Unknown.COMPILED_REGION if how == OwnerKind.COMPILED else Unknown.NO_OPERATOR

@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.model.owners import How, named_by
+from torch_tb_profiler.model.owners import OwnerKind, named_by
 from torch_tb_profiler.model.owners.graphs import captured_calls
 from torch_tb_profiler.trace import Category
 
@@ -119,7 +119,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         spread = np.where(mean > 0, np.sqrt(squares) / mean, 0.0)
     owners = model.structure.owners
     owner = owners.row[lead]
-    annotated = np.where(owners.how[lead] == How.ANNOTATED, trace.device_work.annotation[lead], 0)
+    annotated = np.where(owners.how[lead] == OwnerKind.ANNOTATED, trace.device_work.annotation[lead], 0)
     total = float(mean.sum())
     names = trace.strings.texts(trace.events.name[trace.device_work.row[lead]])
     return GraphNodes(

@@ -12,19 +12,19 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.launch_of_work import Link
+from torch_tb_profiler.model.launch_of_work import LaunchEvidence
 from torch_tb_profiler.model.modules import module_name
-from torch_tb_profiler.model.owners import How, Why, named_by
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind, named_by
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
 
 #: what stands for an owner that is not known, by why
 REASONS = {
-    Why.HOST_NOT_RECORDED: "host activity was not recorded",
-    Why.BEFORE_RECORDING: "launched before the recording",
-    Why.NO_CORRELATION: "recorded without a correlation",
-    Why.LAUNCH_LOST: "its launch was lost",
-    Why.AMBIGUOUS: "several calls may have started it",
+    MissingOwner.HOST_NOT_RECORDED: "host activity was not recorded",
+    MissingOwner.BEFORE_RECORDING: "launched before the recording",
+    MissingOwner.NO_CORRELATION: "recorded without a correlation",
+    MissingOwner.LAUNCH_LOST: "its launch was lost",
+    MissingOwner.AMBIGUOUS: "several calls may have started it",
 }
 
 _GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
@@ -34,9 +34,9 @@ _STEP_TEMPLATE = "ProfilerStep#…"
 class OwnerName(msgspec.Struct, frozen=True):
     """An owner of device work, and how it is known.
 
-    how       `How` in small letters
+    how       `OwnerKind` in small letters
     name      an operator, annotation, module (`Linear_3`), frame (`train.py(12): main`) or thread; None for none
-    reason    `Why` in small letters; None if there is an owner
+    reason    `MissingOwner` in small letters; None if there is an owner
     launcher  name of the API call that started the work; None if it is not in the trace
     text      the same in words; an operator's is its name
     """
@@ -49,7 +49,7 @@ class OwnerName(msgspec.Struct, frozen=True):
 
     @property
     def is_operator(self) -> bool:
-        return self.how == How.OPERATOR.name.lower()
+        return self.how == OwnerKind.OPERATOR.name.lower()
 
 
 class OwnerNames(msgspec.Struct, frozen=True):
@@ -65,9 +65,9 @@ class OwnerShares(msgspec.Struct, frozen=True):
     linked    of what follows from a launch in the trace
     inferred  of what was launched before the recording, by its like in it
     unowned   of all other
-    by_how    all of it by `How`, in small letters; what there is none of is left out
-    by_reason unowned by `Why`, in small letters
-    by_link   all of it by `Link`, in small letters: what joined it with its launch
+    by_how    all of it by `OwnerKind`, in small letters; what there is none of is left out
+    by_reason unowned by `MissingOwner`, in small letters
+    by_link   all of it by `LaunchEvidence`, in small letters: what joined it with its launch
     """
 
     linked: float
@@ -86,16 +86,20 @@ def owner_shares(model: Model) -> OwnerShares | None:
     total = int(duration.sum())
     if not total:
         return None
-    by_how = np.bincount(owners.how, duration, len(How)) / total
-    by_reason = np.bincount(owners.reason, duration, len(Why)) / total
-    by_link = np.bincount(model.device_links.link, duration, len(Link)) / total
+    by_how = np.bincount(owners.how, duration, len(OwnerKind)) / total
+    by_reason = np.bincount(owners.reason, duration, len(MissingOwner)) / total
+    by_link = np.bincount(model.device_links.link, duration, len(LaunchEvidence)) / total
     return OwnerShares(
-        linked=float(by_how.sum() - by_how[How.INFERRED] - by_how[How.NONE]),
-        inferred=float(by_how[How.INFERRED]),
-        unowned=float(by_how[How.NONE]),
-        by_how={how.name.lower(): float(by_how[how]) for how in How if by_how[how] > 0},
-        by_reason={why.name.lower(): float(by_reason[why]) for why in Why if why != Why.OWNED and by_reason[why] > 0},
-        by_link={link.name.lower(): float(by_link[link]) for link in Link if by_link[link] > 0},
+        linked=float(by_how.sum() - by_how[OwnerKind.INFERRED] - by_how[OwnerKind.NONE]),
+        inferred=float(by_how[OwnerKind.INFERRED]),
+        unowned=float(by_how[OwnerKind.NONE]),
+        by_how={how.name.lower(): float(by_how[how]) for how in OwnerKind if by_how[how] > 0},
+        by_reason={
+            why.name.lower(): float(by_reason[why])
+            for why in MissingOwner
+            if why != MissingOwner.OWNED and by_reason[why] > 0
+        },
+        by_link={link.name.lower(): float(by_link[link]) for link in LaunchEvidence if by_link[link] > 0},
     )
 
 
@@ -105,7 +109,7 @@ def owner_names(model: Model) -> OwnerNames:
     owners, events = model.owners, model.trace.events
     name = take_known(events.name, owners.row)
     category = take_known(events.category, owners.row, missing=0)
-    launched = np.where(owners.how == How.INFERRED, -1, take_known(events.name, _launch_rows(model)))
+    launched = np.where(owners.how == OwnerKind.INFERRED, -1, take_known(events.name, _launch_rows(model)))
     track = np.where(category == Category.RUNTIME, take_known(events.track, owners.row), -1)
     track = np.where(category == Category.DRIVER, take_known(events.track, owners.row), track)
     annotated = _annotations(model)
@@ -113,7 +117,7 @@ def owner_names(model: Model) -> OwnerNames:
     groups = group([owners.how, owners.reason, name + 1, category + 1, launched + 1, track + 1, annotated])
     parts = owners.how, owners.reason, owners.row, launched, annotated
     names = tuple(
-        name_owner(model.trace, How(how), Why(why), *numbers)
+        name_owner(model.trace, OwnerKind(how), MissingOwner(why), *numbers)
         for how, why, *numbers in zip(*(each[groups.first].tolist() for each in parts), strict=True)
     )
     return OwnerNames(groups.of, names)
@@ -121,7 +125,7 @@ def owner_names(model: Model) -> OwnerNames:
 
 def _annotations(model: Model) -> Int64:
     """The annotation of each piece of device work whose owner it names, a string code; one for all with this owner."""
-    annotated = np.where(model.owners.how == How.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
+    annotated = np.where(model.owners.how == OwnerKind.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
     if annotated.any():
         first: dict[str | None, int] = {}
         codes = {
@@ -138,31 +142,31 @@ def _launch_rows(model: Model) -> Int64:
     links = model.structure.device_links
     whole = np.searchsorted(model.trace.device_work.row, model.device_work.row)
     launch = take_known(model.trace.launches.row, links.launch[whole])
-    return np.where(owners.how == How.NONE, -1, launch).astype(np.int64)
+    return np.where(owners.how == OwnerKind.NONE, -1, launch).astype(np.int64)
 
 
-def name_owner(trace: Trace, how: How, why: Why, row: int, launched: int, annotation: int) -> OwnerName:
+def name_owner(trace: Trace, how: OwnerKind, why: MissingOwner, row: int, launched: int, annotation: int) -> OwnerName:
     """`how`, `why`, `row`: of one row of `Owners`; its launch and annotation follow.
 
     launched    name of the API call, a string code, -1 for none
     annotation  of the work, a string code; used if the owner is known by it
     """
     launcher = str(trace.strings[launched]) if launched >= 0 else None
-    if how == How.NONE:
+    if how == OwnerKind.NONE:
         return OwnerName("none", None, why.name.lower(), launcher, REASONS.get(why, "no device work"))
-    if how == How.ANNOTATED:
+    if how == OwnerKind.ANNOTATED:
         named = named_by(trace.strings[annotation]) or ""
         return OwnerName(how.name.lower(), named, None, launcher, f"annotated: {named}")
     name, words = _words(trace, row)
-    if how == How.GRAPH_NODE:
+    if how == OwnerKind.GRAPH_NODE:
         words = f"graph replay of {words}"
-    elif how == How.INFERRED:
+    elif how == OwnerKind.INFERRED:
         words = f"inferred: {words}"
-    elif how == How.THREAD:
+    elif how == OwnerKind.THREAD:
         words = f"{launcher} on {words}"
-    elif how != How.OPERATOR and launcher is not None and _GRAPH_LAUNCH.match(launcher):
+    elif how != OwnerKind.OPERATOR and launcher is not None and _GRAPH_LAUNCH.match(launcher):
         words = f"graph replay in {words}"
-    elif how == How.COMPILED:
+    elif how == OwnerKind.COMPILED:
         words = f"compiled: {words}"
     return OwnerName(how.name.lower(), name, None, launcher, words)
 

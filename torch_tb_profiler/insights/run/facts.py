@@ -26,7 +26,7 @@ from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.insights.shared.held_transfers import Held, held_transfers
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.distributed import Distributed, distributed
+from torch_tb_profiler.ranks.distributed import DistributedRanks, distributed
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join
 from torch_tb_profiler.ranks.peers import StepGrid
 from torch_tb_profiler.ranks.rank import Rank, rank_of
@@ -170,7 +170,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return self.thresholds.of(rule, name)
 
     @cached_property
-    def distributed(self) -> Distributed:
+    def distributed(self) -> DistributedRanks:
         """Waiting, transferring and process groups."""
         return distributed([each.rank for each in self.ranks])
 

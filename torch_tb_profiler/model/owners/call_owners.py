@@ -16,7 +16,7 @@ from torch_tb_profiler.model.launches import LaunchLinks
 from torch_tb_profiler.trace import Trace
 
 
-class How(IntEnum):
+class OwnerKind(IntEnum):
     """The first of these that applies, from OPERATOR on."""
 
     NONE = 0
@@ -31,7 +31,7 @@ class How(IntEnum):
     ANNOTATED = 9  # what the program wrote to the node of the graph; comes before GRAPH_NODE
 
 
-class Why(IntEnum):
+class MissingOwner(IntEnum):
     """Why device work has no owner."""
 
     OWNED = 0
@@ -54,7 +54,7 @@ _STEP = lazy_pattern(r"ProfilerStep#\d+")
 class CallOwners(msgspec.Struct, frozen=True):
     """Parallel to `Trace.launches`.
 
-    how   How, OPERATOR to THREAD without GRAPH_NODE
+    how   OwnerKind, OPERATOR to THREAD without GRAPH_NODE
     row   the event of the operator, annotation or frame; of THREAD the call itself
     """
 
@@ -67,10 +67,10 @@ def owners_of_calls(
 ) -> CallOwners:
     """`nesting`: of the frames."""
     rows = trace.launches.row
-    how = np.full(len(rows), How.THREAD, np.uint8)
+    how = np.full(len(rows), OwnerKind.THREAD, np.uint8)
     row = rows.copy()
     operated = np.flatnonzero(links.operator_node >= 0)
-    how[operated], row[operated] = How.OPERATOR, tree.row[links.operator_node[operated]]
+    how[operated], row[operated] = OwnerKind.OPERATOR, tree.row[links.operator_node[operated]]
     left = np.flatnonzero(links.operator_node < 0)
     if not len(left):
         return CallOwners(how, row)
@@ -81,15 +81,15 @@ def owners_of_calls(
     triton = nearest(frames.parent, _named(trace, frames, TRITON_LAUNCH.search), frame)
     # the last choice first: each is overwritten by better ones
     choices = (
-        (How.ANNOTATION, tree, node),
-        (How.FRAME, frames, frame),
-        (How.FRAME, frames, nearest(frames.parent, _named(trace, frames, SOURCE_FRAME.match), frame)),
-        (How.FRAME, frames, nearest(frames.parent, _named(trace, frames, is_own_code), frame)),
-        (How.MODULE, frames, nearest(frames.parent, module_frames, frame)),
-        (How.ANNOTATION, tree, nearest(tree.parent, ~is_step, node)),
-        (How.COMPILED, frames, triton),
-        (How.COMPILED, frames, nearest(frames.parent, _named(trace, frames, is_own_code), triton)),
-        (How.COMPILED, tree, nearest(tree.parent, _named(trace, tree, COMPILED_REGION.match), node)),
+        (OwnerKind.ANNOTATION, tree, node),
+        (OwnerKind.FRAME, frames, frame),
+        (OwnerKind.FRAME, frames, nearest(frames.parent, _named(trace, frames, SOURCE_FRAME.match), frame)),
+        (OwnerKind.FRAME, frames, nearest(frames.parent, _named(trace, frames, is_own_code), frame)),
+        (OwnerKind.MODULE, frames, nearest(frames.parent, module_frames, frame)),
+        (OwnerKind.ANNOTATION, tree, nearest(tree.parent, ~is_step, node)),
+        (OwnerKind.COMPILED, frames, triton),
+        (OwnerKind.COMPILED, frames, nearest(frames.parent, _named(trace, frames, is_own_code), triton)),
+        (OwnerKind.COMPILED, tree, nearest(tree.parent, _named(trace, tree, COMPILED_REGION.match), node)),
     )
     for chosen, forest, position in choices:
         found = np.flatnonzero(position >= 0)

@@ -48,7 +48,7 @@ class CapturedCalls(msgspec.Struct, frozen=True):
     kind: Int64
 
 
-class Replays(msgspec.Struct, frozen=True):
+class GraphReplays(msgspec.Struct, frozen=True):
     """Device work that replayed graphs, replay by replay, in the order of the nodes.
 
     work      shape (nodes,): index into `Trace.device_work`
@@ -136,7 +136,7 @@ def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
     return CapturedCalls(chosen.astype(np.int32), capture, launches.kernel[chosen], kind)
 
 
-def replays_of(trace: Trace, links: DeviceLinks) -> Replays:
+def replays_of(trace: Trace, links: DeviceLinks) -> GraphReplays:
     """The device work of graph launches."""
     events, work = trace.events, trace.device_work
     replays = _named(trace, events.name[trace.launches.row], _REPLAY.match)
@@ -156,7 +156,7 @@ def replays_of(trace: Trace, links: DeviceLinks) -> Replays:
     one_stream = greatest_at(replay, stream, count) == least_at(replay, stream, count)
     category = events.category[work.row[chosen]]
     kind = np.where(category == Category.MEMCPY, _COPY, np.where(category == Category.MEMSET, _FILL, _KERNEL))
-    return Replays(
+    return GraphReplays(
         work=chosen,
         replay=replay,
         name=events.name[work.row[chosen]],

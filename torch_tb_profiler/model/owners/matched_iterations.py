@@ -30,7 +30,7 @@ _FURTHEST = 4096
 _MOST_STRETCHES = 256
 
 
-def likes_of(trace: Trace, launch: Int32, asked: Bool, owner: Int32) -> Int32:
+def match_iterations(trace: Trace, launch: Int32, asked: Bool, owner: Int32) -> Int32:
     """The like of each piece of device work that is asked for, -1 for none and for all others.
 
     launch   shape (device work,): -1 for those that have none

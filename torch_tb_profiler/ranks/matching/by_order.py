@@ -20,7 +20,7 @@ import numpy as np
 from torch_tb_profiler.arrays.grouping import each_value, greatest_at, group, least_at
 from torch_tb_profiler.arrays.sequences import sure_pairs
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.ranks.matching.operations import Looks, Operations, Together
+from torch_tb_profiler.ranks.matching.operations import OperationSignatures, RunCommunications, RunOperations
 
 #: lines are fitted to this many blocks at most, of at least so many operations
 BLOCKS, LEAST_IN_BLOCK = 24, 16
@@ -131,7 +131,7 @@ class _Counted(msgspec.Struct, frozen=True):
     unequal: Bool
 
 
-def by_order(found: Together, looks: Looks, rows: Int64, number: Int64) -> Int64:
+def by_order(found: RunCommunications, looks: OperationSignatures, rows: Int64, number: Int64) -> Int64:
     """Match `rows` (ascending) of the operations.
 
     number   shape (operations,): what is matched already, -1 elsewhere
@@ -162,7 +162,7 @@ def by_order(found: Together, looks: Looks, rows: Int64, number: Int64) -> Int64
     return all_numbers
 
 
-def _ranks_with_group(found: Together, rows: Int64) -> Bool:
+def _ranks_with_group(found: RunCommunications, rows: Int64) -> Bool:
     """[group, rank]: whether the rank has operations of the group among `rows`; the last row is for no group."""
     of = found.operations
     has = np.zeros((len(found.groups) + 1, len(found.has_step)), np.bool_)
@@ -170,7 +170,7 @@ def _ranks_with_group(found: Together, rows: Int64) -> Bool:
     return has
 
 
-def _equal_counts(found: Together, rows: Int64, looks: Int64) -> _Counted:
+def _equal_counts(found: RunCommunications, rows: Int64, looks: Int64) -> _Counted:
     """Of several counts that ranks have in common the largest counts: operations are lost more often than added.
 
     looks   parallel to rows
@@ -233,7 +233,7 @@ def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
     return number
 
 
-def _possible(of: Operations, number: Int64, is_sure: Bool) -> Bool:
+def _possible(of: RunOperations, number: Int64, is_sure: Bool) -> Bool:
     """Of each operation whether it ran at the same time as what shares its number.
 
     Where that cannot be told (its kernels are not in the trace, too few operations are beyond doubt) only what is
@@ -254,7 +254,7 @@ def _possible(of: Operations, number: Int64, is_sure: Bool) -> Bool:
     return possible & ~contradicted[matches.of]
 
 
-def _at_once(of: Operations, looks: Int64, rows: Int64) -> Bool:
+def _at_once(of: RunOperations, looks: Int64, rows: Int64) -> Bool:
     """Of each row whether the same rank ran another one at the same time that looks the same."""
     timed = np.flatnonzero(of.duration[rows] >= 0)
     chosen = rows[timed]

@@ -14,7 +14,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching.operations import Called, comparable_size, is_between_two, may_differ
+from torch_tb_profiler.ranks.matching.operations import CalledOperations, comparable_size, is_between_two, may_differ
 
 #: Seq is not believed where more than this part of a group's matches have different steps
 MOST_STEPS_APART = 0.5
@@ -30,7 +30,7 @@ _LOOKS = 16
 _Columns = tuple[Int8, Int32, Int64, Int32, Int32]
 
 
-class Codes(msgspec.Struct):
+class SharedCodes(msgspec.Struct):
     """Numbers of what is the same on all ranks, by first appearance."""
 
     of: dict[Hashable, int] = msgspec.field(default_factory=dict)
@@ -131,7 +131,7 @@ class Join:
 
     def __init__(self) -> None:
         self.groups: list[ProcessGroup] = []
-        self.group_codes, self.texts, self.steps = Codes(), Codes(), Codes()
+        self.group_codes, self.texts, self.steps = SharedCodes(), SharedCodes(), SharedCodes()
         self.doubted: set[int] = set()
         self.count = 0
         self.pairs: list[tuple[int, int]] = []
@@ -149,7 +149,7 @@ class Join:
         self.pairs = list(codes)
         return found
 
-    def add(self, of: Called) -> Int64:
+    def add(self, of: CalledOperations) -> Int64:
         """Shape (rows,): the number of each collective, the same again when the same rank is added again.
 
         -1 for sends and receives of which the other side is not known, and in groups that are doubted.
@@ -186,7 +186,7 @@ class Join:
         else:
             numbers[rows] = found
 
-    def _look(self, of: Called, codes: Int64) -> _Look:
+    def _look(self, of: CalledOperations, codes: Int64) -> _Look:
         """What the collectives of a rank look like: mostly that of a rank before, in the same arrays."""
         sizes = tuple(self.groups[code].size for code in codes[:-1].tolist())
         first = {code: at for at, code in reversed(list(enumerate(codes[:-1].tolist())))}
@@ -200,7 +200,7 @@ class Join:
         self._looks = [look, *self._looks[: _LOOKS - 1]]
         return look
 
-    def _new_look(self, of: Called, columns: tuple[Int64, ...], texts: tuple[object, ...]) -> _Look:
+    def _new_look(self, of: CalledOperations, columns: tuple[Int64, ...], texts: tuple[object, ...]) -> _Look:
         *_, sizes, first = texts
         group = np.array([*first, -1], np.int64)[of.group]  # type: ignore[misc]
         size = np.array([*sizes, 0], np.int64)[of.group]  # type: ignore[misc]
@@ -242,7 +242,7 @@ class Join:
         key = np.zeros(n, np.int64) if by_order else key
         return _Known(by_order, by_id, key, *columns, np.empty(0, np.int32), none, none.copy())
 
-    def _pairs(self, at: int, of: Called, rows: Int64) -> list[tuple[Hashable, Int64]]:
+    def _pairs(self, at: int, of: CalledOperations, rows: Int64) -> list[tuple[Hashable, Int64]]:
         """Sends and receives of a group by who sends and who receives."""
         if not len(rows) or of.number < 0:
             return []

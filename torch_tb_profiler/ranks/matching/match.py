@@ -14,13 +14,13 @@ from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.matching.by_order import by_order
 from torch_tb_profiler.ranks.matching.join import MOST_STEPS_APART, Join
 from torch_tb_profiler.ranks.matching.operations import (
-    Looks,
-    Operations,
-    Timed,
-    Together,
+    OperationSignatures,
+    RunCommunications,
+    RunOperations,
+    TimedOperations,
     is_between_two,
-    looks_of,
-    together,
+    operation_signatures,
+    run_communications,
 )
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Note, note
@@ -41,7 +41,7 @@ class Numbered(msgspec.Struct, frozen=True):
     repeated: Int64
 
 
-def by_number(of: Operations, looks: Int64, chosen: Int64) -> Numbered:
+def by_number(of: RunOperations, looks: Int64, chosen: Int64) -> Numbered:
     """Match by Comms Id, else by group and Seq, and check that what has one number looks the same.
 
     looks    shape (operations,): equal where operations can be the same one
@@ -83,7 +83,7 @@ def _differ(places: Int64, values: Int64, size: int) -> Bool:
     return different
 
 
-def _is_shifted(of: Operations, rows: Int64, keys: Int64, groups: int) -> Bool:
+def _is_shifted(of: RunOperations, rows: Int64, keys: Int64, groups: int) -> Bool:
     """Of each process group whether most of what has one Seq comes in different steps."""
     in_step = of.step[rows] >= 0
     rows, keys = rows[in_step], keys[in_step]
@@ -100,21 +100,21 @@ def _is_shifted(of: Operations, rows: Int64, keys: Int64, groups: int) -> Bool:
 _TOUCHES = ("distributed",)
 
 
-def notes_about(found: Together, matched: Bool) -> tuple[Note, ...]:
+def unmatched_notes(found: RunCommunications, matched: Bool) -> tuple[Note, ...]:
     """About collectives of groups of which several ranks are here."""
     of = found.operations
     chosen = np.flatnonzero(~of.is_between_two & _has_company(of, len(found.groups)))
     return (*_unequal_counts(of, found.groups, chosen), *_unmatched(of, chosen, matched))
 
 
-def _has_company(of: Operations, groups: int) -> Bool:
+def _has_company(of: RunOperations, groups: int) -> Bool:
     """Of each operation whether another rank has operations of its group."""
     pairs = np.unique(np.stack([of.group, of.rank]), axis=1)
     ranks: Bool = np.bincount(pairs[0], minlength=groups + 1)[of.group] > 1
     return ranks
 
 
-def _unequal_counts(of: Operations, groups: tuple[ProcessGroup, ...], chosen: Int64) -> Iterator[Note]:
+def _unequal_counts(of: RunOperations, groups: tuple[ProcessGroup, ...], chosen: Int64) -> Iterator[Note]:
     said: list[dict[str, Value]] = []
     kinds, place = np.unique(np.stack([of.group[chosen], of.kind[chosen]]), axis=1, return_inverse=True)
     of_group = {group: np.unique(of.rank[chosen[some]]) for group, some in each_value(of.group[chosen])}
@@ -138,7 +138,7 @@ def _unequal_counts(of: Operations, groups: tuple[ProcessGroup, ...], chosen: In
         )
 
 
-def _unmatched(of: Operations, chosen: Int64, matched: Bool) -> Iterator[Note]:
+def _unmatched(of: RunOperations, chosen: Int64, matched: Bool) -> Iterator[Note]:
     alone = chosen[~matched[chosen]]
     if len(alone):
         kinds, counts = np.unique(of.kind[alone], return_counts=True)
@@ -175,9 +175,9 @@ class Matching(msgspec.Struct, frozen=True):
         return sum(each.nbytes for kind in (self.match, self.ranks, self.is_known, self.transfer) for each in kind)
 
 
-def match(calls: Sequence[Timed]) -> Matching:
+def match(calls: Sequence[TimedOperations]) -> Matching:
     """Match the operations of each rank by number (Comms Id, else group and Seq), else by order."""
-    found = together(calls)
+    found = run_communications(calls)
     operations = found.operations
     number = np.concatenate(numbers_of(calls) or [np.empty(0, np.int64)])
     same = group([number, np.where(number < 0, np.arange(len(number)), -1)])
@@ -197,18 +197,18 @@ def match(calls: Sequence[Timed]) -> Matching:
         is_known=tuple(np.split(matched | ((sizes == 1) & ~operations.is_between_two), ends)),
         transfer=tuple(np.split(transfer, ends)),
         groups=found.groups,
-        notes=notes_about(found, matched),
+        notes=unmatched_notes(found, matched),
     )
 
 
-def numbers_of(calls: Sequence[Timed]) -> list[Int64]:
+def numbers_of(calls: Sequence[TimedOperations]) -> list[Int64]:
     """Per rank, shape (rows,): equal numbers are the same operation, -1 belongs to no other rank's."""
     join = Join()
     numbers = [join.add(each) for each in calls]
     if join.doubted:
         # a group that becomes doubted later was joined before
         numbers = [join.add(each) for each in calls]
-        closer = looked_at_closely(calls, join.count)
+        closer = match_closely(calls, join.count)
         numbers = [
             np.where(is_between_two(each), mine, other)
             for each, mine, other in zip(calls, numbers, closer, strict=True)
@@ -216,16 +216,16 @@ def numbers_of(calls: Sequence[Timed]) -> list[Int64]:
     return numbers
 
 
-def looked_at_closely(calls: Sequence[Timed], first: int) -> list[Int64]:
+def match_closely(calls: Sequence[TimedOperations], first: int) -> list[Int64]:
     """As `numbers_of`, from `first`, of collectives whose ranks do not agree about their numbers or their order."""
-    found = together(calls)
+    found = run_communications(calls)
     operations = found.operations
     number = np.full(len(operations), -1, np.int64)
     chosen = ~operations.is_between_two
-    looks = looks_of(operations, found.groups)
+    looks = operation_signatures(operations, found.groups)
     numbered = by_number(operations, looks.of, np.flatnonzero(chosen))
     number[numbered.rows] = numbered.number
     left = np.flatnonzero(chosen & (number < 0) & ~numbered.is_contradicted)
-    number = by_order(found, Looks(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number)
+    number = by_order(found, OperationSignatures(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number)
     number = np.where(number >= 0, number + first, -1)
     return np.split(number, np.cumsum([len(each) for each in calls])[:-1])

@@ -17,10 +17,10 @@ from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT, U
 
 _IS_BETWEEN_TWO = np.array([kind in POINT_TO_POINT for kind in KINDS])
 
-C = TypeVar("C", bound="Called")
+C = TypeVar("C", bound="CalledOperations")
 
 
-class CalledColumns(msgspec.Struct, frozen=True):
+class OperationColumns(msgspec.Struct, frozen=True):
     """Collectives, in the order of the calls of a rank. Columns are of shape (rows,).
 
     group, name, kind, dtype, step   step is -1 outside of all steps
@@ -45,7 +45,7 @@ class CalledColumns(msgspec.Struct, frozen=True):
         return len(self.group)
 
 
-class Called(CalledColumns, frozen=True):
+class CalledOperations(OperationColumns, frozen=True):
     """What a rank called.
 
     number     number of the rank in the job; -1 where its trace does not say
@@ -67,20 +67,20 @@ class Called(CalledColumns, frozen=True):
         return replace(self, **taken)
 
 
-class Timed(Called, frozen=True):
+class TimedOperations(CalledOperations, frozen=True):
     """And when it ran: start and end of its ranges, ns by the clock of the rank; -1 without any."""
 
     start: Int64
     end: Int64
 
 
-def called(found: Communications, number: int | None, steps: Sequence[str], step: Int64) -> Timed:
+def timed_operations(found: Communications, number: int | None, steps: Sequence[str], step: Int64) -> TimedOperations:
     """step: of each operation the index into `steps`."""
     of = found.operations
     duration = found.duration
     identities = np.array([-1, *map(_number_of, found.identities[1:])], np.int64)
     first = least_at(found.ranges.operation, found.ranges.start, len(found))
-    return Timed(
+    return TimedOperations(
         number=-1 if number is None else number,
         groups=found.groups,
         names=found.names,
@@ -102,7 +102,7 @@ def called(found: Communications, number: int | None, steps: Sequence[str], step
     )
 
 
-def is_between_two(of: Called) -> Bool:
+def is_between_two(of: CalledOperations) -> Bool:
     """Sends and receives."""
     return _IS_BETWEEN_TWO[of.kind]
 
@@ -115,7 +115,7 @@ def _number_of(text: str) -> int:
 ANY = -2
 
 
-class Operations(CalledColumns, frozen=True):
+class RunOperations(OperationColumns, frozen=True):
     """The operations of all ranks, one rank after the other; numbers mean the same on all ranks.
 
     rank         position of the rank
@@ -132,19 +132,19 @@ class Operations(CalledColumns, frozen=True):
         return np.isin(self.kind, [KINDS.index(kind) for kind in POINT_TO_POINT])
 
 
-class Together(msgspec.Struct, frozen=True):
+class RunCommunications(msgspec.Struct, frozen=True):
     """Operations of all ranks and what their numbers mean.
 
     groups     process groups, by the numbers of `operations.group`
     has_step   shape (ranks, steps + 1): which rank recorded which step; the last column is for no step
     """
 
-    operations: Operations
+    operations: RunOperations
     groups: tuple[ProcessGroup, ...]
     has_step: Bool
 
 
-def together(ranks: Sequence[Timed]) -> Together:
+def run_communications(ranks: Sequence[TimedOperations]) -> RunCommunications:
     """Put the operations of all ranks into one table."""
     groups: dict[tuple[object, ...], int] = {}
     known: list[ProcessGroup] = []
@@ -162,7 +162,7 @@ def together(ranks: Sequence[Timed]) -> Together:
             if of_group[-1] == len(known):
                 known.append(each)
         columns.append(
-            {name: getattr(of, name) for name in Operations.__struct_fields__ if name != "rank"}
+            {name: getattr(of, name) for name in RunOperations.__struct_fields__ if name != "rank"}
             | {
                 "rank": np.full(len(of), number),
                 "group": np.array([*of_group, -1])[of.group],
@@ -173,16 +173,16 @@ def together(ranks: Sequence[Timed]) -> Together:
         )
     joined = {
         name: np.concatenate([np.empty(0, np.int64), *(each[name] for each in columns)]).astype(np.int64)
-        for name in Operations.__struct_fields__
+        for name in RunOperations.__struct_fields__
     }
     has_step = np.zeros((len(ranks), len(steps) + 1), np.bool_)
     has_step[:, -1] = True
     for number, of in enumerate(ranks):
         has_step[number, [steps[name] for name in of.steps]] = True
-    return Together(Operations(**joined), tuple(known), has_step)
+    return RunCommunications(RunOperations(**joined), tuple(known), has_step)
 
 
-class Looks(msgspec.Struct, frozen=True):
+class OperationSignatures(msgspec.Struct, frozen=True):
     """What the same operation has in common on all ranks. Both of shape (rows,).
 
     of         equal for equal kind, element type and size
@@ -193,7 +193,7 @@ class Looks(msgspec.Struct, frozen=True):
     is_loose: Bool
 
 
-def looks_of(of: Operations, groups: Sequence[ProcessGroup]) -> Looks:
+def operation_signatures(of: RunOperations, groups: Sequence[ProcessGroup]) -> OperationSignatures:
     """What each operation has in common with the same one on other ranks.
 
     The size counts where it has to be the same on all ranks, or is the same: an all-to-all may send another number of
@@ -210,7 +210,7 @@ def looks_of(of: Operations, groups: Sequence[ProcessGroup]) -> Looks:
     name = np.where(of.kind == KINDS.index(UNKNOWN_KIND), of.name, ANY)
     classes = group([of.group, of.kind, dtype, name])
     free = may_differ(of.kind, of.in_bytes, of.out_bytes, ranks) & ~_same_sizes(of.rank, classes.of, size)
-    return Looks(group([of.group, of.kind, dtype, name, np.where(free, ANY, size)]).of, free)
+    return OperationSignatures(group([of.group, of.kind, dtype, name, np.where(free, ANY, size)]).of, free)
 
 
 #: by kind: the part that each rank has is its output; the output is that of all; sizes may differ

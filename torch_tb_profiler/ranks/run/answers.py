@@ -19,9 +19,9 @@ from torch_tb_profiler.ranks.run.group_answers import (
     BandwidthFit,
     Confidence,
     FsdpGathers,
-    Layout,
     MissingCollective,
     MoeImbalance,
+    ParallelLayout,
     Pipeline,
     RunGroup,
     SlowLink,
@@ -260,7 +260,7 @@ class RanksOverview(Answer, frozen=True, kw_only=True):
     steps: Sequence[str]
     metrics: Sequence[Metric]
     groups: Sequence[RunGroup]
-    layout: Layout
+    layout: ParallelLayout
     matched: Matched
     missing: Sequence[MissingCollective]
     pipeline: Pipeline | None

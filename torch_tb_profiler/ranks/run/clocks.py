@@ -71,7 +71,7 @@ class _Line(msgspec.Struct, frozen=True):
         return _Line(self.middle, self.at + other(self.middle + round(self.at)), self.slope + other.slope)
 
 
-def common_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clock:
+def fit_clock_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clock:
     """Each rank is joined to one before it by its largest group that leads to one; ranks of one host share its clock.
 
     least   how many collectives two ranks must have ended together for a line between their clocks
@@ -167,7 +167,7 @@ MOST_POINTS = 512
 
 def fit_clocks(run: RunData) -> Clock:
     """The clocks of all ranks of a run beside that of its first."""
-    return common_lines([_ends(run, rank) for rank in range(len(run))])
+    return fit_clock_lines([_ends(run, rank) for rank in range(len(run))])
 
 
 def _ends(run: RunData, rank: int) -> RankEnds:

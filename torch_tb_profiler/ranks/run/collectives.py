@@ -20,7 +20,7 @@ from torch_tb_profiler.ranks.run.group_answers import BandwidthFit, CollectiveRo
 from torch_tb_profiler.ranks.summary_columns import ALGORITHMS
 
 
-class Waits(msgspec.Struct, frozen=True):
+class RunWaits(msgspec.Struct, frozen=True):
     """Of each rank, a list each.
 
     wait, transfer   shape (steps of the rank,), ns: Σ over the collectives of the step that other ranks have, too
@@ -34,10 +34,10 @@ class Waits(msgspec.Struct, frozen=True):
     longest: dict[int, tuple[int, int, int]]
 
 
-def waits_of(run: RunData) -> Waits:
+def waits_of(run: RunData) -> RunWaits:
     """Of each matched collective and rank: wait = its duration − the transfer."""
     shared, state = np.append(run.is_shared, False), run.state
-    found = Waits([], [], [], {})
+    found = RunWaits([], [], [], {})
     best = np.full(len(run.signatures), -1, np.int64)
     for rank, rows in run.each():
         is_shared = shared[rows.number]
@@ -92,7 +92,7 @@ CULPRIT, CULPRIT_RANKS = 0.5, 3
 MOST_READ = 64
 
 
-def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: Waits) -> tuple[CollectiveRow, ...]:
+def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: RunWaits) -> tuple[CollectiveRow, ...]:
     """A row for each signature, most waiting first."""
     size = len(run.signatures)
     state, shared = run.state, run.is_shared
@@ -168,7 +168,7 @@ def _culprits(run: RunData, collectives: Int64, size: int) -> list[tuple[int | N
     return found
 
 
-def _events(run: RunData, waits: Waits) -> dict[int, tuple[int, int | None]]:
+def _events(run: RunData, waits: RunWaits) -> dict[int, tuple[int, int | None]]:
     """By signature the rank and the event of the call that waited longest."""
     by_rank: dict[int, list[tuple[int, int]]] = {}
     for signature, (_, rank, position) in sorted(waits.longest.items(), key=lambda each: -each[1][0]):

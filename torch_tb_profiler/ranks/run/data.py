@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model.communication_names import KINDS, volume
-from torch_tb_profiler.ranks.matching.join import Codes, Join
-from torch_tb_profiler.ranks.matching.match import looked_at_closely
-from torch_tb_profiler.ranks.matching.operations import Called, Timed, is_between_two
+from torch_tb_profiler.ranks.matching.join import Join, SharedCodes
+from torch_tb_profiler.ranks.matching.match import match_closely
+from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations, is_between_two
 from torch_tb_profiler.ranks.peers import WorkOfRank, work_of_rank
 from torch_tb_profiler.ranks.summary import RankHead, RankSteps, RankSummary
 
@@ -25,7 +25,7 @@ CLOSELY = 2_000_000
 _LONG = np.iinfo(np.uint32).max
 
 
-class Rows(msgspec.Struct, frozen=True):
+class RankCollectives(msgspec.Struct, frozen=True):
     """The collectives of one rank, in the order of its calls, shape (rows,).
 
     step       index into the steps of the rank, -1 outside
@@ -40,7 +40,7 @@ class Rows(msgspec.Struct, frozen=True):
     own: Float32
 
 
-class Signature(msgspec.Struct, frozen=True):
+class CollectiveSignature(msgspec.Struct, frozen=True):
     """What collectives have in common in tables. bytes: as nccl-tests counts them, None if unknown or unequal."""
 
     group: int
@@ -51,7 +51,7 @@ class Signature(msgspec.Struct, frozen=True):
     algorithm: int
 
 
-class State(msgspec.Struct):
+class CollectiveState(msgspec.Struct):
     """Of each collective, shape (collectives,).
 
     signature   index into `RunData.signatures`, -1 where not seen
@@ -72,26 +72,26 @@ class State(msgspec.Struct):
     total: Int64
 
     @classmethod
-    def of(cls, size: int) -> State:
+    def of(cls, size: int) -> CollectiveState:
         none = np.full(size, -1, np.int32)
         zero = np.zeros(size, np.int32)
         most = np.full(size, np.iinfo(np.int64).max)
         return cls(none, none.copy(), zero, zero.copy(), most, none.copy(), np.zeros(size, np.int64))
 
-    def grown(self, size: int) -> State:
+    def grown(self, size: int) -> CollectiveState:
         """With room for more."""
         have = len(self.signature)
         if size <= have:
             return self
-        more = State.of(max(size, have + have // 2) - have)
+        more = CollectiveState.of(max(size, have + have // 2) - have)
         names = self.__struct_fields__
-        return State(*(np.concatenate((getattr(self, name), getattr(more, name))) for name in names))
+        return CollectiveState(*(np.concatenate((getattr(self, name), getattr(more, name))) for name in names))
 
-    def cut(self, size: int) -> State:
+    def cut(self, size: int) -> CollectiveState:
         """Without room for more."""
-        return State(*(getattr(self, name)[:size].copy() for name in self.__struct_fields__))
+        return CollectiveState(*(getattr(self, name)[:size].copy() for name in self.__struct_fields__))
 
-    def add(self, rank: int, rows: Rows) -> None:
+    def add(self, rank: int, rows: RankCollectives) -> None:
         """Count what a rank has."""
         number, duration = rows.number, rows.duration
         if int(number.min(initial=0)) < 0:
@@ -122,15 +122,15 @@ class RunData(msgspec.Struct, dict=True):
     steps: list[RankSteps] = msgspec.field(default_factory=list)
     programs: list[Int64] = msgspec.field(default_factory=list)
     work: list[WorkOfRank] = msgspec.field(default_factory=list)
-    work_names: Codes = msgspec.field(default_factory=Codes)
+    work_names: SharedCodes = msgspec.field(default_factory=SharedCodes)
     operators: dict[int, str] = msgspec.field(default_factory=dict)
     join: Join = msgspec.field(default_factory=Join)
-    state: State = msgspec.field(default_factory=lambda: State.of(0))
-    signatures: list[Signature] = msgspec.field(default_factory=list)
+    state: CollectiveState = msgspec.field(default_factory=lambda: CollectiveState.of(0))
+    signatures: list[CollectiveSignature] = msgspec.field(default_factory=list)
     collectives: list[int] = msgspec.field(default_factory=list)
     own: list[Float64] = msgspec.field(default_factory=list)
-    _codes: dict[Signature, int] = msgspec.field(default_factory=dict)
-    _kept: dict[int, Rows] = msgspec.field(default_factory=dict)
+    _codes: dict[CollectiveSignature, int] = msgspec.field(default_factory=dict)
+    _kept: dict[int, RankCollectives] = msgspec.field(default_factory=dict)
     _numbers: dict[int, Int32] = msgspec.field(default_factory=dict)
 
     @classmethod
@@ -154,7 +154,7 @@ class RunData(msgspec.Struct, dict=True):
         run.state = run.state.cut(run.join.count)
         return run
 
-    def _first(self, number: int, summary: RankSummary, of: Called) -> Rows:
+    def _first(self, number: int, summary: RankSummary, of: CalledOperations) -> RankCollectives:
         numbers = self.join.add(of)
         self.heads.append(self._with_known_groups(summary.head))
         self.steps.append(summary.steps)
@@ -162,7 +162,7 @@ class RunData(msgspec.Struct, dict=True):
         self.collectives.append(len(of))
         own = _own(summary)
         self.own.append(_of_steps(of.step, own, len(summary.steps)))
-        rows = Rows(of.step, numbers, of.duration, own)
+        rows = RankCollectives(of.step, numbers, of.duration, own)
         self._see(of, summary.calls.algorithm, rows.number)
         self.state.add(number, rows)
         kept = _narrowed(rows)
@@ -180,7 +180,7 @@ class RunData(msgspec.Struct, dict=True):
         )
         return msgspec.structs.replace(head, groups=groups)
 
-    def _see(self, of: Called, algorithm: Int8, number: Int64) -> None:
+    def _see(self, of: CalledOperations, algorithm: Int8, number: Int64) -> None:
         """Take over what collectives look like that were not seen before."""
         self.state = self.state.grown(self.join.count)
         new = np.flatnonzero(number >= 0)
@@ -197,7 +197,7 @@ class RunData(msgspec.Struct, dict=True):
             sent, received = int(of.in_bytes[at]), int(of.out_bytes[at])
             # of unequal parts: each rank has sizes of its own, and other ones in each call
             uneven = kind == "all_to_all" and sent != received
-            signature = Signature(
+            signature = CollectiveSignature(
                 code,
                 of.names[int(of.name[at])],
                 kind,
@@ -217,17 +217,17 @@ class RunData(msgspec.Struct, dict=True):
         if calls is not None:
             numbers = [self.join.add(of) for of in calls]
             between = [is_between_two(of) for of in calls]
-            closer = looked_at_closely(calls, self.join.count)
+            closer = match_closely(calls, self.join.count)
             found = [np.where(two, a, b) for two, a, b in zip(between, numbers, closer, strict=True)]
         else:
             found = self._with_the_first()
         self._numbers = {at: numbers.astype(np.int32) for at, numbers in enumerate(found)}
         self.join.count = max((int(numbers.max(initial=-1)) for numbers in found), default=-1) + 1
-        self.state, self.signatures = State.of(self.join.count), []
+        self.state, self.signatures = CollectiveState.of(self.join.count), []
         self._codes.clear()
         for at, summary in enumerate(self.summaries):
             of = summary.called
-            rows = Rows(of.step, found[at], of.duration, _own(summary))
+            rows = RankCollectives(of.step, found[at], of.duration, _own(summary))
             self._see(of, summary.calls.algorithm, rows.number)
             self.state.add(at, rows)
             if at in self._kept:
@@ -235,7 +235,7 @@ class RunData(msgspec.Struct, dict=True):
 
     def _with_the_first(self) -> list[Int64]:
         """Collectives of groups in doubt, of each rank compared with the first rank that has the group."""
-        first: dict[int, Timed] = {}
+        first: dict[int, TimedOperations] = {}
         numbered: dict[int, Int64] = {}
         found = []
         for summary in self.summaries:
@@ -250,7 +250,7 @@ class RunData(msgspec.Struct, dict=True):
                     numbered[at] = self._new_numbers(len(rows))
                     numbers[rows] = numbered[at]
                     continue
-                reference, other = looked_at_closely([first[at], mine], 0)
+                reference, other = match_closely([first[at], mine], 0)
                 known = dict(zip(reference.tolist(), numbered[at].tolist(), strict=True))
                 known.pop(-1, None)
                 numbers[rows] = [known.get(each, -1) for each in other.tolist()]
@@ -266,7 +266,7 @@ class RunData(msgspec.Struct, dict=True):
     def __len__(self) -> int:
         return len(self.heads)
 
-    def rows(self, rank: int) -> Rows:
+    def rows(self, rank: int) -> RankCollectives:
         """The collectives of a rank, by its place."""
         kept = self._kept.get(rank)
         if kept is None:
@@ -274,10 +274,10 @@ class RunData(msgspec.Struct, dict=True):
             of = summary.called
             numbers = self._numbers.get(rank)
             number = self.join.add(of) if numbers is None else numbers.astype(np.int64)
-            kept = Rows(of.step, number, of.duration, _own(summary))
-        return Rows(kept.step, kept.number.astype(np.int64), _widened(kept.duration), kept.own)
+            kept = RankCollectives(of.step, number, of.duration, _own(summary))
+        return RankCollectives(kept.step, kept.number.astype(np.int64), _widened(kept.duration), kept.own)
 
-    def each(self) -> Iterator[tuple[int, Rows]]:
+    def each(self) -> Iterator[tuple[int, RankCollectives]]:
         """All ranks."""
         return ((rank, self.rows(rank)) for rank in range(len(self)))
 
@@ -325,14 +325,14 @@ def _mixed(*columns: Int64) -> Int64:
     return found
 
 
-def _narrowed(rows: Rows) -> Rows:
+def _narrowed(rows: RankCollectives) -> RankCollectives:
     """In 14 bytes a collective where durations are below four seconds and steps are few."""
     long = len(rows.duration) and int(rows.duration.max()) >= _LONG
     duration: Any = rows.duration if long else rows.duration.astype(np.uint32)
     few = int(rows.step.max(initial=-1)) <= np.iinfo(np.int16).max
     step: Any = rows.step.astype(np.int16 if few else np.int32)
     number: Any = rows.number.astype(np.int32)
-    return Rows(step, number, duration, rows.own)
+    return RankCollectives(step, number, duration, rows.own)
 
 
 def _widened(duration: Int64) -> Int64:

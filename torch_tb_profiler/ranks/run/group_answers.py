@@ -286,7 +286,7 @@ class LayoutDimension(Answer, frozen=True, kw_only=True):
     stride: int | None
 
 
-class Layout(Answer, frozen=True, kw_only=True):
+class ParallelLayout(Answer, frozen=True, kw_only=True):
     """The parallel layout, inferred from the process groups.
 
     world           how many ranks the job has; null if the traces do not contain it

@@ -16,7 +16,14 @@ from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.ranks.matching.join import group_key
 from torch_tb_profiler.ranks.matching.operations import is_between_two
 from torch_tb_profiler.ranks.run.data import RunData
-from torch_tb_profiler.ranks.run.group_answers import Layout, LayoutDimension, Link, MissingCollective, Role, RunGroup
+from torch_tb_profiler.ranks.run.group_answers import (
+    LayoutDimension,
+    Link,
+    MissingCollective,
+    ParallelLayout,
+    Role,
+    RunGroup,
+)
 
 #: what the description of a group says it is for; the first that is found counts
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
@@ -102,7 +109,7 @@ def _link(run: RunData, of: ProcessGroup, members: Sequence[int], nodes: Sequenc
     return "within_node" if len(members) == of.size else "unknown"
 
 
-def layout_of(run: RunData, groups: Sequence[RunGroup]) -> Layout:
+def layout_of(run: RunData, groups: Sequence[RunGroup]) -> ParallelLayout:
     """Dimensions by what groups are for; where none says, neighbours are tensor parallel, others data parallel."""
     nodes = nodes_of(run)
     hosts = Counter(node for node, head in zip(nodes, run.heads, strict=True) if head.host)
@@ -127,7 +134,7 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> Layout:
         told = False
     dimensions.sort(key=lambda each: (each.stride is None, each.stride or 0, each.role))
     product = math.prod(each.size for each in dimensions if each.role != "ep")
-    return Layout(
+    return ParallelLayout(
         world=world,
         nodes=len(hosts) or None,
         ranks_per_node=max(hosts.values(), default=0) or None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching.operations import Timed, is_between_two
+from torch_tb_profiler.ranks.matching.operations import TimedOperations, is_between_two
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import (
     FsdpGathers,
@@ -108,7 +108,7 @@ def _of_rank(run: RunData, rank: int, step: int, spanning: Collection[int]) -> t
     return _spans(parts, begin, end), bubble, not bool(known[is_pair].all())
 
 
-def _stopped(of: Timed, own: Int64, timed: Int64) -> Int64:
+def _stopped(of: TimedOperations, own: Int64, timed: Int64) -> Int64:
     """Shape (timed,), ns: how long each operation stops the rank: until the next one begins, less its own time."""
     start = of.start[timed]
     until = np.append(start[1:], start[-1] + of.duration[timed[-1]])

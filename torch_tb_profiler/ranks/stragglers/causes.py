@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int32, Int64
-from torch_tb_profiler.ranks.peers import Real, StepGrid, deviations, middle, reached
+from torch_tb_profiler.ranks.peers import Real, StepGrid, deviations, peer_median, reached
 from torch_tb_profiler.ranks.run.answers import Cause
 from torch_tb_profiler.ranks.run.data import RunData
 
 
-class Clear(msgspec.Struct, frozen=True):
+class ExcessThreshold(msgspec.Struct, frozen=True):
     """From what excess over the peers on something is clear.
 
     floor_share   of the step: smaller deviations of the peers count as this
@@ -27,11 +27,11 @@ class Clear(msgspec.Struct, frozen=True):
 
 
 #: Σ device time of one kernel, and self time of one operator on the host
-OF_ONE = Clear(floor_share=0.0005, deviations=12.0, share=0.01)
+OF_ONE = ExcessThreshold(floor_share=0.0005, deviations=12.0, share=0.01)
 #: deviation of ranks that differ by chance alone, of what is reached in half of the steps beyond what is in nearly all
 VARIES = 0.3
 #: time in which a device does nothing, and in which a rank waits for data
-WAITING = Clear(floor_share=0.003, deviations=12.0, share=0.03)
+WAITING = ExcessThreshold(floor_share=0.003, deviations=12.0, share=0.03)
 #: ratio of kernel times to those of peers that is slow for sure, and the deviations that explain a rank that is late
 #: for sure; smaller deviations of the peers count as the floor
 RATIO_FLOOR, SLOW_DEVIATIONS, SLOW_RATIO, LIKELY_DEVIATIONS = 0.005, 6.0, 1.03, 3.0
@@ -39,7 +39,7 @@ RATIO_FLOOR, SLOW_DEVIATIONS, SLOW_RATIO, LIKELY_DEVIATIONS = 0.005, 6.0, 1.03, 
 THROUGHOUT = 0.75
 
 
-class WorkUse(msgspec.Struct, frozen=True):
+class WorkExcess(msgspec.Struct, frozen=True):
     """Of each peer, ns of a step beyond the middle peer.
 
     kernels, host      what the columns of what follows are of: the operator that launches a kernel, else its name
@@ -88,31 +88,31 @@ class WorkUse(msgspec.Struct, frozen=True):
         return found
 
 
-def work_use(
+def work_excess(
     run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, step_ns: float, among: Bool | slice = slice(None)
-) -> WorkUse:
+) -> WorkExcess:
     """ranks: the peers; columns: of the grid that count; step_ns: length of a step; among: peers to compare with."""
     kernels, ns, spread, calls, blocks, rate = _table(run, ranks, on_device=1)
     host, host_ns, host_spread, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
-    def clearly(excess: Real, least: Clear, varies: Real | float = 0.0) -> tuple[Float64, Bool]:
+    def clearly(excess: Real, least: ExcessThreshold, varies: Real | float = 0.0) -> tuple[Float64, Bool]:
         z = deviations(excess, np.maximum(least.floor_share * step_ns, varies), among)
         return z, enough & (z > least.deviations) & (excess >= least.share * step_ns)
 
-    usual = middle(ns[among])
+    usual = peer_median(ns[among])
     excess = ns - usual
     # a few peers may be alike by chance: what varies from step to step says how alike ranks can be
-    z, is_more = clearly(excess, OF_ONE, VARIES * middle(spread[among]))
-    busier = (host_ns - middle(host_ns[among])).astype(np.float32)
+    z, is_more = clearly(excess, OF_ONE, VARIES * peer_median(spread[among]))
+    busier = (host_ns - peer_median(host_ns[among])).astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
+        ratio, is_throughout = _slower(rate / peer_median(rate[among]), usual, among)
         more = np.maximum(_times(calls, among), _times(blocks, among))
         exchanged = _times(np.array([run.work[rank].exchanged for rank in ranks.tolist()]), among)
-    slow_z = deviations(ratio - middle(ratio[among]), RATIO_FLOOR, among)
+    slow_z = deviations(ratio - peer_median(ratio[among]), RATIO_FLOOR, among)
     is_likely = enough & (slow_z > LIKELY_DEVIATIONS) & (ratio > SLOW_RATIO) & is_throughout
     slower = np.where(is_likely, ratio, 1.0)
-    busier_z, is_busier = clearly(busier, OF_ONE, VARIES * middle(host_spread[among]))
+    busier_z, is_busier = clearly(busier, OF_ONE, VARIES * peer_median(host_spread[among]))
     input_ns, allocator_ns = (_excess(run, grid, ranks, columns, name, among) for name in ("input", "allocator"))
     idle_ns = _of_steps(idle_of(run, grid), ranks, columns, among)
     idle_z, is_idle = clearly(idle_ns, WAITING)
@@ -121,7 +121,7 @@ def work_use(
     is_clear = np.concatenate((is_busier, is_called), axis=1)
     on_host = np.where(is_clear, np.concatenate((busier, calls_ns), axis=1), 0).max(axis=1)
     host_z = np.where(is_clear, np.concatenate((busier_z, calls_z), axis=1), 0).max(axis=1)
-    return WorkUse(
+    return WorkExcess(
         kernels=kernels,
         host=host,
         kernel_ns=excess.astype(np.float32),
@@ -157,7 +157,7 @@ def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Boo
     weight = np.where(np.isfinite(rates), usual, 0.0).astype(np.float64)
     total = weight.sum(axis=1)
     known = np.where(weight > 0, rates, 1.0)
-    sure = weight / np.maximum(middle(np.abs(known[among] - 1)), RATIO_FLOOR) ** 2
+    sure = weight / np.maximum(peer_median(np.abs(known[among] - 1)), RATIO_FLOOR) ** 2
     ratio: Float64 = np.where(total > 0, (known * sure).sum(axis=1) / np.maximum(sure.sum(axis=1), 1e-9), 1.0)
     slower = (weight * (known >= (1 + ratio[:, None]) / 2)).sum(axis=1)
     return ratio, slower >= THROUGHOUT * np.maximum(total, 1e-9)
@@ -183,7 +183,7 @@ def _table(
 
 def _times(values: Any, among: Bool | slice) -> Any:
     """How many times the middle peer's; 1 where that is not known."""
-    return np.nan_to_num(values / middle(values[among]), nan=1.0, posinf=1.0)
+    return np.nan_to_num(values / peer_median(values[among]), nan=1.0, posinf=1.0)
 
 
 def idle_of(run: RunData, grid: StepGrid) -> Float64:
@@ -205,7 +205,7 @@ def _of_steps(values: Float64, ranks: Int64, columns: Int64, among: Bool | slice
     if not len(columns):
         return np.zeros(len(ranks))
     chosen = values[np.ix_(ranks, columns)]
-    found: Float64 = np.nan_to_num(reached(chosen - middle(chosen[among])))
+    found: Float64 = np.nan_to_num(reached(chosen - peer_median(chosen[among])))
     return found
 
 
@@ -215,7 +215,7 @@ EXPLAINS, NEARLY = 0.5, 0.8
 MORE_BYTES = 1.2
 
 
-class Diagnosis(msgspec.Struct, frozen=True):
+class StragglerCause(msgspec.Struct, frozen=True):
     """operator, ns: what takes longer and how much of a step; None if no single one does."""
 
     cause: Cause
@@ -223,7 +223,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     ns: float | None = None
 
 
-def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -> Diagnosis:
+def diagnose(use: WorkExcess, at: int, late_ns: float, position_ns: float | None) -> StragglerCause:
     """at: place among the peers; position_ns: excess before the one collective where most is lost, None for none."""
     kernel, kernel_ns = _largest(use.apart_ns[at])
     # more calls or blocks are more work, however much the times of single kernels vary
@@ -245,22 +245,22 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
     enough = max(EXPLAINS * late_ns, NEARLY * max(told.values()))
     what = next((what for what, ns in told.items() if ns >= enough), None)
     if what == "input":
-        return Diagnosis("input", None, float(use.input_ns[at]))
+        return StragglerCause("input", None, float(use.input_ns[at]))
     if what == "slow_compute":
-        return Diagnosis("slow_compute")
+        return StragglerCause("slow_compute")
     if what == "kernels":
         if work_ns >= max(EXPLAINS * late_ns, kernel_ns - float(use.work_ns[at, kernel])):
             kernel, kernel_ns = _largest(use.work_ns[at])
         is_more = use.work_ns[at, kernel] >= EXPLAINS * kernel_ns or use.exchanged[at] > MORE_BYTES
-        return Diagnosis("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)
+        return StragglerCause("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)
     named = use.host[operator] if what == "host" else None
     if use.allocator_ns[at] >= EXPLAINS * late_ns:
-        return Diagnosis("allocator", named, float(use.allocator_ns[at]))
+        return StragglerCause("allocator", named, float(use.allocator_ns[at]))
     if what == "host":
-        return Diagnosis("late_launches", named, host_ns)
+        return StragglerCause("late_launches", named, host_ns)
     if max(idle_ns, position_ns or 0.0) >= EXPLAINS * late_ns:
-        return Diagnosis("late_launches")
-    return Diagnosis("unknown")
+        return StragglerCause("late_launches")
+    return StragglerCause("unknown")
 
 
 def _largest(ns: Float32) -> tuple[int, float]:

@@ -20,7 +20,7 @@ from torch_tb_profiler.ranks.peers import StepGrid
 from torch_tb_profiler.ranks.run.answers import Straggler
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import RunGroup, SlowLink
-from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS, Slow, SlowRanks
+from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS, SlowRank, SlowRanks
 
 
 class Schedule(msgspec.Struct, frozen=True):
@@ -158,19 +158,19 @@ def stragglers_of(
     return answers, lost
 
 
-def slow_or_slower(stragglers: Sequence[Straggler]) -> list[Straggler]:
+def named_or_slower(stragglers: Sequence[Straggler]) -> list[Straggler]:
     """Those that are named; where none is, the slower rank of peers that are too few to name one."""
     return [each for each in stragglers if each.named] or [each for each in stragglers if each.doubt == "few_peers"]
 
 
-def _meets(run: RunData, slow: Slow) -> bool:
+def _meets(run: RunData, slow: SlowRank) -> bool:
     """Whether those that it makes wait are here: of most of its collectives all ranks."""
     number = run.rows(slow.rank).number
     whole = run.is_whole[number[number >= 0]]
     return bool(len(whole)) and float(np.mean(whole)) >= WHOLE
 
 
-def of_links(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -> list[Straggler]:
+def link_stragglers(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -> list[Straggler]:
     """The two ranks of each slow link; of a link of which only the group is known nobody."""
     places = {head.rank: at for at, head in enumerate(run.heads) if head.rank is not None}
     found = []
@@ -200,7 +200,7 @@ def of_links(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -
     return found
 
 
-def _removed(run: RunData, slow: Slow) -> Float32:
+def _removed(run: RunData, slow: SlowRank) -> Float32:
     """Of each collective of the rank what is taken away before it, ns: at most its own time."""
     rows = run.rows(slow.rank)
     found = np.zeros(len(rows.number), np.float32)
@@ -212,7 +212,7 @@ def _removed(run: RunData, slow: Slow) -> Float32:
     return found
 
 
-def _answer(run: RunData, slow: Slow, saving: int | None, groups: Sequence[RunGroup]) -> Straggler:
+def _answer(run: RunData, slow: SlowRank, saving: int | None, groups: Sequence[RunGroup]) -> Straggler:
     head = run.heads[slow.rank]
     return Straggler(
         rank=head.rank,
@@ -233,7 +233,7 @@ def _answer(run: RunData, slow: Slow, saving: int | None, groups: Sequence[RunGr
     )
 
 
-def _position(run: RunData, slow: Slow, groups: Sequence[RunGroup]) -> str | None:
+def _position(run: RunData, slow: SlowRank, groups: Sequence[RunGroup]) -> str | None:
     """The collective before which it is late: its name, which of the step it is (from 1), and its group."""
     if slow.position is None:
         return None
@@ -267,7 +267,7 @@ def straggler_lines(stragglers: Sequence[Straggler]) -> list[tuple[str, str]]:
     """A line for each: a word (`slow`, or `slower` where peers are too few to name a rank) and what is known of it."""
     return [
         ("slow", _straggler(each)) if each.named else ("slower", f"of the two, {_straggler(each)}")
-        for each in slow_or_slower(stragglers)
+        for each in named_or_slower(stragglers)
     ]
 
 

@@ -9,16 +9,16 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int64
-from torch_tb_profiler.ranks.peers import StepGrid, deviations, like_most, middle, reached
+from torch_tb_profiler.ranks.peers import StepGrid, deviations, is_like_most, peer_median, reached
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.stragglers.causes import (
     NEARLY,
     SLOW_RATIO,
-    Diagnosis,
-    WorkUse,
+    StragglerCause,
+    WorkExcess,
     diagnose,
     idle_of,
-    work_use,
+    work_excess,
 )
 
 #: with fewer steps ranks are listed, not named
@@ -59,7 +59,7 @@ class Peers(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Slow:
+class SlowRank:
     """A rank that is late. ns are of a step.
 
     excess    shape (positions,): before each of its collectives of a step, ns; None if positions were not compared
@@ -69,7 +69,7 @@ class Slow:
     rank: int
     late_ns: float
     z: float | None
-    diagnosis: Diagnosis
+    diagnosis: StragglerCause
     position: int | None
     steps: int
     of_steps: int
@@ -83,13 +83,13 @@ class Slow:
 class SlowRanks(msgspec.Struct, frozen=True):
     """found: named ones first, latest first. own, late, z: of each rank, NaN where unknown; kind: its set of peers."""
 
-    found: tuple[Slow, ...]
+    found: tuple[SlowRank, ...]
     own: Float64
     late: Float64
     z: Float64
     kind: Int64
 
-    def with_more(self, more: Sequence[Slow]) -> SlowRanks:
+    def with_more(self, more: Sequence[SlowRank]) -> SlowRanks:
         """With others found: named ones first, latest first."""
         if not more:
             return self
@@ -109,13 +109,13 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     kind = _kinds(run)
     none = np.full(len(run), np.nan)
     late, z = none.copy(), none.copy()
-    found: list[Slow] = []
+    found: list[SlowRank] = []
     for number in range(int(kind.max(initial=-1)) + 1):
         mine = np.flatnonzero(kind == number)
         peers = _peers(run, grid, mine, own, step_ns)
         use = _use(run, grid, peers, step_ns)
         if use is not None and peers.usual.all():
-            apart = like_most(use.ratio, SLOW_RATIO - 1)
+            apart = is_like_most(use.ratio, SLOW_RATIO - 1)
             if not apart.all():
                 peers = msgspec.structs.replace(peers, usual=apart)
                 use = _use(run, grid, peers, step_ns)
@@ -153,18 +153,18 @@ def _peers(run: RunData, grid: StepGrid, mine: Int64, own: Float64, step_ns: Flo
         step = float(np.nanmedian(step_ns[np.ix_(ranks, columns)]))
         for values in (own, grid.real([of.input for of in run.steps]), idle_of(run, grid)):
             chosen = values[np.ix_(ranks, columns)]
-            usual = like_most(reached(chosen - middle(chosen)), OWN_SHARE * step)
+            usual = is_like_most(reached(chosen - peer_median(chosen)), OWN_SHARE * step)
             if not usual.all():
                 break
     return Peers(ranks, by_place, columns, usual)
 
 
-def _use(run: RunData, grid: StepGrid, peers: Peers, step_ns: Float64) -> WorkUse | None:
+def _use(run: RunData, grid: StepGrid, peers: Peers, step_ns: Float64) -> WorkExcess | None:
     """None if there is nobody, or no step, to compare."""
     if len(run) < 2 or not len(peers.columns):
         return None
     step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
-    return work_use(run, grid, peers.ranks, peers.columns, step, peers.usual)
+    return work_excess(run, grid, peers.ranks, peers.columns, step, peers.usual)
 
 
 def usual_program(run: RunData, rank: int) -> int:
@@ -179,7 +179,7 @@ def _own(own: Float64, step_ns: Float64, peers: Peers) -> tuple[Float64, Float64
         none = np.full(len(peers.ranks), np.nan)
         return none, none
     values = own[np.ix_(peers.ranks, peers.columns)]
-    excess: Float64 = reached(values - middle(values[peers.usual])).astype(np.float64)
+    excess: Float64 = reached(values - peer_median(values[peers.usual])).astype(np.float64)
     step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
     return excess, deviations(excess, max(OWN_FLOOR_SHARE * step, OWN_FLOOR_NS), peers.usual)
 
@@ -189,12 +189,12 @@ def _of_peers(
     grid: StepGrid,
     peers: Peers,
     mine: Int64,
-    use: WorkUse,
+    use: WorkExcess,
     step_ns: Float64,
     own_excess: Float64,
     own_z: Float64,
     whole: bool,
-) -> list[Slow]:
+) -> list[SlowRank]:
     step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
     steps = len(peers.columns)
     placed = _positions(run, grid, peers) if peers.by_place else None
@@ -233,7 +233,7 @@ def _of_peers(
         own_rows = placed[at] if placed is not None else None
         diagnosis = diagnose(use, at, late_ns, None if position is None else float(excess[at, position]))
         found.append(
-            Slow(
+            SlowRank(
                 rank=int(peers.ranks[at]),
                 late_ns=late_ns,
                 z=None if few else _strongest(own_z[at], position_z[at], position, use, at, bool(is_busier[at])),
@@ -272,11 +272,11 @@ def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
             if last - first == positions:
                 found[at, column[name]] = own[first:last]
     for number in range(found.shape[1]):
-        found[:, number] -= middle(found[peers.usual, number])
+        found[:, number] -= peer_median(found[peers.usual, number])
     return found
 
 
-def _is_busier(use: WorkUse, own: Float64, own_z: Float64, excess: Float32, position_z: Float64) -> Bool:
+def _is_busier(use: WorkExcess, own: Float64, own_z: Float64, excess: Float32, position_z: Float64) -> Bool:
     """Shape (peers,): something on the host clearly takes longer, and the own time of the rank says so, too."""
     longest = use.surely_ns
     in_step = (own >= HOST_KEPT * longest) & (own_z > HOST_DEVIATIONS)
@@ -288,7 +288,7 @@ def _is_busier(use: WorkUse, own: Float64, own_z: Float64, excess: Float32, posi
 
 
 def _late(
-    use: WorkUse, at: int, own: float, excess: Float32, position: int | None, is_own: bool, is_busier: bool
+    use: WorkExcess, at: int, own: float, excess: Float32, position: int | None, is_own: bool, is_busier: bool
 ) -> float:
     """How late a rank is: by the statistic that says most surely so."""
     if position is not None:
@@ -299,7 +299,9 @@ def _late(
     return max(own, float(use.more_ns[at]), float(use.slow_ns[at]) if use.is_slow[at] else 0.0, host)
 
 
-def _strongest(own: float, positions: Float64, position: int | None, use: WorkUse, at: int, is_busier: bool) -> float:
+def _strongest(
+    own: float, positions: Float64, position: int | None, use: WorkExcess, at: int, is_busier: bool
+) -> float:
     values = [own, use.slow_z[at] if use.is_slow[at] else 0.0, use.more_z[at] if use.is_more[at].any() else 0.0]
     if position is not None:
         values.append(positions[position])
@@ -317,7 +319,7 @@ def _late_steps(own: Float32 | None, position: int | None, steps: int) -> int:
     return int(np.count_nonzero(values >= 0.5 * np.nanmedian(values))) if len(values) else 0
 
 
-def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: Diagnosis) -> Float32:
+def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: StragglerCause) -> Float32:
     """Of each position what a replay without the excess takes away: Σ is `late_ns` at most, and what takes longer where
     that is nearly all of it: the rest is chance.
     """
@@ -331,7 +333,7 @@ def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: Diagnosis
     return (more * min(late_ns / total, 1.0) if total else more).astype(np.float32)
 
 
-def named(found: Sequence[Slow]) -> list[Slow]:
+def named(found: Sequence[SlowRank]) -> list[SlowRank]:
     """Those that are surely slow."""
     return [each for each in found if each.named]
 
@@ -340,7 +342,7 @@ def named(found: Sequence[Slow]) -> list[Slow]:
 NEARLY_ALL = 0.75
 
 
-def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> list[Slow]:
+def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> list[SlowRank]:
     """Ranks of a kind that all wait for data longer than the ranks of other kinds. whole: all ranks were read."""
     if not len(grid.names) or len(run) < 2 or not whole:
         return []
@@ -352,7 +354,7 @@ def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> l
         mine, others = np.flatnonzero(slow.kind == kind), slow.kind != kind
         if not others.any():
             continue
-        excess: Float64 = reached(waited - middle(waited[others])).astype(np.float64)
+        excess: Float64 = reached(waited - peer_median(waited[others])).astype(np.float64)
         z = deviations(excess, max(OWN_FLOOR_SHARE * step, OWN_FLOOR_NS), others)
         late = mine[(excess[mine] >= OWN_SHARE * step) & (z[mine] > OWN_DEVIATIONS)]
         if len(late) < NEARLY_ALL * len(mine):
@@ -365,18 +367,18 @@ def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> l
     return found
 
 
-def _late_stage(run: RunData, rank: int, excess: float, z: float, waited: Float64, peers: int) -> Slow:
+def _late_stage(run: RunData, rank: int, excess: float, z: float, waited: Float64, peers: int) -> SlowRank:
     steps, program = int(np.count_nonzero(~np.isnan(waited))), usual_program(run, rank)
     rows = run.rows(rank)
     first = next((at for at, each in enumerate(run.programs[rank].tolist()) if each == program), -1)
     removed = np.zeros(int(np.count_nonzero(rows.step == first)), np.float32)
     removed[:1] = excess
     doubt = "few_steps" if steps < LEAST_STEPS else ""
-    return Slow(
+    return SlowRank(
         rank=rank,
         late_ns=excess,
         z=z,
-        diagnosis=Diagnosis("input", None, excess),
+        diagnosis=StragglerCause("input", None, excess),
         position=0 if len(removed) else None,
         steps=int(np.count_nonzero(waited >= excess / 2)),
         of_steps=steps,
