@@ -31,6 +31,8 @@ from torch_tb_profiler.trace import Note
 Cause = Literal[
     "input", "slow_compute", "more_work", "slow_operator", "late_launches", "allocator", "network", "unknown"
 ]
+#: why a late rank is only listed; empty if it is named
+Doubt = Literal["", "few_steps", "few_peers", "small", "loading"]
 #: what a heat map can show
 Metric = Literal[
     "step_ns", "compute_ns", "exposed_wait_ns", "exposed_transfer_ns", "own_ns", "input_ns", "host_ns", "memory_bytes"
@@ -76,7 +78,7 @@ class Straggler(Answer, frozen=True, kw_only=True):
     of_steps: Count
     peers: Count
     named: bool
-    doubt: Literal["", "few_steps", "few_peers", "small", "loading"]
+    doubt: Doubt
 
 
 class RunTiles(Answer, frozen=True, kw_only=True):

@@ -8,9 +8,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int32, Int64
-from torch_tb_profiler.ranks.peers import Real, StepGrid, deviations, peer_median, reached
+from torch_tb_profiler.ranks.peers import Real, deviations, peer_median
 from torch_tb_profiler.ranks.run.answers import Cause
 from torch_tb_profiler.ranks.run.data import RunData
+from torch_tb_profiler.ranks.stragglers.peer_sets import PeerSet, StepTimes
 
 
 class ExcessThreshold(msgspec.Struct, frozen=True):
@@ -37,6 +38,21 @@ WAITING = ExcessThreshold(floor_share=0.003, deviations=12.0, share=0.03)
 RATIO_FLOOR, SLOW_DEVIATIONS, SLOW_RATIO, LIKELY_DEVIATIONS = 0.005, 6.0, 1.03, 3.0
 #: of the kernels' time so much is slower by at least half of the ratio: else some of the kernels are slow, not the GPU
 THROUGHOUT = 0.75
+#: what explains so much of the lateness can be its cause, if nothing else explains so much more
+EXPLAINS, NEARLY = 0.5, 0.8
+#: bytes of all-to-alls beyond those of the median peer by this factor are more work
+MORE_BYTES = 1.2
+
+
+class StragglerCause(msgspec.Struct, frozen=True):
+    """Why a rank is late.
+
+    operator, ns   what takes longer, and by how much of a step; None if no single one does
+    """
+
+    cause: Cause
+    operator: str | None = None
+    ns: float | None = None
 
 
 class WorkExcess(msgspec.Struct, frozen=True):
@@ -88,17 +104,16 @@ class WorkExcess(msgspec.Struct, frozen=True):
         return found
 
 
-def work_excess(
-    run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, step_ns: float, among: Bool | slice = slice(None)
-) -> WorkExcess:
-    """ranks: the peers; columns: of the grid that count; step_ns: length of a step; among: peers to compare with."""
+def work_excess(run: RunData, times: StepTimes, peers: PeerSet) -> WorkExcess:
+    """Compare the work of each peer with that of the usual ones, in one step at least."""
+    ranks, among = peers.ranks, peers.usual
     kernels, ns, spread, calls, blocks, rate = _table(run, ranks, on_device=1)
     host, host_ns, host_spread, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
     def clearly(excess: Real, least: ExcessThreshold, varies: Real | float = 0.0) -> tuple[Float64, Bool]:
-        z = deviations(excess, np.maximum(least.floor_share * step_ns, varies), among)
-        return z, enough & (z > least.deviations) & (excess >= least.share * step_ns)
+        z = deviations(excess, np.maximum(least.floor_share * peers.step_ns, varies), among)
+        return z, enough & (z > least.deviations) & (excess >= least.share * peers.step_ns)
 
     usual = peer_median(ns[among])
     excess = ns - usual
@@ -113,8 +128,9 @@ def work_excess(
     is_likely = enough & (slow_z > LIKELY_DEVIATIONS) & (ratio > SLOW_RATIO) & is_throughout
     slower = np.where(is_likely, ratio, 1.0)
     busier_z, is_busier = clearly(busier, OF_ONE, VARIES * peer_median(host_spread[among]))
-    input_ns, allocator_ns = (_excess(run, grid, ranks, columns, name, among) for name in ("input", "allocator"))
-    idle_ns = _of_steps(idle_of(run, grid), ranks, columns, among)
+    input_ns, allocator_ns, idle_ns = (
+        np.nan_to_num(peers.excess(values)) for values in (times.input, times.allocator, times.idle)
+    )
     idle_z, is_idle = clearly(idle_ns, WAITING)
     calls_ns = np.stack((input_ns, allocator_ns), axis=1)
     calls_z, is_called = clearly(calls_ns, WAITING)
@@ -145,7 +161,7 @@ def work_excess(
     )
 
 
-def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Bool]:
+def _slower(rates: Real, usual: Real, among: Bool) -> tuple[Float64, Bool]:
     """Of each peer how many times as long its kernels take, and whether nearly all of them do.
 
     A kernel counts by its time and by how alike the peers are in it: what experts compute for unequal tokens says
@@ -169,93 +185,60 @@ def _table(
     """Names, then shape (ranks, names): ns of a step, their spread, calls, blocks; ns of a block or call, else NaN."""
     chosen = [(run.work[rank], run.work[rank].on_device == on_device) for rank in ranks.tolist()]
     codes: Int32 = np.unique(np.concatenate([of.code[mine] for of, mine in chosen] or [np.empty(0, np.int32)]))
-    found = np.zeros((5, len(chosen), len(codes)), np.float32)
-    found[4] = np.nan
+    columns = np.zeros((5, len(chosen), len(codes)), np.float32)
+    columns[4] = np.nan
     for at, (of, mine) in enumerate(chosen):
         place = np.searchsorted(codes, of.code[mine])
         for number, values in enumerate((of.ns, of.spread, of.calls, of.blocks, of.rate)):
-            found[number, at, place] = values[mine]
-    names: list[Any] = list(run.work_names.of)
-    told = tuple(run.operators.get(code) or str(names[code][0]) for code in codes.tolist())
-    ns, spread, calls, blocks, rate = found
-    return told, ns, spread, calls, blocks, rate
+            columns[number, at, place] = values[mine]
+    keys: list[Any] = list(run.work_names.of)
+    names = tuple(run.operators.get(code) or str(keys[code][0]) for code in codes.tolist())
+    ns, spread, calls, blocks, rate = columns
+    return names, ns, spread, calls, blocks, rate
 
 
-def _times(values: Any, among: Bool | slice) -> Any:
+def _times(values: Any, among: Bool) -> Any:
     """How many times the middle peer's; 1 where that is not known."""
     return np.nan_to_num(values / peer_median(values[among]), nan=1.0, posinf=1.0)
 
 
-def idle_of(run: RunData, grid: StepGrid) -> Float64:
-    """Shape (ranks, steps), ns: own time in which the device computes nothing; NaN unless something was computed there.
+def diagnose(work: WorkExcess, at: int, late_ns: float, position_ns: float | None) -> StragglerCause:
+    """Find what explains most of the lateness of a peer.
 
-    Kernels that take longer by chance are not in it, nor is waiting for other ranks.
+    at            its place among the peers
+    position_ns   excess before the one collective where most is lost; None if there is no such one
     """
-    computed = [of.compute + of.hidden for of in run.steps]
-    return grid.real([np.where(of > 0, own - of, np.nan) for own, of in zip(run.own, computed, strict=True)])
-
-
-def _excess(run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, name: str, among: Bool | slice) -> Float64:
-    """Of a column of the steps, as far as it is reached in most steps; 0 where unknown."""
-    return _of_steps(grid.real([getattr(of, name) for of in run.steps]), ranks, columns, among)
-
-
-def _of_steps(values: Float64, ranks: Int64, columns: Int64, among: Bool | slice) -> Float64:
-    """Shape (all ranks, steps) → (ranks,): what is reached in most steps beyond the middle peer; 0 where unknown."""
-    if not len(columns):
-        return np.zeros(len(ranks))
-    chosen = values[np.ix_(ranks, columns)]
-    found: Float64 = np.nan_to_num(reached(chosen - peer_median(chosen[among])))
-    return found
-
-
-#: what explains so much of the lateness can be its cause, if nothing else explains so much more
-EXPLAINS, NEARLY = 0.5, 0.8
-#: bytes of all-to-alls beyond those of the median peer by this factor are more work
-MORE_BYTES = 1.2
-
-
-class StragglerCause(msgspec.Struct, frozen=True):
-    """operator, ns: what takes longer and how much of a step; None if no single one does."""
-
-    cause: Cause
-    operator: str | None = None
-    ns: float | None = None
-
-
-def diagnose(use: WorkExcess, at: int, late_ns: float, position_ns: float | None) -> StragglerCause:
-    """at: place among the peers; position_ns: excess before the one collective where most is lost, None for none."""
-    kernel, kernel_ns = _largest(use.apart_ns[at])
+    kernel, kernel_ns = _largest(work.apart_ns[at])
     # more calls or blocks are more work, however much the times of single kernels vary
-    work_ns = float(use.work_ns[at].sum())
-    clearly_ns = float(np.where(use.is_more[at], use.apart_ns[at], 0).sum())
+    work_ns = float(work.work_ns[at].sum())
+    clearly_ns = float(np.where(work.is_more[at], work.apart_ns[at], 0).sum())
     more_ns = max(clearly_ns, kernel_ns, work_ns)
-    operator, host_ns = _largest(use.host_ns[at])
-    idle_ns = float(use.idle_ns[at])
-    if max(use.surely_ns[at], idle_ns if idle_ns > more_ns else 0.0) >= max(EXPLAINS * late_ns, clearly_ns):
+    operator, host_ns = _largest(work.host_ns[at])
+    idle_ns = float(work.idle_ns[at])
+    if max(work.surely_ns[at], idle_ns if idle_ns > more_ns else 0.0) >= max(EXPLAINS * late_ns, clearly_ns):
         # what surely takes longer, before what may: kernels differ by chance, as those of experts do
         more_ns = 0.0
-    told = {
-        "input": float(use.input_ns[at]),
-        "slow_compute": float(use.slow_ns[at]),
+    candidates = {
+        "input": float(work.input_ns[at]),
+        "slow_compute": float(work.slow_ns[at]),
         "kernels": more_ns,
         "host": host_ns,
     }
-    told = {what: min(ns, late_ns) for what, ns in told.items()}
-    enough = max(EXPLAINS * late_ns, NEARLY * max(told.values()))
-    what = next((what for what, ns in told.items() if ns >= enough), None)
+    candidates = {what: min(ns, late_ns) for what, ns in candidates.items()}
+    enough = max(EXPLAINS * late_ns, NEARLY * max(candidates.values()))
+    what = next((what for what, ns in candidates.items() if ns >= enough), None)
     if what == "input":
-        return StragglerCause("input", None, float(use.input_ns[at]))
+        return StragglerCause("input", None, float(work.input_ns[at]))
     if what == "slow_compute":
         return StragglerCause("slow_compute")
     if what == "kernels":
-        if work_ns >= max(EXPLAINS * late_ns, kernel_ns - float(use.work_ns[at, kernel])):
-            kernel, kernel_ns = _largest(use.work_ns[at])
-        is_more = use.work_ns[at, kernel] >= EXPLAINS * kernel_ns or use.exchanged[at] > MORE_BYTES
-        return StragglerCause("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)
-    named = use.host[operator] if what == "host" else None
-    if use.allocator_ns[at] >= EXPLAINS * late_ns:
-        return StragglerCause("allocator", named, float(use.allocator_ns[at]))
+        if work_ns >= max(EXPLAINS * late_ns, kernel_ns - float(work.work_ns[at, kernel])):
+            kernel, kernel_ns = _largest(work.work_ns[at])
+        is_more = work.work_ns[at, kernel] >= EXPLAINS * kernel_ns or work.exchanged[at] > MORE_BYTES
+        return StragglerCause("more_work" if is_more else "slow_operator", work.kernels[kernel], kernel_ns)
+    named = work.host[operator] if what == "host" else None
+    if work.allocator_ns[at] >= EXPLAINS * late_ns:
+        return StragglerCause("allocator", named, float(work.allocator_ns[at]))
     if what == "host":
         return StragglerCause("late_launches", named, host_ns)
     if max(idle_ns, position_ns or 0.0) >= EXPLAINS * late_ns:

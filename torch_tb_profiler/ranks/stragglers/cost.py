@@ -220,16 +220,16 @@ def _answer(run: RunData, slow: SlowRank, saving: int | None, groups: Sequence[R
         host=head.host or None,
         late_ns=round(slow.late_ns),
         z=slow.z,
-        cause=slow.diagnosis.cause,
-        operator=slow.diagnosis.operator,
-        operator_ns=None if slow.diagnosis.ns is None else round(slow.diagnosis.ns),
+        cause=slow.cause.cause,
+        operator=slow.cause.operator,
+        operator_ns=None if slow.cause.ns is None else round(slow.cause.ns),
         position=_position(run, slow, groups),
         saving_ns=saving,
         steps=slow.steps,
         of_steps=slow.of_steps,
         peers=slow.peers,
         named=slow.named,
-        doubt=slow.doubt,  # type: ignore[arg-type]
+        doubt=slow.doubt,
     )
 
 

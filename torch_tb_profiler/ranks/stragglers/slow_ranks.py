@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int64
 from torch_tb_profiler.ranks.peers import StepGrid, deviations, is_like_most, peer_median, reached
+from torch_tb_profiler.ranks.run.answers import Doubt
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.stragglers.causes import (
     NEARLY,
@@ -17,45 +18,39 @@ from torch_tb_profiler.ranks.stragglers.causes import (
     StragglerCause,
     WorkExcess,
     diagnose,
-    idle_of,
     work_excess,
+)
+from torch_tb_profiler.ranks.stragglers.peer_sets import (
+    LEAST_PEERS,
+    OWN_SHARE,
+    PeerSet,
+    StepTimes,
+    kinds_of,
+    peers_of,
+    usual_program,
 )
 
 #: with fewer steps ranks are listed, not named
 LEAST_STEPS = 3
-#: with fewer ranks of a kind, all ranks are compared
-LEAST_PEERS = 3
 #: own time before a collective is clearly longer from so many deviations, such a share of the step and so many ns on;
 #: smaller deviations of the peers count as the floor
 POSITION_FLOOR_NS, POSITION_DEVIATIONS, POSITION_SHARE, POSITION_NS = 20_000, 12.0, 0.01, 200_000
 #: of what a rank is late before a position, this part is in the own time of the step, too
-KEPT = 1 / 2
-#: the same of own time of a step; the floor is the larger of a share of the step and ns
-OWN_FLOOR_SHARE, OWN_FLOOR_NS, OWN_DEVIATIONS, OWN_SHARE = 0.003, 50_000, 6.0, 0.03
+POSITION_KEPT = 1 / 2
+#: own time of a step is clearly longer from so many deviations on, and from OWN_SHARE of the step; the floor of the
+#: deviations is the larger of a share of the step and ns
+OWN_FLOOR_SHARE, OWN_FLOOR_NS, OWN_DEVIATIONS = 0.003, 50_000, 6.0
 #: share of the step with no more steps than are needed
 OWN_SHARE_OF_FEW = 0.05
 #: deviations of own time of a step that is explained by more calls or blocks than those of the peers
-UNEQUAL = 12.0
+UNEQUAL_DEVIATIONS = 12.0
 #: a rank on whose host something clearly takes longer: own time of the step that agrees (share of it, deviations),
 #: or own time before one position
 HOST_KEPT, HOST_DEVIATIONS, HOST_POSITION_DEVIATIONS = 0.5, 2.0, 6.0
 #: a rank that is not named is listed from so many deviations and such a share of the step on
 LISTED_DEVIATIONS, LISTED_SHARE = 3.5, 0.03
-
-
-class Peers(msgspec.Struct, frozen=True):
-    """Ranks that are compared.
-
-    ranks      places of the ranks
-    by_place   whether they do the same collectives, so that positions can be compared
-    columns    of the step grid that at least half of them have
-    usual      shape (ranks,): those that the others are compared with
-    """
-
-    ranks: Int64
-    by_place: bool
-    columns: Int64
-    usual: Bool
+#: a stage of a pipeline is late when this part of its ranks waits for data: else single ones are late
+NEARLY_ALL = 0.75
 
 
 @dataclass(frozen=True)
@@ -69,13 +64,13 @@ class SlowRank:
     rank: int
     late_ns: float
     z: float | None
-    diagnosis: StragglerCause
+    cause: StragglerCause
     position: int | None
     steps: int
     of_steps: int
     peers: int
     named: bool
-    doubt: str
+    doubt: Doubt
     excess: Float32 | None = field(repr=False)
     program: int
 
@@ -102,156 +97,133 @@ def can_be_named(ranks: int, steps: int, whole: bool) -> bool:
     return whole and ranks >= LEAST_PEERS and steps >= LEAST_STEPS
 
 
+class _Lateness(msgspec.Struct, frozen=True):
+    """How late each peer is, compared with the usual ones.
+
+    own_ns, own_z            shape (peers,): in own time of a step, and in deviations
+    before                   shape (peers, steps, positions), ns: in own time before each collective; None if positions
+                             cannot be compared
+    position_ns, position_z  shape (peers, positions): what is reached of that in most steps, and in deviations
+    """
+
+    peers: PeerSet
+    work: WorkExcess
+    own_ns: Float64
+    own_z: Float64
+    before: Float32 | None
+    position_ns: Float32
+    position_z: Float64
+
+
+class _Signs(msgspec.Struct, frozen=True):
+    """What says that a peer is slow.
+
+    at_position  shape (peers, positions): own time before a collective
+    in_own       shape (peers,): own time of the step
+    on_host      shape (peers,): something on the host, and own time agrees
+    """
+
+    at_position: Bool
+    in_own: Bool
+    on_host: Bool
+
+
 def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
-    """whole: whether all ranks were read; else nobody is named."""
-    step_ns = grid.real([of.end - of.start for of in run.steps])
-    own = grid.real(run.own)
-    kind = _kinds(run)
-    none = np.full(len(run), np.nan)
-    late, z = none.copy(), none.copy()
-    found: list[SlowRank] = []
+    """Compare the ranks of each kind among each other. whole: whether all ranks were read; else nobody is named."""
+    times = StepTimes.of(run, grid)
+    kind = kinds_of(run)
+    late, z = np.full((2, len(run)), np.nan)
+    slow: list[SlowRank] = []
     for number in range(int(kind.max(initial=-1)) + 1):
         mine = np.flatnonzero(kind == number)
-        peers = _peers(run, grid, mine, own, step_ns)
-        use = _use(run, grid, peers, step_ns)
-        if use is not None and peers.usual.all():
-            apart = is_like_most(use.ratio, SLOW_RATIO - 1)
-            if not apart.all():
-                peers = msgspec.structs.replace(peers, usual=apart)
-                use = _use(run, grid, peers, step_ns)
-        own_excess, own_z = _own(own, step_ns, peers)
-        at = np.searchsorted(peers.ranks, mine)
-        late[mine], z[mine] = own_excess[at], own_z[at]
-        if use is not None:
-            found += _of_peers(run, grid, peers, mine, use, step_ns, own_excess, own_z, whole)
-    known = np.array([np.median(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in own])
-    if len(run) <= LEAST_PEERS - 1:
+        peers, work = _compared(run, times, peers_of(run, grid, times, mine))
+        own_ns, own_z = _own(times, peers)
+        place = np.searchsorted(peers.ranks, mine)
+        late[mine], z[mine] = own_ns[place], own_z[place]
+        if work is not None:
+            before = _before_positions(run, grid, peers) if peers.by_position else None
+            position_ns = np.empty((len(peers.ranks), 0), np.float32) if before is None else reached(before)
+            position_z = deviations(position_ns, POSITION_FLOOR_NS, peers.usual)
+            lateness = _Lateness(peers, work, own_ns, own_z, before, position_ns, position_z)
+            slow += _slow_peers(run, lateness, mine, whole)
+    own = np.array([np.median(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in times.own])
+    if len(run) < LEAST_PEERS:
         z[:] = np.nan
     if len(run) < 2:  # it has no peers
         late[:] = np.nan
-    return SlowRanks((), known, late, z, kind).with_more(found)
+    return SlowRanks((), own, late, z, kind).with_more(slow)
 
 
-def _kinds(run: RunData) -> Int64:
-    """Of each rank a number of what it mostly does in a step."""
-    usual = []
-    for programs in run.programs:
-        values, counts = np.unique(programs[programs != 0], return_counts=True)
-        usual.append(int(values[np.argmax(counts)]) if len(values) else 0)
-    codes: dict[int, int] = {}
-    return np.array([codes.setdefault(each, len(codes)) for each in usual], np.int64)
-
-
-def _peers(run: RunData, grid: StepGrid, mine: Int64, own: Float64, step_ns: Float64) -> Peers:
-    alike = len(mine) >= LEAST_PEERS or len(mine) == len(run)
-    ranks = mine if alike else np.arange(len(run))
-    having = np.bincount(np.concatenate([grid.place[rank] for rank in ranks]), minlength=len(grid.names))
-    by_place = alike and bool(usual_program(run, int(ranks[0])))
-    columns = np.flatnonzero(having * 2 >= len(ranks))
-    usual = np.ones(len(ranks), np.bool_)
-    if len(columns):
-        step = float(np.nanmedian(step_ns[np.ix_(ranks, columns)]))
-        for values in (own, grid.real([of.input for of in run.steps]), idle_of(run, grid)):
-            chosen = values[np.ix_(ranks, columns)]
-            usual = is_like_most(reached(chosen - peer_median(chosen)), OWN_SHARE * step)
-            if not usual.all():
-                break
-    return Peers(ranks, by_place, columns, usual)
-
-
-def _use(run: RunData, grid: StepGrid, peers: Peers, step_ns: Float64) -> WorkExcess | None:
-    """None if there is nobody, or no step, to compare."""
+def _compared(run: RunData, times: StepTimes, peers: PeerSet) -> tuple[PeerSet, WorkExcess | None]:
+    """The peers and their work, compared with those that are not slow together; None with nobody, or no step."""
     if len(run) < 2 or not len(peers.columns):
-        return None
-    step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
-    return work_excess(run, grid, peers.ranks, peers.columns, step, peers.usual)
+        return peers, None
+    work = work_excess(run, times, peers)
+    if peers.usual.all():
+        usual = is_like_most(work.ratio, SLOW_RATIO - 1)
+        if not usual.all():
+            peers = msgspec.structs.replace(peers, usual=usual)
+            work = work_excess(run, times, peers)
+    return peers, work
 
 
-def usual_program(run: RunData, rank: int) -> int:
-    """What most steps of a rank do; 0 without collectives."""
-    values, counts = np.unique(run.programs[rank][run.programs[rank] != 0], return_counts=True)
-    return int(values[np.argmax(counts)]) if len(values) else 0
-
-
-def _own(own: Float64, step_ns: Float64, peers: Peers) -> tuple[Float64, Float64]:
-    """Of the peers: excess of own time of a step, and that in deviations."""
+def _own(times: StepTimes, peers: PeerSet) -> tuple[Float64, Float64]:
+    """Excess of own time of a step, shape (peers,), and that in deviations; NaN without steps."""
     if not len(peers.columns):
         none = np.full(len(peers.ranks), np.nan)
         return none, none
-    values = own[np.ix_(peers.ranks, peers.columns)]
-    excess: Float64 = reached(values - peer_median(values[peers.usual])).astype(np.float64)
-    step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
-    return excess, deviations(excess, max(OWN_FLOOR_SHARE * step, OWN_FLOOR_NS), peers.usual)
+    excess = peers.excess(times.own)
+    return excess, deviations(excess, max(OWN_FLOOR_SHARE * peers.step_ns, OWN_FLOOR_NS), peers.usual)
 
 
-def _of_peers(
-    run: RunData,
-    grid: StepGrid,
-    peers: Peers,
-    mine: Int64,
-    use: WorkExcess,
-    step_ns: Float64,
-    own_excess: Float64,
-    own_z: Float64,
-    whole: bool,
-) -> list[SlowRank]:
-    step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
-    steps = len(peers.columns)
-    placed = _positions(run, grid, peers) if peers.by_place else None
-    excess = np.empty((len(peers.ranks), 0), np.float32) if placed is None else reached(placed)
-    position_z = deviations(excess, POSITION_FLOOR_NS, peers.usual)
-    least_own = (OWN_SHARE if steps > LEAST_STEPS else OWN_SHARE_OF_FEW) * step
-    late_position = (position_z > POSITION_DEVIATIONS) & (excess >= max(POSITION_SHARE * step, POSITION_NS))
-    # a collective beside computing may wait for its stream: own time then moves to another position of the same step
-    late_position &= own_excess[:, None] >= KEPT * excess
-    # shares of work differ by chance, as tokens of experts do: what they explain must be much more to make a rank slow
-    chance = np.where(use.is_more, 0, np.maximum(use.work_ns, 0)).sum(axis=1)
-    is_own = (own_z > np.where(own_excess - chance >= least_own, OWN_DEVIATIONS, UNEQUAL)) & (own_excess >= least_own)
-    is_busier = _is_busier(use, own_excess, own_z, excess, position_z)
-    is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow | is_busier
+def _slow_peers(run: RunData, lateness: _Lateness, mine: Int64, whole: bool) -> list[SlowRank]:
+    """The peers among some ranks (their places) that are named or listed. whole: whether all ranks were read."""
+    peers, work, signs = lateness.peers, lateness.work, _signs(lateness)
+    is_named = signs.at_position.any(axis=1) | signs.in_own | work.is_more.any(axis=1) | work.is_slow | signs.on_host
     few = len(peers.ranks) < LEAST_PEERS
     # of two ranks none is unusual, but one makes the other wait
-    is_listed = (few | (own_z > LISTED_DEVIATIONS)) & (own_excess >= LISTED_SHARE * step)
-    found = []
+    is_listed = (few | (lateness.own_z > LISTED_DEVIATIONS)) & (lateness.own_ns >= LISTED_SHARE * peers.step_ns)
+    slow = []
     for at in np.flatnonzero((is_named | is_listed) & np.isin(peers.ranks, mine)).tolist():
-        late_there = np.where(late_position[at], excess[at], -np.inf)
-        position = int(np.argmax(late_there)) if late_position[at].any() else None
-        doubt = (
-            "loading"
-            if not whole
-            else "few_peers"
-            if few
-            else "few_steps"
-            if steps < LEAST_STEPS
-            else ""
-            if is_named[at]
-            else "small"
-        )
-        late_ns = _late(use, at, float(own_excess[at]), excess[at], position, bool(is_own[at]), bool(is_busier[at]))
+        ns = np.where(signs.at_position[at], lateness.position_ns[at], -np.inf)
+        position = int(np.argmax(ns)) if signs.at_position[at].any() else None
+        late_ns = _late_ns(lateness, signs, at, position)
         if not late_ns > 0:
             continue
-        own_rows = placed[at] if placed is not None else None
-        diagnosis = diagnose(use, at, late_ns, None if position is None else float(excess[at, position]))
-        found.append(
+        doubt = _doubt(whole, few, len(peers.columns), bool(is_named[at]))
+        at_position = None if position is None else float(lateness.position_ns[at, position])
+        cause = diagnose(work, at, late_ns, at_position)
+        slow.append(
             SlowRank(
                 rank=int(peers.ranks[at]),
                 late_ns=late_ns,
-                z=None if few else _strongest(own_z[at], position_z[at], position, use, at, bool(is_busier[at])),
-                diagnosis=diagnosis,
+                z=None if few else _strongest(lateness, signs, at, position),
+                cause=cause,
                 position=position,
-                steps=_late_steps(own_rows, position, steps),
-                of_steps=steps,
+                steps=_late_steps(lateness, at, position),
+                of_steps=len(peers.columns),
                 peers=len(peers.ranks) - 1,
                 named=doubt == "",
                 doubt=doubt,
-                excess=_removable(excess[at], position_z[at], late_ns, diagnosis) if placed is not None else None,
+                excess=None if lateness.before is None else _removable(lateness, at, late_ns, cause),
                 program=usual_program(run, int(peers.ranks[at])),
             )
         )
-    return found
+    return slow
 
 
-def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
+def _doubt(whole: bool, few: bool, steps: int, is_named: bool) -> Doubt:
+    """Why a rank is only listed; empty if it is named. few: too few peers."""
+    if not whole:
+        return "loading"
+    if few:
+        return "few_peers"
+    if steps < LEAST_STEPS:
+        return "few_steps"
+    return "" if is_named else "small"
+
+
+def _before_positions(run: RunData, grid: StepGrid, peers: PeerSet) -> Float32:
     """Shape (peers, steps, positions), ns: own time before each collective less that of the median peer."""
     program = usual_program(run, int(peers.ranks[0]))
     column = {int(name): at for at, name in enumerate(peers.columns)}
@@ -276,55 +248,71 @@ def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
     return found
 
 
-def _is_busier(use: WorkExcess, own: Float64, own_z: Float64, excess: Float32, position_z: Float64) -> Bool:
-    """Shape (peers,): something on the host clearly takes longer, and the own time of the rank says so, too."""
-    longest = use.surely_ns
-    in_step = (own >= HOST_KEPT * longest) & (own_z > HOST_DEVIATIONS)
-    there = ((excess >= HOST_KEPT * longest[:, None]) & (position_z > HOST_POSITION_DEVIATIONS)).any(axis=1)
+def _signs(lateness: _Lateness) -> _Signs:
+    peers, work, own_ns, own_z = lateness.peers, lateness.work, lateness.own_ns, lateness.own_z
+    position_ns, position_z, step_ns = lateness.position_ns, lateness.position_z, peers.step_ns
+    at_position = (position_z > POSITION_DEVIATIONS) & (position_ns >= max(POSITION_SHARE * step_ns, POSITION_NS))
+    # a collective beside computing may wait for its stream: own time then moves to another position of the same step
+    at_position &= own_ns[:, None] >= POSITION_KEPT * position_ns
+    least_own = (OWN_SHARE if len(peers.columns) > LEAST_STEPS else OWN_SHARE_OF_FEW) * step_ns
+    # shares of work differ by chance, as tokens of experts do: what they explain must be much more to make a rank slow
+    chance = np.where(work.is_more, 0, np.maximum(work.work_ns, 0)).sum(axis=1)
+    in_own = (own_z > np.where(own_ns - chance >= least_own, OWN_DEVIATIONS, UNEQUAL_DEVIATIONS)) & (
+        own_ns >= least_own
+    )
+    longest = work.surely_ns
+    in_step = (own_ns >= HOST_KEPT * longest) & (own_z > HOST_DEVIATIONS)
+    before_one = (position_ns >= HOST_KEPT * longest[:, None]) & (position_z > HOST_POSITION_DEVIATIONS)
     # own time varies with the kernels; that the device has nothing to do for so long does not
-    in_idle = (use.on_host_ns > 0) & use.is_idle & (use.idle_ns >= HOST_KEPT * use.on_host_ns)
-    found: Bool = (longest > 0) & (in_step | there | in_idle)
-    return found
+    in_idle = (work.on_host_ns > 0) & work.is_idle & (work.idle_ns >= HOST_KEPT * work.on_host_ns)
+    return _Signs(at_position, in_own, (longest > 0) & (in_step | before_one.any(axis=1) | in_idle))
 
 
-def _late(
-    use: WorkExcess, at: int, own: float, excess: Float32, position: int | None, is_own: bool, is_busier: bool
-) -> float:
-    """How late a rank is: by the statistic that says most surely so."""
+def _late_ns(lateness: _Lateness, signs: _Signs, at: int, position: int | None) -> float:
+    """How late a peer is, ns of a step: by the statistic that says most surely so."""
+    work, own = lateness.work, float(lateness.own_ns[at])
     if position is not None:
-        return max(float(excess[position]), own)
-    if is_own:
+        return max(float(lateness.position_ns[at, position]), own)
+    if signs.in_own[at]:
         return own
-    host = float(use.surely_ns[at]) if is_busier else 0.0
-    return max(own, float(use.more_ns[at]), float(use.slow_ns[at]) if use.is_slow[at] else 0.0, host)
+    on_host = float(work.surely_ns[at]) if signs.on_host[at] else 0.0
+    return max(own, float(work.more_ns[at]), float(work.slow_ns[at]) if work.is_slow[at] else 0.0, on_host)
 
 
-def _strongest(
-    own: float, positions: Float64, position: int | None, use: WorkExcess, at: int, is_busier: bool
-) -> float:
-    values = [own, use.slow_z[at] if use.is_slow[at] else 0.0, use.more_z[at] if use.is_more[at].any() else 0.0]
+def _strongest(lateness: _Lateness, signs: _Signs, at: int, position: int | None) -> float:
+    """The largest deviation that names a peer."""
+    work = lateness.work
+    values = [
+        lateness.own_z[at],
+        work.slow_z[at] if work.is_slow[at] else 0.0,
+        work.more_z[at] if work.is_more[at].any() else 0.0,
+    ]
     if position is not None:
-        values.append(positions[position])
-    elif max(values) <= OWN_DEVIATIONS and is_busier:
+        values.append(lateness.position_z[at, position])
+    elif max(values) <= OWN_DEVIATIONS and signs.on_host[at]:
         # nothing else names it
-        values.append(use.surely_z[at])
+        values.append(work.surely_z[at])
     return round(float(np.nanmax(values)), 1)
 
 
-def _late_steps(own: Float32 | None, position: int | None, steps: int) -> int:
-    """In how many steps it is late by half of what it is late by."""
-    if own is None:
-        return steps
+def _late_steps(lateness: _Lateness, at: int, position: int | None) -> int:
+    """In how many steps a peer is late by half of what it is late by."""
+    if lateness.before is None:
+        return len(lateness.peers.columns)
+    own = lateness.before[at]
     values = own[:, position] if position is not None else np.nansum(own, axis=1)
     return int(np.count_nonzero(values >= 0.5 * np.nanmedian(values))) if len(values) else 0
 
 
-def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: StragglerCause) -> Float32:
-    """Of each position what a replay without the excess takes away: Σ is `late_ns` at most, and what takes longer where
-    that is nearly all of it: the rest is chance.
+def _removable(lateness: _Lateness, at: int, late_ns: float, cause: StragglerCause) -> Float32:
+    """Shape (positions,), ns: what a replay without the excess takes away before each collective.
+
+    Σ is `late_ns` at most, or what takes longer where that is nearly all of it: the rest is chance.
     """
-    if diagnosis.ns is not None and diagnosis.ns >= NEARLY * late_ns:
-        late_ns = min(late_ns, diagnosis.ns)
+    excess: Float32 = lateness.position_ns[at]
+    z = lateness.position_z[at]
+    if cause.ns is not None and cause.ns >= NEARLY * late_ns:
+        late_ns = min(late_ns, cause.ns)
     sure = np.where(z > POSITION_DEVIATIONS, np.maximum(excess, 0), 0)
     if float(sure.sum()) >= late_ns / 2:
         return (sure * min(late_ns / float(sure.sum()), 1.0)).astype(np.float32)
@@ -333,58 +321,58 @@ def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: Straggler
     return (more * min(late_ns / total, 1.0) if total else more).astype(np.float32)
 
 
-def named(found: Sequence[SlowRank]) -> list[SlowRank]:
-    """Those that are surely slow."""
-    return [each for each in found if each.named]
-
-
-#: this part of the ranks of a kind waits for data: else single ones are late, and compared among each other
-NEARLY_ALL = 0.75
-
-
 def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> list[SlowRank]:
-    """Ranks of a kind that all wait for data longer than the ranks of other kinds. whole: all ranks were read."""
+    """Ranks of a kind that all wait for data longer than the ranks of other kinds: the first stage of a pipeline.
+
+    Ranks are compared with others that do the same collectives. When all of these load slowly nobody is later than its
+    peers; but ranks of other kinds do not wait for data, so that waiting for it is compared with them.
+
+    whole   whether all ranks were read; else there are none
+    """
     if not len(grid.names) or len(run) < 2 or not whole:
         return []
-    waited = grid.real([of.input for of in run.steps])
-    step = float(np.nanmedian(grid.real([of.end - of.start for of in run.steps])))
-    known = {each.rank for each in slow.found}
-    found = []
+    times = StepTimes.of(run, grid)
+    floor = max(OWN_FLOOR_SHARE * float(np.nanmedian(times.step)), OWN_FLOOR_NS)
+    least = OWN_SHARE * float(np.nanmedian(times.step))
+    known = {rank.rank for rank in slow.found}
+    late: list[SlowRank] = []
     for kind in np.unique(slow.kind).tolist():
         mine, others = np.flatnonzero(slow.kind == kind), slow.kind != kind
         if not others.any():
             continue
-        excess: Float64 = reached(waited - peer_median(waited[others])).astype(np.float64)
-        z = deviations(excess, max(OWN_FLOOR_SHARE * step, OWN_FLOOR_NS), others)
-        late = mine[(excess[mine] >= OWN_SHARE * step) & (z[mine] > OWN_DEVIATIONS)]
-        if len(late) < NEARLY_ALL * len(mine):
+        excess: Float64 = reached(times.input - peer_median(times.input[others])).astype(np.float64)
+        z = deviations(excess, floor, others)
+        stage = mine[(excess[mine] >= least) & (z[mine] > OWN_DEVIATIONS)]
+        if len(stage) < NEARLY_ALL * len(mine):
             continue
-        found += [
-            _late_stage(run, rank, float(excess[rank]), round(float(z[rank]), 1), waited[rank], int(others.sum()))
-            for rank in late.tolist()
-            if rank not in known
-        ]
-    return found
+        for rank in stage.tolist():
+            if rank in known:
+                continue
+            ns, waited = float(excess[rank]), times.input[rank]
+            steps, program = int(np.count_nonzero(~np.isnan(waited))), usual_program(run, rank)
+            removed = _before_first(run, rank, program, ns)
+            late.append(
+                SlowRank(
+                    rank=rank,
+                    late_ns=ns,
+                    z=round(float(z[rank]), 1),
+                    cause=StragglerCause("input", None, ns),
+                    position=0 if len(removed) else None,
+                    steps=int(np.count_nonzero(waited >= ns / 2)),
+                    of_steps=steps,
+                    peers=int(others.sum()),
+                    named=steps >= LEAST_STEPS,
+                    doubt="" if steps >= LEAST_STEPS else "few_steps",
+                    excess=removed if len(removed) else None,
+                    program=program,
+                )
+            )
+    return late
 
 
-def _late_stage(run: RunData, rank: int, excess: float, z: float, waited: Float64, peers: int) -> SlowRank:
-    steps, program = int(np.count_nonzero(~np.isnan(waited))), usual_program(run, rank)
-    rows = run.rows(rank)
-    first = next((at for at, each in enumerate(run.programs[rank].tolist()) if each == program), -1)
-    removed = np.zeros(int(np.count_nonzero(rows.step == first)), np.float32)
-    removed[:1] = excess
-    doubt = "few_steps" if steps < LEAST_STEPS else ""
-    return SlowRank(
-        rank=rank,
-        late_ns=excess,
-        z=z,
-        diagnosis=StragglerCause("input", None, excess),
-        position=0 if len(removed) else None,
-        steps=int(np.count_nonzero(waited >= excess / 2)),
-        of_steps=steps,
-        peers=peers,
-        named=not doubt,
-        doubt=doubt,
-        excess=removed if len(removed) else None,
-        program=program,
-    )
+def _before_first(run: RunData, rank: int, program: int, ns: float) -> Float32:
+    """Shape (positions,): all of an excess before the first collective of the steps with a program."""
+    step = next((at for at, each in enumerate(run.programs[rank].tolist()) if each == program), -1)
+    excess = np.zeros(int(np.count_nonzero(run.rows(rank).step == step)), np.float32)
+    excess[:1] = ns
+    return excess
