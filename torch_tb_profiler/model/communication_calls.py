@@ -119,12 +119,12 @@ class _Anchors:
         self._operation[around[only]] = ranges[only]
 
     def of(self, node: Int32) -> Int32:
-        """The operation that each node belongs to; -1 for none."""
+        """Return the operation that each node belongs to; -1 for none."""
         anchor = nearest(self._tree.parent, self._is_anchor, node)
         return np.where(anchor >= 0, self._operation[anchor], -1).astype(np.int32) if len(self._tree) else anchor
 
     def around(self, node: Int32) -> Int32:
-        """The nearest anchor outside of each node; -1 for none."""
+        """Return the nearest anchor outside of each node; -1 for none."""
         return nearest(self._tree.parent, self._is_anchor, self._tree.parent[node])
 
     def by_external_id(self, trace: Trace, kernels: CollectiveKernels, chosen: Int64) -> Int32:
@@ -244,7 +244,7 @@ class _Builder:
         self._spans.append([self._spans_of_kernels[kernel] for kernel in kernels])
 
     def _operator_around(self, kernels: list[int]) -> str:
-        """The innermost operator around the launch of the first kernel that names a collective; empty without one.
+        """Name the innermost operator around the launch of the first kernel that names a collective; empty without one.
 
         All kernels of RCCL have one name (`ncclDevKernel_Generic`), and older torch writes no arguments of collectives.
         """
@@ -283,7 +283,7 @@ class _Builder:
         )
 
     def _arguments_at(self, rows: Iterable[int]) -> int:
-        """The first of these events that has the arguments of a collective, as a row of `trace.collectives`."""
+        """Find the first of these events that has the arguments of a collective, as a row of `trace.collectives`."""
         return next((self._arguments[row] for row in rows if row in self._arguments), -1)
 
     def _sizes(self, node: int, parameters: int, arguments: int) -> tuple[str, int, int]:
@@ -325,7 +325,7 @@ class _Builder:
         return found
 
     def _group_told(self, *told: int) -> ProcessGroup:
-        """The group that arguments tell of, `_OF_GROUP`, if there are any."""
+        """Return the group that the arguments (`_OF_GROUP`) name, if there are any."""
         if told:
             texts = self._trace.strings
             group, description, listed, size = told

@@ -142,13 +142,13 @@ ELEMENT_BYTES = {
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> str:
-    """The kind of a collective from what torch calls it, from its host range or from its kernel."""
+    """Classify a collective by what torch calls it, by its host range or by its kernel."""
     letters = re.sub(r"[^a-z]", "", name[:MOST].lower())
     return next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(letters)), UNKNOWN_KIND)
 
 
 def library_of_kernel(name: str) -> str | None:
-    """The library of communication that a kernel belongs to; None: of none, or not known."""
+    """Return the library of communication that a kernel belongs to; None if it belongs to none, or is unknown."""
     family = family_of(name)
     if family is None or family.kind is not Kind.COMMUNICATION:
         return None
@@ -206,7 +206,7 @@ def volume(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
 
 @lru_cache(maxsize=1024)
 def input_bytes(dims: str, types: str) -> tuple[str, int]:
-    """The type of the first input that has one, and bytes of all of them; -1 when a tensor's type is not known."""
+    """Return the type of the first input that has one, and the bytes of all; -1 when a tensor's type is unknown."""
     try:
         shapes, names = json.loads(dims or "[]"), json.loads(types or "[]")
     except ValueError:
@@ -226,7 +226,7 @@ def input_bytes(dims: str, types: str) -> tuple[str, int]:
 
 
 def _elements(shape: npt.ArrayLike | Sequence[Any]) -> int:
-    """Number of elements of a shape, or of a list of shapes."""
+    """Count the elements of a shape, or of a list of shapes."""
     if not isinstance(shape, list):
         return 0
     if any(isinstance(part, list) for part in shape):

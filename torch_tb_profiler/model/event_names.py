@@ -38,7 +38,7 @@ _BUILT_IN = lazy_pattern(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:
 
 
 def frame_label(name: str) -> str:
-    """What a frame does before where it stands: `/home/me/train.py(12): main` → `main (train.py:12)`.
+    """Put the function of a frame before its place: `/home/me/train.py(12): main` → `main (train.py:12)`.
 
     `nn.Module: Linear_3` → `Linear_3`, `<built-in method mm of type object at 0x7f>` → `mm (built-in)`; other names are
     kept.

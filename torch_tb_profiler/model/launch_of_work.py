@@ -192,7 +192,7 @@ def _joined(
 
 
 def _of_several(trace: Trace, order: Int64, keys: Int64, first: Int64, several: Int64, unique: bool) -> Int64:
-    """The call that started each piece of work of which several calls have the id.
+    """Choose the call that started each piece of work whose id several calls have.
 
     order, keys   calls by id, then by start, and their ids
     first         shape (several,): where the calls of its id begin
@@ -249,7 +249,7 @@ _ONE_KERNEL = lazy_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel(?!\w*Mu
 
 
 def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> LaunchOfWork:
-    """The same with at most one kernel for each call that launches one.
+    """Leave at most one kernel to each call that launches one.
 
     is_outer   shape (launches,): calls that are not inside another one
     """

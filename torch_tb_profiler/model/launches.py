@@ -172,7 +172,7 @@ def is_work(trace: Trace) -> Bool:
 
 
 def launched_in(trace: Trace, device: DeviceLinks, start: Int64, end: Int64) -> tuple[Int64, Int64]:
-    """The positions in `Trace.device_work` of what was launched in one of some windows of the host, and in which.
+    """Find what was launched in some windows of the host: positions in `Trace.device_work`, and the window of each.
 
     start, end   shape (windows,), ascending; of two neighbours the first may end 1 ns after the second begins
     Returns two arrays of one shape.

@@ -62,11 +62,11 @@ class Model:
         self.selected = chosen[1] if chosen else None
 
     def with_steps(self, choice: StepChoice) -> Model:
-        """The same trace with steps found another way; the structure is shared."""
+        """Find steps another way in the same trace; the structure is shared."""
         return self if choice == self.step_choice else Model(self.trace, choice, self.structure)
 
     def of_steps(self, wanted: StepRange | None) -> Model:
-        """The same trace with only what belongs to some of its steps selected. Raises UnknownStep."""
+        """Select what belongs to some of the steps. Raises UnknownStep."""
         if wanted is None:
             return self
         steps = steps_within(self.steps, positions(self.steps, wanted))
@@ -82,7 +82,7 @@ class Model:
         return self.structure.parts.get(key, lambda: Model(self.trace, self.step_choice, self.structure))
 
     def of_overview(self) -> Model:
-        """The same with the steps of the old plugin's /overview, for that alone.
+        """Take the steps of the old plugin's /overview, for that alone.
 
         They begin elsewhere (`Steps.overview_start`), and without marks the whole trace is one.
         """
@@ -92,7 +92,7 @@ class Model:
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
     def apart(self) -> Model:
-        """The same, with `answers` of its own beside those known here, to be cleared when they are not needed."""
+        """Copy the model with `answers` of its own beside those known here, to be cleared when they are not needed."""
         same = copy(self)
         same.answers = Memo(beside=self.answers)
         return same
@@ -143,7 +143,7 @@ class Model:
 
     @part
     def device_work(self) -> DeviceWork:
-        """What ran on devices."""
+        """Return the selected device work."""
         work, selection = self.trace.device_work, self._selection
         return work if selection is None or selection.work.is_all else work.take(selection.work.kept)
 
@@ -191,7 +191,7 @@ class Model:
 
     @part
     def communications(self) -> Communications:
-        """What this rank sent and received."""
+        """Return what this rank sent and received."""
         if self._selection is None:
             return self.structure.communications
         kernels = kernels_of_collectives(self.trace.events, self.device_work, self.launches, self.device_links)
@@ -209,7 +209,7 @@ class Model:
 
     @part
     def steps(self) -> Steps:
-        """The steps, or those that were chosen; none of a program that is not known."""
+        """Return the steps, or those that were chosen; none of an unknown program."""
         if self.foreign_program is not None:
             return Steps.none()
         if self._chosen_steps is not None:
@@ -218,7 +218,7 @@ class Model:
 
     @part
     def notes(self) -> tuple[Note, ...]:
-        """What a user should know about what is selected: what the reader noted, then what the structure shows."""
+        """List what a user should know about the selection: the notes of the reader, then those of the structure."""
         selection = self._selection
         clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
         calls_recorded, processes = len(self.trace.launches) > 0, self.structure.launch_of_work.processes

@@ -49,7 +49,7 @@ def lightning_hooks(model: Model) -> Int32:
 
 
 def module_name(text: str) -> str:
-    """The name to show of a module event: `Linear_3`, or the path that Lightning gives."""
+    """Return the name of a module event to show: `Linear_3`, or the path that Lightning gives."""
     if text.startswith(LIGHTNING_MODULE):
         kind, separator, path = text.removeprefix(LIGHTNING_MODULE).partition(": ")
         return path if separator else kind

@@ -106,7 +106,7 @@ def _most(repeat: str) -> int:
 
 
 def _set(source: str, at: int) -> tuple[str, int]:
-    """What stands between brackets, from behind the first on, and where it ends."""
+    """Translate what stands between brackets, from behind the first on; return it and its end."""
     begin = "["
     if source.startswith("^", at):
         begin, at = "[^", at + 1
@@ -145,7 +145,7 @@ def _in_set(character: str) -> str:
 
 
 def _character(text: str, b: str = "b") -> str:
-    """What a character or an escape stands for; `b`: for the escape of that letter."""
+    """Return what a character or an escape stands for; `b`: for the escape of that letter."""
     if text[0] != "\\" or len(text) == 1:
         return text
     if text[1] in "xu":
@@ -196,7 +196,7 @@ class TimedPattern:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raises PatternError, with the reason, for what is not a regular expression that is taken."""
+    """Raise PatternError, with the reason, for a text that is no allowed regular expression."""
     _timed(pattern)
 
 

@@ -118,7 +118,7 @@ def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
 
 
 def _without_number(text: str, which: int) -> str:
-    """The text without its last (-1) or first (0) number; nothing without a number, or where it is nothing else."""
+    """Drop the last (-1) or first (0) number of a text; return nothing where there is none, or nothing else."""
     numbers = list(_DIGITS.finditer(text))
     if not numbers:
         return ""
@@ -175,11 +175,11 @@ class _Ids:
         self._only = np.where(several == 1, first_at(self._key // count, self._key % count, len(self._known)), -1)
 
     def only_process(self, ids: Int64) -> Int64:
-        """The process that alone has an id; -1 for none."""
+        """Return the process that alone has an id; -1 for none."""
         return take_known(self._only, find(self._known, ids))
 
     def take(self, ids: Int64, process: int) -> None:
-        """What a process has launched with these ids fits nothing else."""
+        """Give these ids to a process: they fit no other."""
         at = self._at(ids, process)
         self._free[at[at >= 0]] = False
 

@@ -58,7 +58,7 @@ def is_of_ascend(trace: Trace) -> bool:
 
 
 def foreign_program(trace: Trace) -> str | None:
-    """The program, `OTHER` for one that is not known; None for a trace with anything of torch in it."""
+    """Name the program, `OTHER` for an unknown one; None for a trace with anything of torch in it."""
     events, strings = trace.events, trace.strings
     processes = {track.process_name for track in trace.tracks if track.process_name}
     if not (events.phase != Phase.METADATA).any() or _KEYS & trace.header.raw.keys() or is_of_ascend(trace):
@@ -102,7 +102,7 @@ def has_device_work(trace: Trace) -> bool:
 
 
 def evidence_of_device(trace: Trace, operator_node: Int32) -> DeviceEvidence | None:
-    """The clearest sign that a program used a device, in a trace without device work; None without one.
+    """Return the clearest sign that a program used a device, in a trace without device work; None without one.
 
     operator_node   shape (launches,): the innermost operator around each call of a device's API, -1 for none
     Calls that the profiler makes itself are no sign: it counts the devices, reads their properties, and waits for them

@@ -30,7 +30,7 @@ class RowNumbering:
     """
 
     def __init__(self, selected: Bool, parent: Int32 | None = None) -> None:
-        """selected: of each row or node; parent: of the nodes of a tree."""
+        """Keep the selected rows or nodes. parent: of the nodes of a tree."""
         self.kept: Int32 = np.flatnonzero(selected).astype(np.int32)
         self.is_all = len(self.kept) == len(selected)
         self._selected, self._parent = selected, parent
@@ -80,7 +80,7 @@ class Selection:
         return RowNumbering(self._selected[self._structure.trace.device_work.row])
 
     def call_tree(self) -> CallTree:
-        """The selected nodes. `operator` stays an index into `Trace.operators`."""
+        """Select nodes. `operator` stays an index into `Trace.operators`."""
         tree = self._structure.tree
         if not self.nodes.is_all:
             tree = tree.take(self.nodes.kept)
@@ -89,7 +89,7 @@ class Selection:
         return tree if self.frames.is_all else tree.with_columns(frame=self.frames.of(tree.frame))
 
     def frame_tree(self) -> FrameTree:
-        """The selected frames."""
+        """Select frames."""
         if self.frames.is_all:
             return self._structure.frames
         frames = self._structure.frames.take(self.frames.kept)
@@ -116,7 +116,7 @@ class Selection:
         )
 
     def forward_backward(self) -> ForwardBackward:
-        """The pairs of which both are selected."""
+        """Select the pairs of which both are selected."""
         pairs, rows = self._structure.forward_backward, self._structure.tree.row
         both = self._selected[rows[pairs.forward]] & self._selected[rows[pairs.backward]]
         return ForwardBackward(self.nodes.of(pairs.forward[both]), self.nodes.of(pairs.backward[both]))
@@ -134,7 +134,7 @@ class UnknownStep(ErrorWithReason, ValueError):
 
 
 def positions(steps: Steps, wanted: StepRange) -> slice:
-    """The steps of a range, whichever end is named first. Raises UnknownStep."""
+    """Return the steps of a range, whichever end is named first. Raises UnknownStep."""
     for name in (wanted.first, wanted.last):
         if name not in steps.names:
             raise UnknownStep(because("no_such_step", {"step": name}))
@@ -204,6 +204,6 @@ def step_of_events(structure: Structure, steps: Steps) -> Int64:
 
 
 def _begins_in(steps: Steps, times: Int64) -> Int64:
-    """The step on the host in which each time lies; -1 for none."""
+    """Find the step on the host in which each time lies; -1 for none."""
     place = np.searchsorted(steps.host_start, times, side="right") - 1
     return np.where((place >= 0) & (times < steps.host_end[place]), place, -1)

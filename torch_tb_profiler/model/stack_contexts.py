@@ -37,7 +37,9 @@ class StackContexts(msgspec.Struct, frozen=True):
 
 
 def stack_contexts(model: Model) -> StackContexts:
-    """An annotation is left out while the Python call runs that begins or ends it (record_function's __enter__ and
+    """Find the stack at every moment, of frames, operators and annotations.
+
+    An annotation is left out while the Python call runs that begins or ends it (record_function's __enter__ and
     __exit__): it encloses what lies between.
     """
     found = _Numbering(model)
@@ -102,7 +104,7 @@ class _Numbering:
         return found
 
     def number(self, frame: Int64, call: Int64) -> Int64:
-        """The context of each pair, -1 where there is neither."""
+        """Return the context of each pair, -1 where there is neither."""
         calls, frames = self.calls, self.frames
         if not len(frames):
             return call
@@ -235,7 +237,7 @@ def _tour(tree: Tree) -> _Tour:
 
 
 def _merged(lane: Int32, time: Int64) -> Int64:
-    """The order by lane, then time; a stable sort, which is quick for two columns that are in order already."""
+    """Order by lane, then time; a stable sort, which is quick for two columns that are in order already."""
     low = int(time.min())
     span = int(time.max()) - low + 1
     if (int(lane.max()) + 1) * span < 2**62:

@@ -48,7 +48,7 @@ class Memo:
         return key in self._known or (self._beside is not None and key in self._beside)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of `key`; `make` computes it the first time."""
+        """Return the result of `key`; `make` computes it the first time."""
         if key not in self._known:
             if self._beside is not None and key in self._beside:
                 return self._beside.get(key, make)
@@ -56,7 +56,7 @@ class Memo:
         return cast(T, self._known[key])
 
     def put(self, key: Hashable, result: object) -> None:
-        """A result that came from somewhere else."""
+        """Keep a result that came from somewhere else."""
         self._known[key] = result
 
     def clear(self) -> None:
@@ -166,19 +166,19 @@ class Structure:
 
     @part
     def communications(self) -> Communications:
-        """What this rank sent and received."""
+        """Return what this rank sent and received."""
         trace = self.trace
         kernels = kernels_of_collectives(trace.events, trace.device_work, trace.launches, self.device_links)
         return communications(trace, self.tree, kernels)
 
     @part
     def unrecorded_device(self) -> DeviceEvidence | None:
-        """What shows that the program used a device, where the file holds no work of any; None otherwise."""
+        """Return what shows that the program used a device whose work the file lacks; None otherwise."""
         return None if has_device_work(self.trace) else evidence_of_device(self.trace, self.launch_links.operator_node)
 
     @part
     def foreign_program(self) -> str | None:
-        """The program that wrote the trace, empty for one that is not known; None for torch.profiler."""
+        """Name the program that wrote the trace, empty for an unknown one; None for torch.profiler."""
         return foreign_program(self.trace)
 
     def clamped(self, nodes: Int32 | None = None, frames: Int32 | None = None) -> int:

@@ -159,7 +159,7 @@ def distributed(ranks: Sequence[Rank]) -> DistributedRanks:
 
 
 def operation_table(found: DistributedRanks, by_group: bool = True) -> OperationTable:
-    """The operations of every rank by name, and by process group and element type when asked; as first seen."""
+    """Group the operations of every rank by name, with `by_group` by process group and element type, too."""
     rows = [
         row
         for rank, transfer, known in zip(found.ranks, found.matching.transfer, found.matching.is_known, strict=True)
@@ -199,7 +199,7 @@ def operation_table(found: DistributedRanks, by_group: bool = True) -> Operation
 
 
 def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
-    """The last `transfer[operation]` ns of the ranges of each operation: what comes before is waiting."""
+    """Cut the ranges of each operation to their last `transfer[operation]` ns: what comes before is waiting."""
     duration = ranges.end - ranges.start
     through = np.cumsum(duration)
     last = np.searchsorted(ranges.operation, ranges.operation, side="right") - 1
@@ -286,7 +286,7 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
 
 
 def _mean_of_known(values: Int64) -> float | None:
-    """The mean of those that are not below zero, ns; None without any."""
+    """Average the values that are not below zero, ns; None without any."""
     known = values[values >= 0]
     return float(known.mean()) if len(known) else None
 

@@ -147,7 +147,7 @@ RANK = Node(name="rank", make=_rank_of, keep="memory")
 
 
 def distributed_of(subject: RunSubject[Rank]) -> DistributedRanks:
-    """What the ranks say together. Raises NotFound: none of them communicated."""
+    """Compare the ranks. Raises NotFound: none of them communicated."""
     if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
         raise NotFound(because("communication_not_found", {"run": subject.run, "span": subject.span}))
     return distributed(subject.parts)

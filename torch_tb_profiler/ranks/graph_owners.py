@@ -43,12 +43,12 @@ class GraphOwners(msgspec.Struct, frozen=True):
         return len(self.work)
 
     def names(self) -> list[str]:
-        """The operators, annotations or frames that own the nodes."""
+        """Return the operators, annotations or frames that own the nodes."""
         return self.strings.texts(self.name)
 
 
 def graph_owners(model: Model, capture: Model) -> GraphOwners:
-    """The owners of what `model` replays, by the trace in which it was captured.
+    """Find the owners of what `model` replays in the trace in which it was captured.
 
     A capture fits a graph if it has the same kernels in the same order; without names, as CUDA writes it, the same
     number of kernels, copies and fills in the same order. Work of replays that no capture fits is left out.

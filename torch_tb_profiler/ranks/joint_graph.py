@@ -185,7 +185,10 @@ class _Columns(msgspec.Struct, frozen=True):
 
 
 def _of_rank(number: int, graph: Graph, first: int, meets: dict[int, int], time: Int64) -> _Columns:
-    """The edges of a rank; those that left a matched collective leave its meeting. meets: which, by piece of work."""
+    """Return the edges of a rank; those that left a matched collective leave its meeting.
+
+    meets   the meeting of a piece of work
+    """
     source = graph.source + first
     length = unchanged(graph).length.copy()
     transfer = np.full(len(source), -1, np.int64)
@@ -262,7 +265,7 @@ class _Meeting(msgspec.Struct, frozen=True):
 
 
 def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
-    """The collectives that several ranks have."""
+    """Match the collectives that several ranks have."""
     matching = match([each.rank.called for each in ranks])
     found: dict[tuple[int, int], _Meeting] = {}
     for number, each in enumerate(ranks):

@@ -105,7 +105,7 @@ class StepGrid(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, steps: Sequence[Sequence[str]]) -> StepGrid:
-        """steps: names of the steps of each rank. Names that are numbers are ordered as such."""
+        """Order the steps of all ranks by name, numbers as such. steps: names of those of each rank."""
         known = list(dict.fromkeys(name for names in steps for name in names))
         if all(name.isdecimal() and len(name) < 19 for name in known):
             known.sort(key=int)

@@ -185,7 +185,7 @@ def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -
 
 
 def range_of_ranks(summaries: Sequence[RankSummary], name: str, step: str | None = None) -> RangeRankTable:
-    """The ranks that call one range. summaries: may be read anew each time one is taken."""
+    """Compare the ranks that call one range. summaries: may be read anew each time one is taken."""
     found = [
         (of, of.names.index(name))
         for of in (ranges_of_one_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)
@@ -218,7 +218,7 @@ class _Far(msgspec.Struct, frozen=True):
 
 
 def _far(times: Float64, step_ns: float) -> _Far | None:
-    """The rank that differs most from the others. times: shape (3, ranks); NaN where unknown."""
+    """Find the rank that differs most from the others. times: shape (3, ranks); NaN where unknown."""
     found: _Far | None = None
     for time, values in zip(TIMES, times, strict=True):
         z = _deviations(values)

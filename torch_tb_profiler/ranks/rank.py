@@ -133,7 +133,11 @@ MOST_WORKERS_NAMED = 4
 def missing_notes(
     ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]], is_known: Sequence[Bool]
 ) -> Iterator[Note]:
-    """groups: each with the number of its ranks that are here; is_known: of each operation of each rank, as matched."""
+    """Say why an answer about several ranks is partial or empty.
+
+    groups     each with the number of its ranks that are here
+    is_known   per rank, shape (operations,), as matched
+    """
     silent = [rank.worker for rank in ranks if not len(rank.communications)]
     if silent:
         yield note(

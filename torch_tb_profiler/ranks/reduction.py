@@ -163,7 +163,7 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
 
 
 def _heat(run: RunData, grid: StepGrid, waits: RunWaits) -> dict[Metric, Int64]:
-    """What of a wait and a transfer lies outside of computing: at most the exposed communication, waiting first."""
+    """Compute the metrics of all ranks and steps. Exposed waits and transfers are at most the exposed communication."""
     exposed = grid.whole([of.exposed for of in run.steps])
     wait, transfer = grid.whole(waits.wait), grid.whole(waits.transfer)
     # one rank alone tells nothing about waiting
@@ -195,7 +195,7 @@ def _common_steps(grid: StepGrid) -> int:
 
 
 def _without_number(run: RunData) -> int:
-    """Collectives that can belong to no other rank's: sends and receives of unknown partners among them."""
+    """Count collectives that can belong to no other rank's, such as sends and receives of unknown partners."""
     return sum(int(np.count_nonzero(rows.number < 0)) for _, rows in run.each())
 
 
@@ -274,7 +274,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 def encode_result(result: RunResult) -> bytes:
-    """A column file: the answers in its head, the heat maps as columns."""
+    """Make a column file: the answers in its head, the heat maps as columns."""
     shape = next((values.shape for values in result.heat.values()), (0, 0))
     head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=enc_hook)
     heat: dict[str, Any] = {metric: values.ravel().astype(np.int64) for metric, values in result.heat.items()}
@@ -282,7 +282,7 @@ def encode_result(result: RunResult) -> bytes:
 
 
 def decode_result(content: bytes) -> RunResult | None:
-    """What `encode_result` was given; None if it is damaged, or of other code."""
+    """Read what `encode_result` made; None if it is damaged, or of other code."""
     try:
         found = decode_tables(content)
         head = convert(found.header, _Head)

@@ -89,7 +89,7 @@ def _outliers(values: np.typing.NDArray[np.int64]) -> list[int]:
 
 
 def reduced(subject: Summaries) -> RunResult:
-    """The ranks of a question, reduced."""
+    """Reduce the ranks of a question, or read the kept result."""
     return reduction.reduce(subject.parts, subject.loading, subject.failed)
 
 

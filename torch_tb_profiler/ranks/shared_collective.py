@@ -96,7 +96,7 @@ def _times_of(row: int, timeline: Timeline) -> tuple[int, int]:
 
 
 def _operation_at(found: Communications, start: int, end: int) -> int | None:
-    """The operation of a kernel, of a call on the host, or of something inside of such a call."""
+    """Find the operation of a kernel, of a call on the host, or of something inside such a call."""
     of, ranges = found.operations, found.ranges
     kernels = np.flatnonzero((ranges.start == start) & (ranges.end == end))
     if len(kernels):
@@ -108,7 +108,7 @@ def _operation_at(found: Communications, start: int, end: int) -> int | None:
 
 
 def _member(asked: RankTimeline, rank: Rank, operation: int) -> CollectiveMember:
-    """The first slice of an operation: its kernel, else its call."""
+    """Locate the first slice of an operation: its kernel, else its call."""
     found = rank.communications
     ranges = np.flatnonzero(found.ranges.operation == operation)
     if len(ranges):

@@ -200,7 +200,7 @@ class RankSummary:
 
 
 def summarize(model: Model, worker: str) -> RankSummary:
-    """What the reduction needs of a trace. All of its steps count."""
+    """Collect what the reduction needs of a trace. All of its steps count."""
     head, tables = collected(model, worker)
     return of_tables(RankHead(**head), tables)
 
@@ -211,13 +211,13 @@ def of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSumma
 
 
 def encode(summary: RankSummary) -> bytes:
-    """A column file. The same summary gives the same columns; packed bytes may differ."""
+    """Make a column file. The same summary gives the same columns; packed bytes may differ."""
     tables = {kind.table_name: _narrow(summary.tables[kind].columns()) for kind in TABLES}
     return encode_tables(NamedTables({"head": msgspec.to_builtins(summary.head)}, [], tables))
 
 
 def decode(content: bytes) -> RankSummary:
-    """What `encode` was given. Raises ColumnFileError, then and when a table is read; ValueError for another file."""
+    """Read what `encode` made. Raises ColumnFileError, now or when a table is read; ValueError for another file."""
     found = StoredTables(content)
     try:
         head = convert(found.header.get("head"), RankHead)
@@ -229,22 +229,22 @@ def decode(content: bytes) -> RankSummary:
 
 
 def write(summary: RankSummary, path: Path) -> None:
-    """Raises OSError."""
+    """Write a column file. Raises OSError."""
     path.write_bytes(encode(summary))
 
 
 def read(path: Path) -> RankSummary:
-    """Raises OSError, ColumnFileError and ValueError."""
+    """Read a column file. Raises OSError, ColumnFileError and ValueError."""
     return decode(path.read_bytes())
 
 
 def renamed(summary: RankSummary, worker: str) -> RankSummary:
-    """The same under another worker's name."""
+    """Copy a summary under another worker's name."""
     return replace(summary, head=structs.replace(summary.head, worker=worker))
 
 
 def decode_named(content: bytes, worker: str) -> RankSummary | None:
-    """What was kept of a trace without the name of its worker; None if it is damaged."""
+    """Read what was kept of a trace without the name of its worker; None if it is damaged."""
     try:
         return renamed(decode(content), worker)
     except (ColumnFileError, ValueError):
@@ -277,7 +277,7 @@ class _Stored(Mapping[type[Table], Table]):
         return self._known[kind]
 
     def _check(self, table: Table) -> None:
-        """Raises ColumnFileError: what a column points to is not there."""
+        """Check that indices point to something. Raises ColumnFileError."""
         for declared in table.schema():
             if declared.unit.startswith(_INDEX) and len(table):
                 name, _, missing = declared.unit.removeprefix(_INDEX).partition(",")

@@ -82,7 +82,7 @@ def step_programs(of: CalledOperations, steps: int) -> Int64:
 
 
 def _hashes(texts: Sequence[str]) -> np.typing.NDArray[np.uint64]:
-    """The same in every process."""
+    """Hash each text to a number that is the same in every process."""
     return np.array([zlib.crc32(text.encode()) for text in texts], np.uint64)
 
 
@@ -102,7 +102,7 @@ _OF_COLLECTIVES = ("c10d::", "record_param_comms", "gloo:", "nccl:", "mpi:", "uc
 
 
 def collected(model: Model, worker: str) -> tuple[Columns, dict[str, Columns]]:
-    """The head, and the columns of each table of `summary.TABLES`."""
+    """Collect the head, and the columns of each table of `summary.TABLES`."""
     work, work_names = _work(model)
     ranges = ranges_by_step(model, MOST_RANGES)
     found = model.communications
@@ -177,7 +177,7 @@ def _steps(model: Model) -> Columns:
 
 
 def _memory(model: Model) -> Int64:
-    """The most bytes in use on a device, else on the host, in each step; -1 where not recorded."""
+    """Return the most bytes in use on a device, else on the host, in each step; -1 where not recorded."""
     memory, steps = model.memory, model.steps
     on_device = memory.device_type > 0
     chosen = np.flatnonzero((on_device if on_device.any() else ~on_device) & (memory.total_allocated >= 0))
@@ -233,7 +233,7 @@ def _rows(model: Model, found: Communications, start: Int64) -> Int64:
 
 
 def _place_at(starts: Int64, wanted: Int64) -> Int64:
-    """A position where each wanted start stands, -1 for none."""
+    """Find a position of each wanted start, -1 for none."""
     order = np.argsort(starts, kind="stable")
     at = np.searchsorted(starts[order], wanted)
     inside = np.minimum(at, max(len(starts) - 1, 0))

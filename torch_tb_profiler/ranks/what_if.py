@@ -85,7 +85,7 @@ def replay_rank(model: Model, worker: str) -> ReplayRank:
 def joint_what_if(
     ranks: Sequence[ReplayRank], changes: Sequence[Change], workers: Collection[str] | None = None
 ) -> JointWhatIf:
-    """The steps of all ranks after all of some changes, on all ranks or on those of some workers.
+    """Replay the steps of all ranks after some changes, on all ranks or on those of some workers.
 
     Raises ValueError for a factor that is no number.
     """
@@ -117,7 +117,7 @@ def joint_what_if(
 def _effects(
     ranks: Sequence[ReplayRank], changes: Sequence[Change], workers: Collection[str] | None
 ) -> list[list[Effect]]:
-    """What the changes do on each rank."""
+    """List the effects of the changes on each rank."""
     level: list[Effect] = []
     if any(isinstance(change, NoStraggler) for change in changes):
         level = without_straggler([(each.trace, each.graph) for each in ranks])
@@ -203,7 +203,7 @@ def _factors(ns: Float64, least: float) -> Float64:
 
 
 def spent_of(trace: Trace, graph: Graph) -> Spent:
-    """What the steps of a rank are spent on. Host time of collectives is left out: a part of it is waiting."""
+    """Sum what the steps of a rank are spent on. Host time of collectives is left out: a part of it is waiting."""
     host, items, steps = graph.host, graph.items, len(graph.steps)
     until = int(graph.steps.end[-1]) if steps else 0
     counts = graph.lane_counts[graph.pieces.edge] & (graph.pieces.end <= until)

@@ -177,6 +177,6 @@ _FIRST = FirstMatch(pattern for pattern, _ in _PATTERNS)
 
 @kept_by_name
 def family_of(name: str) -> Family | None:
-    """The family of a kernel by its name; None: unknown."""
+    """Look up the family of a kernel by its name; None: unknown."""
     place = _FIRST(plain_name(name))
     return None if place is None else _PATTERNS[place][1]

@@ -83,7 +83,7 @@ class Family(msgspec.Struct, frozen=True):
 
 
 def of_kind(kind: Kind, library: str, tensor_cores: bool | None, patterns: str, also: Kind | None = None) -> Family:
-    """A family, with its patterns in one text."""
+    """Make a family, with its patterns in one text."""
     return Family(kind, library, tensor_cores, tuple(patterns.split()), also)
 
 
@@ -105,7 +105,7 @@ class FirstMatch:
         self._search: dict[int, Callable[[str], object]] = {}
 
     def __call__(self, text: str) -> int | None:
-        """The place of the first pattern that is found in a text; None: of none.
+        """Return the place of the first pattern that is found in a text; None without any.
 
         Raises ValueError for a pattern with a `|` outside of groups.
         """
@@ -139,7 +139,7 @@ def grams_of(text: str) -> set[str]:
 
 
 def literal_of(pattern: str) -> str:
-    """The longest text that all matches contain, in lower case: outside of groups, classes and optional parts."""
+    """Return the longest text that all matches contain, lower case: outside of groups, classes and optional parts."""
     text = _CLASS.sub(" ", pattern)
     while (shorter := _GROUP.sub(" ", _AS_IT_IS.sub(r"\1", text), count=1)) != text:
         text = shorter
@@ -157,7 +157,7 @@ _ENTRY_BYTES = 100
 
 
 def kept_by_name(of_name: Callable[[str], T]) -> Callable[[str], T]:
-    """A function that is asked again and again about the same names, and returns one of few values.
+    """Remember the results of a function that is asked again and again about the same names.
 
     A bound on the number of names would not do: with one name more than that, asked one after the other, nothing is
     found that was kept, and a bound far above what traces have would keep names of any length.

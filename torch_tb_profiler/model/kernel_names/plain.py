@@ -103,7 +103,7 @@ def _unmangled(name: str, at: int) -> str:
 
 
 def _identifiers(name: str, at: int) -> tuple[list[str], int]:
-    """Identifiers that directly follow each other, each with its length before it; and where they end."""
+    """Read identifiers that directly follow each other, each with its length before it; return them and their end."""
     parts = []
     while found := _IDENTIFIER.match(name, at):
         at = found.end() + int(found[1])

@@ -97,7 +97,7 @@ def _of_template(plain: str) -> str:
 
 
 def _functor(text: str, depth: int) -> str:
-    """What an argument does: `BinaryFunctor<float, float, float, MulFunctor<float>>` → `MulFunctor<float>`."""
+    """Name what an argument does: `BinaryFunctor<float, float, float, MulFunctor<float>>` → `MulFunctor<float>`."""
     head, arguments = _split(text)
     name = "" if head.endswith("::") else _qualified(head)[1]  # cut off
     of_lambda = _LAMBDA.findall(text)
@@ -115,12 +115,12 @@ def _is_boring(argument: str) -> bool:
 
 
 def _types(arguments: list[str]) -> list[str]:
-    """The first type among arguments: at most one."""
+    """Return the first type among arguments: at most one."""
     return [argument.replace(" const", "") for argument in arguments if _TYPE.match(argument)][:1]
 
 
 def _element_types(arguments: list[str]) -> list[str]:
-    """The element type among the arguments of a kernel's own template: at most one.
+    """Return the element type among the arguments of a kernel's own template: at most one.
 
     Kernels have a further type for their indices. So an integer of 32 or 64 bits is the element type only if another
     such type follows, and no element is opaque (`OpaqueType<2u>` stands for all types of two bytes).
@@ -137,7 +137,7 @@ def _with(name: str, arguments: list[str]) -> str:
 
 
 def _qualified(head: str) -> tuple[str, str]:
-    """The outermost namespace, `""` where it says nothing, and the name itself."""
+    """Split a name into its outermost namespace, `""` where it says nothing, and the name itself."""
     parts = [part for part in head.split("::") if part]
     if len(parts) < 2:
         return "", head

@@ -109,7 +109,7 @@ class GraphReplays(msgspec.Struct, frozen=True):
 
 
 def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
-    """The calls between …StreamBeginCapture and …StreamEndCapture of their thread that ran nothing."""
+    """Find the calls between …StreamBeginCapture and …StreamEndCapture of their thread that ran nothing."""
     events, launches = trace.events, trace.launches
     name, track, start = events.name[launches.row], events.track[launches.row], events.start[launches.row]
     begins = _named(trace, name, lambda text: "StreamBeginCapture" in text)
@@ -137,7 +137,7 @@ def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
 
 
 def replays_of(trace: Trace, links: DeviceLinks) -> GraphReplays:
-    """The device work of graph launches."""
+    """Collect the device work of graph launches."""
     events, work = trace.events, trace.device_work
     replays = _named(trace, events.name[trace.launches.row], _REPLAY.match)
     is_node = take_known(replays, links.launch, missing=0) & (links.launch >= 0)
@@ -192,7 +192,7 @@ def _best(
 
 
 def _aligned(wanted: Int64, offered: Int64) -> Int64:
-    """The place of each wanted value in a sequence that may lack some, or have more; -1 for none."""
+    """Place each wanted value in a sequence that may lack some, or have more; -1 for none."""
     match = np.full(len(wanted), -1, np.int64)
     shorter = min(len(wanted), len(offered))
     if shorter < LEAST_AGREEING * max(len(wanted), len(offered)):
@@ -215,7 +215,7 @@ def _aligned(wanted: Int64, offered: Int64) -> Int64:
 
 
 def _times(which: Int64, track: Int32, start: Int64) -> Int64:
-    """Calls by track, then start."""
+    """Order calls by track, then start."""
     return which[np.lexsort((start[which], track[which]))]
 
 

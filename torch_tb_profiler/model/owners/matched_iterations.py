@@ -31,7 +31,7 @@ _MOST_STRETCHES = 256
 
 
 def match_iterations(trace: Trace, launch: Int32, asked: Bool, owner: Int32) -> Int32:
-    """The like of each piece of device work that is asked for, -1 for none and for all others.
+    """Match each piece of wanted device work with the same work of another iteration; -1 for none and for all others.
 
     launch   shape (device work,): -1 for those that have none
     asked    shape (device work,): which are launched before the recording
@@ -112,7 +112,7 @@ def _stretch(what: Int64, upto: int, found: Int64, owner: Int32) -> int:
 
 
 def _shifts(what: Int64, upto: int, count: int) -> Int64:
-    """The distances at which the piece before `upto` occurs again from `count` on, with most of what is around it."""
+    """List the distances at which the piece before `upto` recurs from `count` on, with most of what is around it."""
     last = upto - 1
     found = np.flatnonzero(what[count:] == what[last])[:_MOST_LOOKED_AT] + count - last
     for step in range(1, _SEED):

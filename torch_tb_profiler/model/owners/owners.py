@@ -28,7 +28,7 @@ KEYS = ("module_fqn", "fqn", "module", "name")
 
 
 def named_by(annotation: str) -> str | None:
-    """What a text of `DeviceWork.annotation` names; None for nothing."""
+    """Return what a text of `DeviceWork.annotation` names; None for nothing."""
     try:
         said: Any = msgspec.json.decode(annotation) if annotation.startswith("{") else {}
     except (msgspec.DecodeError, RecursionError):
@@ -51,7 +51,7 @@ class Owners(Table):
 
 
 def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwners) -> Owners:
-    """`calls`: the owners of the launches."""
+    """Attribute all device work. `calls`: the owners of the launches."""
     work = trace.device_work
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
     how, reason = np.zeros((2, len(work)), np.uint8)
@@ -92,7 +92,7 @@ def _captured(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Int32:
 
 
 def names_of(trace: Trace, calls: CallOwners, call: Int32) -> Int32:
-    """The name of what owns some calls, a string code; -1 where only the thread is known."""
+    """Return the name of the owner of some calls, a string code; -1 where only the thread is known."""
     known = calls.how[call] != OwnerKind.THREAD
     return np.where(known, trace.events.name[calls.row[call]], -1)
 

@@ -45,12 +45,12 @@ def profiler_step(host: Host) -> HostSteps | None:
 
 
 def inference_engine(host: Host) -> HostSteps | None:
-    """What vLLM, SGLang and xDiT write around one pass of the model."""
+    """Find what vLLM, SGLang and xDiT write around one pass of the model."""
     return host.steps(host.annotations(ENGINE_STEP.match))
 
 
 def training_framework(host: Host) -> HostSteps | None:
-    """What Lightning, Transformers and MMEngine write around one batch."""
+    """Find what Lightning, Transformers and MMEngine write around one batch."""
     return host.steps(host.annotations(FRAMEWORK_STEP.search))
 
 
@@ -82,7 +82,7 @@ _PASSES = "prefill, decode"
 
 
 def repeated_annotation(host: Host) -> HostSteps | None:
-    """The annotation that repeats at the top of a thread and covers most of the trace, at least half.
+    """Find the annotation that repeats at the top of a thread and covers most of the trace, at least half.
 
     It covers its own time and that of the device work that was launched in it. `step 1`, `step 2`, … are the same
     annotation, as are `prefill` and `decode` of a loop.
@@ -94,7 +94,7 @@ def repeated_annotation(host: Host) -> HostSteps | None:
 
 
 def _key(text: str) -> str:
-    """The name of an annotation, without its number when iterations are numbered; one name for passes of a loop."""
+    """Strip the number of an annotation of numbered iterations; give passes of a loop one name."""
     if _PASS.fullmatch(text):
         return _PASSES
     numbered = unnumbered(text)

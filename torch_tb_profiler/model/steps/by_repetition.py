@@ -135,7 +135,7 @@ class _Launched(msgspec.Struct, frozen=True):
 
 
 def _digests(names: Int32, first: Int64) -> Int64:
-    """A number for each stretch of names that begins at `first`; different stretches hardly ever have the same one."""
+    """Hash each stretch of names that begins at `first`; different stretches hardly ever have the same number."""
     place = np.arange(len(names)) - np.repeat(first, np.diff(np.append(first, len(names))))
     with np.errstate(over="ignore"):
         mixed = (names.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

@@ -49,7 +49,7 @@ PATTERN_RULE = "pattern"
 
 
 def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepChoice | None = None) -> Steps:
-    """The steps of a trace, by the chosen rule or the first that fits; empty if nothing in it has a duration.
+    """Find the steps of a trace by the chosen rule or the first that fits; empty if nothing in it has a duration.
 
     A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule, for a
     pattern that is not a regular expression, and for one that takes too long.
@@ -75,7 +75,7 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
 
 
 def _matching(pattern: str) -> Rule:
-    """A person's pattern, which may have come with a link, must not hold the server."""
+    """Make a rule of a person's pattern. It may have come with a link, and must not hold the server."""
     check_pattern(pattern)
 
     def find(host: Host) -> HostSteps | None:

@@ -51,7 +51,7 @@ class Host(msgspec.Struct, frozen=True):
         return rows[np.argsort(events.start[rows], kind="stable")].astype(np.int32)
 
     def steps(self, rows: Int32, names: list[str] | None = None) -> HostSteps | None:
-        """Steps of annotations; one that begins inside the one before it is not a step of its own."""
+        """Make steps of annotations; one that begins inside the one before it is no step of its own."""
         if not len(rows):
             return None
         outer = outermost(self.trace.events.start[rows], self.trace.events.end[rows])
@@ -87,7 +87,7 @@ class Host(msgspec.Struct, frozen=True):
         return None
 
     def from_starts(self, starts: Int64, last: int, track: int, label: str) -> HostSteps:
-        """Steps that begin at given times, each where the one before ends.
+        """Make steps that begin at given times, each where the one before ends.
 
         The last ends with what a thread began, at the top, within the usual time of a step; not before `last`.
         """
@@ -100,7 +100,7 @@ class Host(msgspec.Struct, frozen=True):
         return HostSteps(names, starts, np.append(starts[1:], end), [label] * len(starts))
 
     def coverage(self, steps: HostSteps) -> float:
-        """The part of the trace that steps cover with their own time and that of the device work they launched, 0…1."""
+        """Return the part of the trace that steps cover with their own time and the device work they launched, 0…1."""
         extent = self.extent()
         if extent is None:
             return 0.0

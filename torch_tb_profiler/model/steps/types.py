@@ -13,7 +13,7 @@ _DIGITS = lazy_pattern(r"\d+")
 
 
 def unnumbered(label: str) -> str:
-    """`iteration #` of `iteration 17`."""
+    """Strip the number: `iteration #` of `iteration 17`."""
     return _DIGITS.sub("#", label)
 
 

@@ -22,7 +22,7 @@ WAITED_SHARE = 0.25
 
 
 def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
-    """Steps with their periods; a last one that was cut off is left out. There is at least one.
+    """Give steps their periods; a last one that was cut off is left out. There is at least one.
 
     E_k = max(end of the mark, end of the last work launched in it, E_{k-1}); the period of step k is E_{k-1} … E_k.
 
@@ -162,7 +162,7 @@ def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:
 
 
 def _earlier_end(trace: Trace, own: Bool, of_no_step: Bool) -> int:
-    """The end of the last work of no step that had ended before any `own` work began, on whatever stream."""
+    """Return the end of the last work of no step that had ended before any `own` work began, on whatever stream."""
     rows = trace.device_work.row
     if not own.any():
         return _NEVER

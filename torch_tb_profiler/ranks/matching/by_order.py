@@ -104,7 +104,7 @@ def line_through(at: Int64, offset: Int64, wanted: Int64) -> Int64:
 
 
 def _densest(values: Int64) -> float:
-    """The middle of the shortest stretch that holds half of the values."""
+    """Return the middle of the shortest stretch that holds half of the values."""
     ordered = np.sort(values)
     half = (len(ordered) + 1) // 2
     width = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
@@ -204,7 +204,7 @@ def _equal_counts(found: RunCommunications, rows: Int64, looks: Int64) -> _Count
 
 
 def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
-    """The numbers of a group's rows, and those of what can be aligned with the rank that has most numbers."""
+    """Return the numbers of a group's rows, with those that can be aligned with the rank that has most numbers."""
     number = number.copy()
     ranks = np.unique(rank).tolist()
     reference = np.flatnonzero(rank == max(ranks, key=lambda each: np.count_nonzero(number[rank == each] >= 0)))

@@ -187,7 +187,7 @@ class Join:
             numbers[rows] = found
 
     def _look(self, of: CalledOperations, codes: Int64) -> _Look:
-        """What the collectives of a rank look like: mostly that of a rank before, in the same arrays."""
+        """Return the signature of a rank's collectives: mostly that of an earlier rank, in the same arrays."""
         sizes = tuple(self.groups[code].size for code in codes[:-1].tolist())
         first = {code: at for at, code in reversed(list(enumerate(codes[:-1].tolist())))}
         texts = (of.dtypes, of.names, of.steps, sizes, [first[code] for code in codes[:-1].tolist()])
@@ -243,7 +243,7 @@ class Join:
         return _Known(by_order, by_id, key, *columns, np.empty(0, np.int32), none, none.copy())
 
     def _pairs(self, at: int, of: CalledOperations, rows: Int64) -> list[tuple[Hashable, Int64]]:
-        """Sends and receives of a group by who sends and who receives."""
+        """Split sends and receives of a group by sender and receiver."""
         if not len(rows) or of.number < 0:
             return []
         members = self.groups[at].ranks
@@ -263,7 +263,7 @@ class Join:
         return any(bool((of.place(some) >= 0).any()) for of in self._known.values() if of.by_id)
 
     def _join(self, key: Hashable, mine: _Known, free: Bool) -> Int64 | None:
-        """The numbers of a rank's collectives of a group; None if they contradict what is known."""
+        """Return the numbers of a rank's collectives of a group; None if they contradict what is known."""
         known = self._known.get(key)
         if known is None and mine.by_id and self._is_known_elsewhere(mine.key):
             return None
@@ -304,12 +304,12 @@ class Join:
 
 
 def group_key(of: ProcessGroup) -> tuple[object, ...]:
-    """What tells a process group from others."""
+    """Return what distinguishes a process group from others."""
     return of.name, of.ranks or of.description
 
 
 def _numbers_of(identity: Int64, sequence: Int64) -> Int64 | None:
-    """What numbers the collectives of a group, empty if nothing does; None if some have none, or the same one."""
+    """Return the numbers of a group's collectives, empty without any; None if some lack one, or share one."""
     by_id, by_sequence = identity >= 0, sequence >= 0
     if by_id.all():
         numbers = identity
@@ -326,7 +326,7 @@ def _numbers_of(identity: Int64, sequence: Int64) -> Int64 | None:
 
 
 def _in_step(step: Int64) -> Int64:
-    """The n-th of each step, with the step.
+    """Combine each step with the place among the rows of that step.
 
     >>> _in_step(np.array([3, 3, 4])).tolist() == [4 << 32, (4 << 32) + 1, 5 << 32]
     True

@@ -61,7 +61,7 @@ class CalledOperations(OperationColumns, frozen=True):
     peer: Int64
 
     def take(self: C, rows: Int64) -> C:
-        """Some of the rows."""
+        """Select some of the rows."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         taken: dict[str, Any] = {name: of[rows] for name, of in columns.items() if isinstance(of, np.ndarray)}
         return replace(self, **taken)
@@ -103,7 +103,7 @@ def timed_operations(found: Communications, number: int | None, steps: Sequence[
 
 
 def is_between_two(of: CalledOperations) -> Bool:
-    """Sends and receives."""
+    """Mark sends and receives."""
     return _IS_BETWEEN_TWO[of.kind]
 
 
@@ -194,7 +194,7 @@ class OperationSignatures(msgspec.Struct, frozen=True):
 
 
 def operation_signatures(of: RunOperations, groups: Sequence[ProcessGroup]) -> OperationSignatures:
-    """What each operation has in common with the same one on other ranks.
+    """Give equal numbers to operations that may be the same one on several ranks.
 
     The size counts where it has to be the same on all ranks, or is the same: an all-to-all may send another number of
     elements on each rank, an all-gather of equal parts may not. What a rank does not know tells nothing apart.

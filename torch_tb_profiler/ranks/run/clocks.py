@@ -166,7 +166,7 @@ MOST_POINTS = 512
 
 
 def fit_clocks(run: RunData) -> Clock:
-    """The clocks of all ranks of a run beside that of its first."""
+    """Fit the clock of each rank to that of the first."""
     return fit_clock_lines([_ends(run, rank) for rank in range(len(run))])
 
 

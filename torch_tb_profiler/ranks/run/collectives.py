@@ -93,7 +93,7 @@ MOST_READ = 64
 
 
 def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: RunWaits) -> tuple[CollectiveRow, ...]:
-    """A row for each signature, most waiting first."""
+    """Make a row for each signature, most waiting first."""
     size = len(run.signatures)
     state, shared = run.state, run.is_shared
     seen = np.flatnonzero(state.signature >= 0)
@@ -275,7 +275,7 @@ def judge_links(ns: Float64) -> JudgedLinks | None:
 
 
 def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: int) -> list[SlowLink]:
-    """Groups of one use, size and kind of collective, or pairs that send and receive: transfers of the same bytes."""
+    """Judge groups of one use, size and kind of collective, or pairs that send and receive, by equal transfers."""
     if not steps or not step_ns:
         return []
     state, shared = run.state, run.is_shared

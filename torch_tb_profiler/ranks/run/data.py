@@ -212,7 +212,7 @@ class RunData(msgspec.Struct, dict=True):
         self.state.step[number[new]] = self.join.steps.all(of.steps)[of.step[new]]
 
     def _look_closely(self) -> None:
-        """Number again what is in doubt, all ranks together where they are few, else each with the first."""
+        """Match again what is in doubt: all ranks at once where they are few, else each rank with the first."""
         calls = [summary.timed for summary in self.summaries] if sum(self.collectives) <= CLOSELY else None
         if calls is not None:
             numbers = [self.join.add(of) for of in calls]
@@ -234,7 +234,7 @@ class RunData(msgspec.Struct, dict=True):
                 self._kept[at] = _narrowed(rows)
 
     def _with_the_first(self) -> list[Int64]:
-        """Collectives of groups in doubt, of each rank compared with the first rank that has the group."""
+        """Match the groups in doubt of each rank with the first rank that has the group."""
         first: dict[int, TimedOperations] = {}
         numbered: dict[int, Int64] = {}
         found = []
@@ -267,7 +267,7 @@ class RunData(msgspec.Struct, dict=True):
         return len(self.heads)
 
     def rows(self, rank: int) -> RankCollectives:
-        """The collectives of a rank, by its place."""
+        """Return the collectives of a rank, by its place."""
         kept = self._kept.get(rank)
         if kept is None:
             summary = self.summaries[rank]

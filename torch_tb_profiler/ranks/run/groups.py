@@ -88,7 +88,7 @@ def world_of(run: RunData) -> int | None:
 
 
 def described_role(of: ProcessGroup) -> Role:
-    """What the description of a group says it is for; `unknown` where it does not."""
+    """Read the role of a group from its description; `unknown` where it does not say."""
     return next((role for role, pattern in _ROLES if pattern.search(of.description)), "unknown")
 
 
@@ -144,7 +144,7 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> ParallelLayout:
 
 
 def _dimensions(role: Role, groups: Sequence[RunGroup]) -> list[list[RunGroup]]:
-    """Groups of one role by dimension: those that there are most of.
+    """Split groups of one role into dimensions, most groups first.
 
     Data parallel ones may have two: of shards, and of their replicas across these.
     """

@@ -154,7 +154,7 @@ TWICE = 1.5
 
 
 def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
-    """Groups that gather and scatter in their steps."""
+    """Measure the all-gathers of groups that gather and scatter in their steps."""
     both: dict[int, set[str]] = {}
     for each in run.signatures:
         both.setdefault(each.group, set()).add(each.kind)
@@ -184,7 +184,7 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
 
 
 def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
-    """The first ranks that use a group, and their rows of it."""
+    """Yield the first ranks that use a group, with their rows of it."""
     taken = 0
     for rank, head in enumerate(run.heads):
         codes = run.join.group_numbers(head.groups)[:-1]
@@ -217,7 +217,7 @@ def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, fl
 
 
 def _largest(run: RunData, rank: int, group: int) -> int | None:
-    """The event of the largest part of a rank in the all-to-alls of a group."""
+    """Return the event of a rank's largest part in the all-to-alls of a group."""
     summary = run.summaries[rank]
     of, codes = summary.calls, run.join.group_numbers(summary.head.groups)[:-1]
     mine = np.flatnonzero((of.kind == _EXCHANGE) & (of.in_bytes >= 0) & (codes[of.group] == group))
@@ -227,7 +227,7 @@ def _largest(run: RunData, rank: int, group: int) -> int | None:
 
 
 def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
-    """Groups whose all-to-alls have other sizes on other ranks."""
+    """Measure the imbalance of groups whose all-to-alls have other sizes on other ranks."""
     exchanging = {each.group for each in run.signatures if each.kind == "all_to_all"}
     parts: dict[int, list[tuple[int, Int64, Int64]]] = {}
     if not exchanging:

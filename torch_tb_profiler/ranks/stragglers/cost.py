@@ -74,7 +74,7 @@ def savings(run: RunData, removed: Sequence[Mapping[int, Float32]]) -> list[Int6
 
 
 def _schedule(run: RunData) -> Schedule:
-    """Collectives in an order that every rank agrees with; what contradicts it goes on alone."""
+    """Order the collectives so that every rank agrees; one that contradicts the order goes on alone."""
     state, shared = run.state, run.is_shared
     numbers: list[Int32] = []
     rows: list[Int32] = []
@@ -171,7 +171,7 @@ def _meets(run: RunData, slow: SlowRank) -> bool:
 
 
 def link_stragglers(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -> list[Straggler]:
-    """The two ranks of each slow link; of a link of which only the group is known nobody."""
+    """Name the two ranks of each slow link; nobody where only the group is known."""
     places = {head.rank: at for at, head in enumerate(run.heads) if head.rank is not None}
     found = []
     for link in links:
@@ -234,7 +234,7 @@ def _answer(run: RunData, slow: SlowRank, saving: int | None, groups: Sequence[R
 
 
 def _position(run: RunData, slow: SlowRank, groups: Sequence[RunGroup]) -> str | None:
-    """The collective before which it is late: its name, which of the step it is (from 1), and its group."""
+    """Describe the collective before which a rank is late: name, position in the step (from 1), group."""
     if slow.position is None:
         return None
     of = run.summaries[slow.rank].called
@@ -264,7 +264,7 @@ CAUSES = {
 
 
 def straggler_lines(stragglers: Sequence[Straggler]) -> list[tuple[str, str]]:
-    """A line for each: a word (`slow`, or `slower` where peers are too few to name a rank) and what is known of it."""
+    """Describe each late rank: `slow`, or `slower` where peers are too few to name a rank, and the details."""
     return [
         ("slow", _straggler(each)) if each.named else ("slower", f"of the two, {_straggler(each)}")
         for each in named_or_slower(stragglers)

@@ -71,13 +71,13 @@ class PeerSet(msgspec.Struct, frozen=True):
 
 
 def usual_program(run: RunData, rank: int) -> int:
-    """What most steps of a rank do; 0 without collectives."""
+    """Return the program of most steps of a rank; 0 without collectives."""
     values, counts = np.unique(run.programs[rank][run.programs[rank] != 0], return_counts=True)
     return int(values[np.argmax(counts)]) if len(values) else 0
 
 
 def kinds_of(run: RunData) -> Int64:
-    """Number each rank by what it does in most of its steps, in order of first appearance."""
+    """Give each rank the number of its usual program, in order of first appearance."""
     codes: dict[int, int] = {}
     return np.array([codes.setdefault(usual_program(run, rank), len(codes)) for rank in range(len(run))], np.int64)
 

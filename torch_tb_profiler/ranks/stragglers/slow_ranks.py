@@ -155,7 +155,7 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
 
 
 def _compared(run: RunData, times: StepTimes, peers: PeerSet) -> tuple[PeerSet, WorkExcess | None]:
-    """The peers and their work, compared with those that are not slow together; None with nobody, or no step."""
+    """Compare the work of the peers with those that are not slow together; None with nobody, or no step."""
     if len(run) < 2 or not len(peers.columns):
         return peers, None
     work = work_excess(run, times, peers)
@@ -177,7 +177,7 @@ def _own(times: StepTimes, peers: PeerSet) -> tuple[Float64, Float64]:
 
 
 def _slow_peers(run: RunData, lateness: _Lateness, mine: Int64, whole: bool) -> list[SlowRank]:
-    """The peers among some ranks (their places) that are named or listed. whole: whether all ranks were read."""
+    """Judge the peers among some ranks (`mine`: their places). whole: whether all ranks were read."""
     peers, work, signs = lateness.peers, lateness.work, _signs(lateness)
     is_named = signs.at_position.any(axis=1) | signs.in_own | work.is_more.any(axis=1) | work.is_slow | signs.on_host
     few = len(peers.ranks) < LEAST_PEERS
@@ -280,7 +280,7 @@ def _late_ns(lateness: _Lateness, signs: _Signs, at: int, position: int | None) 
 
 
 def _strongest(lateness: _Lateness, signs: _Signs, at: int, position: int | None) -> float:
-    """The largest deviation that names a peer."""
+    """Return the largest deviation that names a peer."""
     work = lateness.work
     values = [
         lateness.own_z[at],
