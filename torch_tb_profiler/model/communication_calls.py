@@ -132,7 +132,7 @@ class _Anchors:
 
         In files of 2022-23 the ids repeat the correlation; the kind keeps most of those apart.
         """
-        found = np.full(len(chosen), -1, dtype=np.int32)
+        owners = np.full(len(chosen), -1, dtype=np.int32)
         ranges = np.flatnonzero(self.is_range)
         ids = trace.operators.external_id[self._tree.operator[ranges]]
         known = ids > 0
@@ -144,8 +144,8 @@ class _Anchors:
                 continue
             kinds = {kind_of(trace.strings[code]) for code in (trace.events.name[row], self._tree.name[node])}
             if len(kinds) == 1:
-                found[i] = node
-        return found
+                owners[i] = node
+        return owners
 
 
 class _Builder:

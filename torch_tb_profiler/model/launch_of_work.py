@@ -248,23 +248,23 @@ def _operator_of(trace: Trace) -> Int32:
 _ONE_KERNEL = lazy_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel(?!\w*MultiDevice)")
 
 
-def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> LaunchOfWork:
+def one_kernel_each(trace: Trace, known: LaunchOfWork, is_outer: Bool) -> LaunchOfWork:
     """Leave at most one kernel to each call that launches one.
 
     is_outer   shape (launches,): calls that are not inside another one
     """
     events, launches, work = trace.events, trace.launches, trace.device_work
-    by_own_id = one_of(found.link, (LaunchEvidence.CORRELATION, LaunchEvidence.FLOW))
+    by_own_id = one_of(known.link, (LaunchEvidence.CORRELATION, LaunchEvidence.FLOW))
     kernels = np.flatnonzero(by_own_id & (events.category[work.row] == Category.KERNEL))
-    started = np.bincount(found.launch[kernels], minlength=len(launches))
+    started = np.bincount(known.launch[kernels], minlength=len(launches))
     if not (started > 1).any():
-        return found
+        return known
     name = events.name[launches.row]
     starts_one = trace.strings.where(_ONE_KERNEL.match, name)[name]
-    shared = kernels[((started > 1) & starts_one)[found.launch[kernels]]]
+    shared = kernels[((started > 1) & starts_one)[known.launch[kernels]]]
     if not len(shared):
-        return found
-    call, row = found.launch[shared], work.row[shared]
+        return known
+    call, row = known.launch[shared], work.row[shared]
     named = events.name[row] == launches.kernel[call]
     same_id = (work.external_id[shared] > 0) & (work.external_id[shared] == launches.external_id[call])
     order = np.lexsort((events.start[row], ~same_id, ~named, call))
@@ -277,9 +277,9 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
 
     free = np.flatnonzero(starts_one & is_outer & (started == 0) & (launches.correlation > 0))
     free = free[~_captured(trace, free)]
-    launch, link = found.launch.copy(), found.link.copy()
+    launch, link = known.launch.copy(), known.link.copy()
     pieces = shared[extra]
-    chosen = _in_order(trace, pieces, found.launch[pieces], free, found)
+    chosen = _in_order(trace, pieces, known.launch[pieces], free, known)
     launch[pieces] = np.where(chosen >= 0, chosen, np.where(alike[extra], launch[pieces], -1))
     link[pieces] = np.where(
         chosen >= 0, LaunchEvidence.ORDER, np.where(alike[extra], link[pieces], LaunchEvidence.AMBIGUOUS)
@@ -291,11 +291,11 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
     open_, anchor = shared[by_order[call]], call[by_order[call]]
     calls = launch[open_]
     launch[open_] = calls[np.lexsort((events.start[launches.row[calls]], anchor))]
-    link[open_] = np.where(launch[open_] == anchor, found.link[open_], LaunchEvidence.ORDER)
-    return msgspec.structs.replace(found, launch=launch, link=link)
+    link[open_] = np.where(launch[open_] == anchor, known.link[open_], LaunchEvidence.ORDER)
+    return msgspec.structs.replace(known, launch=launch, link=link)
 
 
-def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, found: LaunchOfWork) -> Int64:
+def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, known: LaunchOfWork) -> Int64:
     """Shape (pieces,): the free call that started each kernel, -1 where that is not sure.
 
     anchor   shape (pieces,): the call whose correlation each has
@@ -311,9 +311,9 @@ def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, found: La
     kernel_of_piece = events.name[trace.device_work.row[pieces]] if named else np.zeros(len(pieces), np.int64)
     kernel_of_free = launches.kernel[free] if named else np.zeros(len(free), np.int64)
     process_of_piece, process_of_free = np.zeros(len(pieces), np.int64), np.zeros(len(free), np.int64)
-    if found.processes is not None:
-        process_of_piece = found.processes.of_work[pieces]
-        process_of_free = found.processes.of_launch[free]
+    if known.processes is not None:
+        process_of_piece = known.processes.of_work[pieces]
+        process_of_free = known.processes.of_launch[free]
     key = group(
         [np.concatenate([process_of_piece, process_of_free]), np.concatenate([kernel_of_piece, kernel_of_free])]
     ).of

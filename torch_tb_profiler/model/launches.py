@@ -68,11 +68,11 @@ def _operators_during(
 
     operator_node   around the start of the call
     """
-    found = np.zeros(len(start), np.int64)
+    inside_ns = np.zeros(len(start), np.int64)
     last = last_started(nesting.lane, nesting.start, track, start + np.maximum(duration - 1, 0))
     calls = np.flatnonzero(last > last_started(nesting.lane, nesting.start, track, start))
     if not len(calls):
-        return found
+        return inside_ns
     operators = np.flatnonzero(tree.is_operator)
     caller = nearest(tree.parent, tree.is_operator, tree.parent[operators])
 
@@ -82,23 +82,23 @@ def _operators_during(
 
     since = start[calls]
     coverage = LaneCoverage(lane(caller, tree.track[operators]), tree.start[operators], tree.end[operators])
-    found[calls] = coverage.between(lane(operator_node[calls], track[calls]), since, since + duration[calls])
-    return found
+    inside_ns[calls] = coverage.between(lane(operator_node[calls], track[calls]), since, since + duration[calls])
+    return inside_ns
 
 
-def device_links(trace: Trace, tree: CallTree, links: LaunchLinks, found: LaunchOfWork) -> DeviceLinks:
+def device_links(trace: Trace, tree: CallTree, links: LaunchLinks, known: LaunchOfWork) -> DeviceLinks:
     """Place the launch of every kernel, copy and set in the call tree."""
-    launch_row = take_known(trace.launches.row, found.launch)
-    node, operator_node = take_known(links.node, found.launch), take_known(links.operator_node, found.launch)
-    without_call = np.flatnonzero(found.operator >= 0)
+    launch_row = take_known(trace.launches.row, known.launch)
+    node, operator_node = take_known(links.node, known.launch), take_known(links.operator_node, known.launch)
+    without_call = np.flatnonzero(known.operator >= 0)
     if len(without_call):
         place = np.full(len(trace.events), -1, np.int32)
         place[tree.row] = np.arange(len(tree), dtype=np.int32)
-        launch_row[without_call] = found.operator[without_call]
+        launch_row[without_call] = known.operator[without_call]
         node[without_call] = operator_node[without_call] = place[launch_row[without_call]]
     launched_in = take_known(tree.name, operator_node, missing=0)
     is_communication = is_communication_work(trace, launched_in)
-    return DeviceLinks(found.launch, found.link, launch_row, node, operator_node, is_communication)
+    return DeviceLinks(known.launch, known.link, launch_row, node, operator_node, is_communication)
 
 
 _TOUCHES = ("operators", "kernels")

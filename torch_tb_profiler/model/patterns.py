@@ -54,13 +54,13 @@ def translated(source: str) -> str:
     parts: list[str] = []
     # Places of each open group, the outermost first, and of the last thing that can repeat; 0 for none.
     groups, last = [0], 0
-    at = 0
-    while at < len(source):
-        token = _TOKEN.match(source, at)
+    place = 0
+    while place < len(source):
+        token = _TOKEN.match(source, place)
         if token is None:
             raise PatternError("it ends too early")
         kind, text = str(token.lastgroup), token[0]
-        at = token.end()
+        place = token.end()
         if kind == "unknown":
             raise PatternError(f"{text} is not known here")
         if kind == "repeat":
@@ -82,7 +82,7 @@ def translated(source: str) -> str:
             text, last = _ASSERTS.get(text, text), 0
         else:
             if kind == "set":
-                text, at = _set(source, at)
+                text, place = _set(source, place)
             elif kind == "dot":
                 text = r"[^\n\r\u2028\u2029]"
             else:
@@ -105,18 +105,18 @@ def _most(repeat: str) -> int:
     return max(counts, default=1)
 
 
-def _set(source: str, at: int) -> tuple[str, int]:
+def _set(source: str, place: int) -> tuple[str, int]:
     """Translate what stands between brackets, from behind the first on; return it and its end."""
     begin = "["
-    if source.startswith("^", at):
-        begin, at = "[^", at + 1
+    if source.startswith("^", place):
+        begin, place = "[^", place + 1
     members: list[str] = []
-    while (token := _MEMBER.match(source, at)) is not None:
-        at = token.end()
+    while (token := _MEMBER.match(source, place)) is not None:
+        place = token.end()
         if token.lastgroup == "end":
             if not members:
-                return ("(?:(?!))" if begin == "[" else r"[\s\S]"), at
-            return f"{begin}{''.join(_ranges(members))}]", at
+                return ("(?:(?!))" if begin == "[" else r"[\s\S]"), place
+            return f"{begin}{''.join(_ranges(members))}]", place
         if token.lastgroup == "unknown" or token[0] == "\\B":
             raise PatternError(f"{token[0]} is not known here")
         members.append(token[0])
@@ -124,20 +124,20 @@ def _set(source: str, at: int) -> tuple[str, int]:
 
 
 def _ranges(members: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    at = 0
-    while at < len(members):
-        low, *rest = members[at : at + 3]
+    ranges: list[str] = []
+    place = 0
+    while place < len(members):
+        low, *rest = members[place : place + 3]
         if len(rest) == 2 and rest[0] == "-" and low not in _SETS and rest[1] not in _SETS:
             first, last = _character(low, "\b"), _character(rest[1], "\b")
             if last < first:
                 raise PatternError("range out of order in character class")
-            found.append(f"{_in_set(first)}-{_in_set(last)}")
-            at += 3
+            ranges.append(f"{_in_set(first)}-{_in_set(last)}")
+            place += 3
         else:
-            found.append(_SETS.get(low) or _in_set(_character(low, "\b")))
-            at += 1
-    return found
+            ranges.append(_SETS.get(low) or _in_set(_character(low, "\b")))
+            place += 1
+    return ranges
 
 
 def _in_set(character: str) -> str:

@@ -189,18 +189,18 @@ def step_of_events(structure: Structure, steps: Steps) -> Int64:
     """
     trace, links = structure.trace, structure.device_links
     events = trace.events
-    found = np.full(len(events), -1, np.int64)
+    step = np.full(len(events), -1, np.int64)
     if not len(steps):
-        return found
-    found = _begins_in(steps, events.start)
-    found[events.phase == Phase.METADATA] = -1
+        return step
+    step = _begins_in(steps, events.start)
+    step[events.phase == Phase.METADATA] = -1
     work = trace.device_work.row
     first = np.minimum(np.searchsorted(steps.end, events.start[work], side="right"), len(steps) - 1)
     inside = (events.start[work] >= steps.host_start[first]) & (events.start[work] < steps.end[first])
-    found[work] = np.where(inside & ~structure.launched_before, first, -1)
+    step[work] = np.where(inside & ~structure.launched_before, first, -1)
     launched = np.flatnonzero(links.launch_row >= 0)
-    found[work[launched]] = _begins_in(steps, events.start[links.launch_row[launched]])
-    return found
+    step[work[launched]] = _begins_in(steps, events.start[links.launch_row[launched]])
+    return step
 
 
 def _begins_in(steps: Steps, times: Int64) -> Int64:

@@ -240,13 +240,13 @@ def _covered(ranges: Ranges, chosen: Int64) -> int:
 
 
 def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[dict[str, object]]:
-    found = rank.communications
-    operations, ranges = found.operations, found.ranges
+    communications = rank.communications
+    operations, ranges = communications.operations, communications.ranges
     if not len(operations):
         return []
     moving, known_ranges = transfer_ranges(ranges, transfer), is_known[ranges.operation]
     groups = group([operations.name, operations.group, operations.dtype] if by_group else [operations.name])
-    volumes, bus, duration = *_volumes(rank, transfer), found.duration
+    volumes, bus, duration = *_volumes(rank, transfer), communications.duration
     rows: list[dict[str, object]] = []
     nothing = np.empty(0, np.int64)
     ranges_of = dict(each_value(groups.of[ranges.operation]))
@@ -263,10 +263,10 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
         rows.append(
             {
                 "worker": rank.worker,
-                "name": found.names[operations.name[first]],
+                "name": communications.names[operations.name[first]],
                 "kind": KINDS[operations.kind[first]],
-                "group": found.groups[operations.group[first]].label,
-                "dtype": found.dtypes[operations.dtype[first]],
+                "group": communications.groups[operations.group[first]].label,
+                "dtype": communications.dtypes[operations.dtype[first]],
                 "calls": len(members),
                 "sized": len(sized),
                 "bytes": int(operations.in_bytes[sized].sum()) if len(sized) else None,

@@ -156,13 +156,13 @@ class WorkOfRank(msgspec.Struct, frozen=True):
 
 def work_of_rank(summary: RankSummary, codes: SharedCodes, operators: dict[int, str]) -> WorkOfRank:
     """codes: of names, extended; operators: by code what launches a kernel, likewise."""
-    of, steps = summary.work, len(summary.steps)
-    key = of.name.astype(np.int64) * 2 + of.on_device
-    kept = np.flatnonzero(of.name > 0)
+    work, steps = summary.work, len(summary.steps)
+    key = work.name.astype(np.int64) * 2 + work.on_device
+    kept = np.flatnonzero(work.name > 0)
     known, first, place = np.unique(key[kept], return_index=True, return_inverse=True)
     table = np.zeros((3, len(known), max(steps, 1)), np.float32)
-    for at, values in enumerate((of.ns, of.calls, of.blocks)):
-        table[at, place.reshape(-1), of.step[kept]] = values[kept]
+    for at, values in enumerate((work.ns, work.calls, work.blocks)):
+        table[at, place.reshape(-1), work.step[kept]] = values[kept]
     ns, calls, blocks = (reached(values, ALWAYS) for values in table)
     spread = (reached(table[0], 0.5) - ns).astype(np.float32)
     rate = _rate(*table)
@@ -171,7 +171,7 @@ def work_of_rank(summary: RankSummary, codes: SharedCodes, operators: dict[int, 
     code = codes.all(texts)[:-1].astype(np.int32)
     for each, row in zip(code.tolist(), kept[first].tolist(), strict=True):
         if each not in operators:
-            operators[each] = names[of.operator[row]]
+            operators[each] = names[work.operator[row]]
     return WorkOfRank(code, (known % 2).astype(np.int8), ns, spread, calls, blocks, rate, _exchanged(summary))
 
 

@@ -113,14 +113,14 @@ class RangesOfOneRank(msgspec.Struct, frozen=True):
 
 def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str | None = None) -> RangesOfOneRank:
     """step, name: of that step, of that range alone; None for all."""
-    of, head = summary.ranges, summary.head
+    ranges, head = summary.ranges, summary.head
     if name is not None:
-        of = of.take(of.name == (head.range_names.index(name) if name in head.range_names else -1))
+        ranges = ranges.take(ranges.name == (head.range_names.index(name) if name in head.range_names else -1))
     if step is not None:
-        at = head.steps.index(step) if step in head.steps else -2
-        of = of.take(of.step == at)
-    rows = group([of.name.astype(np.int64)])
-    times = np.stack([np.asarray(getattr(of, time), np.float64) for time in TIMES])
+        place = head.steps.index(step) if step in head.steps else -2
+        ranges = ranges.take(ranges.step == place)
+    rows = group([ranges.name.astype(np.int64)])
+    times = np.stack([np.asarray(getattr(ranges, time), np.float64) for time in TIMES])
     times[times < 0] = np.nan
     if not head.device_ids:
         times[TIMES.index("device")] = np.nan
@@ -132,9 +132,9 @@ def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str 
     lengths = summary.steps.end - summary.steps.start
     return RangesOfOneRank(
         head=head,
-        names=tuple(head.range_names[at] for at in of.name[rows.first].tolist()),
+        names=tuple(head.range_names[place] for place in ranges.name[rows.first].tolist()),
         steps=count,
-        calls=sums_at(rows.of, of.calls, len(rows)),
+        calls=sums_at(rows.of, ranges.calls, len(rows)),
         times=medians,
         least=ordered[0, first],
         most=ordered[0, first + count - 1],
@@ -145,34 +145,34 @@ def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str 
 def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -> RankRangeTable:
     """All names. summaries: may be read anew each time one is taken."""
     ranks = [ranges_of_one_rank(summary, step) for summary in chosen_ranks(summaries).ranks]
-    column: dict[str, int] = {}
-    places = [np.array([column.setdefault(name, len(column)) for name in of.names], np.int64) for of in ranks]
-    shape = (len(ranks), len(column))
+    columns: dict[str, int] = {}
+    places = [np.array([columns.setdefault(name, len(columns)) for name in rank.names], np.int64) for rank in ranks]
+    shape = (len(ranks), len(columns))
     times, calls = np.full((3, *shape), np.nan), np.full(shape, np.nan)
-    for at, (of, place) in enumerate(zip(ranks, places, strict=True)):
-        times[:, at, place] = of.times
-        calls[at, place] = of.calls
-    names = np.array(list(column), object)
-    here = ~np.isnan(calls)
+    for number, (rank, place) in enumerate(zip(ranks, places, strict=True)):
+        times[:, number, place] = rank.times
+        calls[number, place] = rank.calls
+    names = np.array(list(columns), object)
+    is_called = ~np.isnan(calls)
     host = times[0]
-    longest = np.where(here, host, -1.0).max(axis=0) if ranks else np.empty(0)
+    longest = np.where(is_called, host, -1.0).max(axis=0) if ranks else np.empty(0)
     order = np.lexsort((np.arange(len(names)), -longest))[:MOST_NAMES]
     order = order[np.argsort(-peer_median(host[:, order]), kind="stable")] if len(order) else order
-    complete = np.array([of.head.ranges_left == 0 for of in ranks], np.bool_)
-    step_ns = float(np.median([of.step_ns for of in ranks])) if ranks else 0.0
-    most = np.where(here, host, -1.0)[:, order].argmax(axis=0) if ranks else np.empty(0, np.int64)
-    far = [_far(times[:, :, at], step_ns) for at in order.tolist()]
-    heads = [of.head for of in ranks]
+    complete = np.array([rank.head.ranges_left == 0 for rank in ranks], np.bool_)
+    step_ns = float(np.median([rank.step_ns for rank in ranks])) if ranks else 0.0
+    most = np.where(is_called, host, -1.0)[:, order].argmax(axis=0) if ranks else np.empty(0, np.int64)
+    far = [_far(times[:, :, place], step_ns) for place in order.tolist()]
+    heads = [rank.head for rank in ranks]
     shown = slice(None), order
     return RankRangeTable(
         name=tuple(names[order].tolist()),
-        ranks=here[shown].sum(axis=0),
-        lacking=(~here[shown] & complete[:, None]).sum(axis=0),
+        ranks=is_called[shown].sum(axis=0),
+        lacking=(~is_called[shown] & complete[:, None]).sum(axis=0),
         calls=_middle(calls[shown]),
         host_ns=_whole(_middle(host[shown])),
         host_least_ns=_whole(np.fmin.reduce(host[shown], axis=0)) if ranks else np.empty(0, np.int64),
         host_most_ns=_whole(np.fmax.reduce(host[shown], axis=0)) if ranks else np.empty(0, np.int64),
-        most_worker=tuple(heads[at].worker for at in most.tolist()),
+        most_worker=tuple(heads[place].worker for place in most.tolist()),
         device_ns=_whole(_middle(times[1][shown])),
         exposed_ns=_whole(_middle(times[2][shown])),
         far_worker=tuple(None if each is None else heads[each.place].worker for each in far),
@@ -180,29 +180,29 @@ def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -
         far_time=tuple(None if each is None else each.time for each in far),
         far_ns=tuple(None if each is None else each.ns for each in far),
         far_z=tuple(None if each is None else each.z for each in far),
-        left_out=len(names) - len(order) + max((of.head.ranges_left for of in ranks), default=0),
+        left_out=len(names) - len(order) + max((rank.head.ranges_left for rank in ranks), default=0),
     )
 
 
 def range_of_ranks(summaries: Sequence[RankSummary], name: str, step: str | None = None) -> RangeRankTable:
     """Compare the ranks that call one range. summaries: may be read anew each time one is taken."""
-    found = [
-        (of, of.names.index(name))
-        for of in (ranges_of_one_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)
-        if name in of.names
+    callers = [
+        (ranges, ranges.names.index(name))
+        for ranges in (ranges_of_one_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)
+        if name in ranges.names
     ]
-    times = np.array([of.times[:, at] for of, at in found], np.float64).reshape(-1, 3)
-    excess = times[:, 0] - (peer_median(times[:, 0]) if found else 0.0)
+    times = np.array([ranges.times[:, row] for ranges, row in callers], np.float64).reshape(-1, 3)
+    excess = times[:, 0] - (peer_median(times[:, 0]) if callers else 0.0)
     z = _deviations(times[:, 0])
     return RangeRankTable(
-        worker=tuple(of.head.worker for of, _ in found),
-        rank=tuple(of.head.rank for of, _ in found),
-        host=tuple(of.head.host or None for of, _ in found),
-        steps=np.array([of.steps[at] for of, at in found], np.int64),
-        calls=np.array([of.calls[at] for of, at in found], np.int64),
+        worker=tuple(ranges.head.worker for ranges, _ in callers),
+        rank=tuple(ranges.head.rank for ranges, _ in callers),
+        host=tuple(ranges.head.host or None for ranges, _ in callers),
+        steps=np.array([ranges.steps[at] for ranges, at in callers], np.int64),
+        calls=np.array([ranges.calls[at] for ranges, at in callers], np.int64),
         host_ns=_whole(times[:, 0]),
-        host_least_ns=_whole(np.array([of.least[at] for of, at in found])),
-        host_most_ns=_whole(np.array([of.most[at] for of, at in found])),
+        host_least_ns=_whole(np.array([ranges.least[at] for ranges, at in callers])),
+        host_most_ns=_whole(np.array([ranges.most[at] for ranges, at in callers])),
         device_ns=_whole(times[:, 1]),
         exposed_ns=_whole(times[:, 2]),
         difference_ns=np.rint(excess).astype(np.int64),
@@ -219,16 +219,16 @@ class _Far(msgspec.Struct, frozen=True):
 
 def _far(times: Float64, step_ns: float) -> _Far | None:
     """Find the rank that differs most from the others. times: shape (3, ranks); NaN where unknown."""
-    found: _Far | None = None
+    farthest: _Far | None = None
     for time, values in zip(TIMES, times, strict=True):
         z = _deviations(values)
         excess = values - peer_median(values)
         least = max(LEAST_SHARE * float(peer_median(values)), LEAST_OF_STEP * step_ns)
         far: Bool = (np.abs(z) >= FAR) & (np.abs(excess) >= least)
         for at in np.flatnonzero(far).tolist():
-            if found is None or abs(excess[at]) > abs(found.ns):
-                found = _Far(at, time, round(excess[at]), round(float(z[at]), 1))
-    return found
+            if farthest is None or abs(excess[at]) > abs(farthest.ns):
+                farthest = _Far(at, time, round(excess[at]), round(float(z[at]), 1))
+    return farthest
 
 
 def _deviations(values: Float64) -> Float64:

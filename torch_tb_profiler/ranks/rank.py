@@ -113,7 +113,7 @@ class Location(msgspec.Struct, frozen=True):
 
 def locations(ranks: Sequence[Rank]) -> list[Location]:
     """Node and process of each rank: from `host_name` and rank, else from the worker's name, else counted."""
-    found = []
+    places = []
     for index, rank in enumerate(ranks):
         named = _NODE_AND_PROCESS.match(rank.worker)
         node = rank.host_name or (named[1] if named else rank.worker)
@@ -121,8 +121,8 @@ def locations(ranks: Sequence[Rank]) -> list[Location]:
             process = named[2]
         else:
             process = str(index if rank.rank is None else rank.rank)
-        found.append(Location(node, process))
-    return found
+        places.append(Location(node, process))
+    return places
 
 
 _TOUCHES = ("distributed",)
@@ -152,14 +152,15 @@ def missing_notes(
         )
     if len(silent) == len(ranks):
         return
-    if all(of.size == 1 for of, _ in groups):
+    if all(group.size == 1 for group, _ in groups):
         # nobody to wait for
         pass
     elif len(ranks) == 1:
         yield note("one_rank", "info", touches=_TOUCHES)
-    elif missing := [(of, here) for of, here in groups if of.size > here]:
+    elif missing := [(group, here) for group, here in groups if group.size > here]:
         parts: list[Mapping[str, Value]] = [
-            {"group": of.description or of.name or "", "here": here, "size": of.size} for of, here in missing
+            {"group": group.description or group.name or "", "here": here, "size": group.size}
+            for group, here in missing
         ]
         yield note(
             "missing_ranks",
@@ -170,7 +171,7 @@ def missing_notes(
             listed={"groups": parts},
         )
     yield from _about_operations(ranks, is_known)
-    if any(not of.name and not of.ranks for of, _ in groups):
+    if any(not group.name and not group.ranks for group, _ in groups):
         yield note("unknown_groups", "info", touches=_TOUCHES)
 
 

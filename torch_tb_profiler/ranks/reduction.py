@@ -164,23 +164,23 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
 
 def _heat(run: RunData, grid: StepGrid, waits: RunWaits) -> dict[Metric, Int64]:
     """Compute the metrics of all ranks and steps. Exposed waits and transfers are at most the exposed communication."""
-    exposed = grid.whole([of.exposed for of in run.steps])
+    exposed = grid.whole([steps.exposed for steps in run.steps])
     wait, transfer = grid.whole(waits.wait), grid.whole(waits.transfer)
     # one rank alone tells nothing about waiting
     known = (len(run) > 1) & (wait >= 0) & (exposed >= 0) & ((wait + transfer > 0) | (exposed == 0))
     waiting = np.minimum(wait, exposed)
     own = [np.nan_to_num(each, nan=-1).astype(np.int64) for each in run.own]
-    found: dict[Metric, Int64] = {
-        "step_ns": grid.whole([of.end - of.start for of in run.steps]),
-        "compute_ns": grid.whole([of.compute + of.hidden for of in run.steps]),
+    metrics: dict[Metric, Int64] = {
+        "step_ns": grid.whole([steps.end - steps.start for steps in run.steps]),
+        "compute_ns": grid.whole([steps.compute + steps.hidden for steps in run.steps]),
         "exposed_wait_ns": np.where(known, waiting, -1),
         "exposed_transfer_ns": np.where(known, np.minimum(transfer, exposed - waiting), -1),
         "own_ns": grid.whole(own),
-        "input_ns": grid.whole([of.input for of in run.steps]),
-        "host_ns": grid.whole([of.host for of in run.steps]),
-        "memory_bytes": grid.whole([of.memory for of in run.steps]),
+        "input_ns": grid.whole([steps.input for steps in run.steps]),
+        "host_ns": grid.whole([steps.host for steps in run.steps]),
+        "memory_bytes": grid.whole([steps.memory for steps in run.steps]),
     }
-    return {name: values for name, values in found.items() if name == "step_ns" or (values >= 0).any()}
+    return {name: values for name, values in metrics.items() if name == "step_ns" or (values >= 0).any()}
 
 
 def _mean(values: Int64 | None, how: object = np.mean) -> float | None:
@@ -214,9 +214,9 @@ def _ranks(
     stragglers: Sequence[Straggler],
 ) -> RunRanks:
     none: list[int | None] = [None] * len(run)
-    named = {each.worker for each in stragglers if each.named}
+    named = {straggler.worker for straggler in stragglers if straggler.named}
 
-    def of(metric: Metric) -> list[int | None]:
+    def medians(metric: Metric) -> list[int | None]:
         return _medians(heat[metric]) if metric in heat else none
 
     def known(values: Float64) -> list[int | None]:
@@ -230,17 +230,17 @@ def _ranks(
         device=[head.device for head in run.heads],
         peers=slow.kind.tolist(),
         steps=[len(each) for each in run.steps],
-        step_ns=of("step_ns"),
-        compute_ns=of("compute_ns"),
-        exposed_wait_ns=of("exposed_wait_ns"),
-        exposed_transfer_ns=of("exposed_transfer_ns"),
+        step_ns=medians("step_ns"),
+        compute_ns=medians("compute_ns"),
+        exposed_wait_ns=medians("exposed_wait_ns"),
+        exposed_transfer_ns=medians("exposed_transfer_ns"),
         hidden_ns=_medians(grid.whole([each.hidden for each in run.steps])),
         own_ns=known(slow.own),
         late_ns=known(slow.late),
         z=[None if np.isnan(value) else round(value, 2) for value in slow.z.tolist()],
-        input_ns=of("input_ns"),
-        host_ns=of("host_ns"),
-        memory_bytes=of("memory_bytes"),
+        input_ns=medians("input_ns"),
+        host_ns=medians("host_ns"),
+        memory_bytes=medians("memory_bytes"),
         collectives=run.collectives,
         unmatched=waits.unmatched,
         named=[head.worker in named for head in run.heads],

@@ -69,8 +69,8 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     own = next(number for number, rank in enumerate(run.ranks) if rank.worker == run.worker)
     start, end = run.ranks[own].ask(partial(_times_of, row))
     ranks = [rank.node(RANK) for rank in run.ranks]
-    found = ranks[own].communications
-    operation = _operation_at(found, start, end)
+    communications = ranks[own].communications
+    operation = _operation_at(communications, start, end)
     matching: Matching = run.remember("matching", lambda: match([rank.called for rank in ranks]))
     number = -1 if operation is None else int(matching.match[own][operation])
     if operation is None or number < 0:
@@ -80,9 +80,9 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
         places = np.flatnonzero(matching.match[rank] == number)
         members.extend((rank, int(place)) for place in places)
     return SharedCollective(
-        name=found.names[found.operations.name[operation]],
-        kind=KINDS[found.operations.kind[operation]],
-        group=found.groups[found.operations.group[operation]].label,
+        name=communications.names[communications.operations.name[operation]],
+        kind=KINDS[communications.operations.kind[operation]],
+        group=communications.groups[communications.operations.group[operation]].label,
         total=len(members),
         members=[_member(run.ranks[rank], ranks[rank], place) for rank, place in members[:MOST_MEMBERS]],
     )

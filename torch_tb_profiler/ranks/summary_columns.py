@@ -40,45 +40,45 @@ from torch_tb_profiler.trace import Category
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
-def own_times(model: Model, of: TimedOperations) -> Int64:
+def own_times(model: Model, calls: TimedOperations) -> Int64:
     """Shape (rows,), ns; -1 for those without a start, and for a first one outside of all steps."""
-    timed = np.flatnonzero(of.duration >= 0)
-    found = np.full(len(of), -1, np.int64)
+    timed = np.flatnonzero(calls.duration >= 0)
+    own = np.full(len(calls), -1, np.int64)
     if not len(timed):
-        return found
-    timed = timed[np.argsort(of.start[timed], kind="stable")]
-    start = of.start[timed]
+        return own
+    timed = timed[np.argsort(calls.start[timed], kind="stable")]
+    start = calls.start[timed]
     exposed = Coverage(intervals.subtraction(communication_spans(model), computing_spans(model)))
     stopped = exposed.between(start[:-1], start[1:])
-    found[timed[1:]] = start[1:] - start[:-1] - stopped
-    step = int(of.step[timed[0]])
+    own[timed[1:]] = start[1:] - start[:-1] - stopped
+    step = int(calls.step[timed[0]])
     if step >= 0:
-        found[timed[0]] = max(int(start[0]) - int(model.steps.start[step]), 0)
-    return found
+        own[timed[0]] = max(int(start[0]) - int(model.steps.start[step]), 0)
+    return own
 
 
-def step_programs(of: CalledOperations, steps: int) -> Int64:
+def step_programs(calls: CalledOperations, steps: int) -> Int64:
     """Of each step a number of the sequence of its collectives: name, element type, size of the group. 0 without any.
 
     Ranks whose steps have the same number do the same at the same position of the step.
     """
-    found = np.zeros(steps, np.uint64)
-    rows = np.flatnonzero(of.step >= 0)
+    programs = np.zeros(steps, np.uint64)
+    rows = np.flatnonzero(calls.step >= 0)
     if not len(rows):
-        return found.view(np.int64)
-    sizes = np.array([group.size for group in of.groups], np.uint64)
+        return programs.view(np.int64)
+    sizes = np.array([group.size for group in calls.groups], np.uint64)
     with np.errstate(over="ignore"):
-        look = _hashes(of.names)[of.name[rows]] * _PRIME ^ _hashes(of.dtypes)[of.dtype[rows]]
-        look = (look + sizes[of.group[rows]]) * _PRIME
-        at = of.step[rows]
+        look = _hashes(calls.names)[calls.name[rows]] * _PRIME ^ _hashes(calls.dtypes)[calls.dtype[rows]]
+        look = (look + sizes[calls.group[rows]]) * _PRIME
+        at = calls.step[rows]
         if (np.diff(at) < 0).any():
             order = np.argsort(at, kind="stable")
             look, at = look[order], at[order]
         starts = np.flatnonzero(np.diff(at, prepend=-1))
         nth = (np.arange(len(at)) - np.repeat(starts, np.diff(np.append(starts, len(at))))).astype(np.uint64)
         mixed = (look ^ (look >> np.uint64(31))) * (nth * np.uint64(2) + np.uint64(1)) * _PRIME
-        found[at[starts]] = np.add.reduceat(mixed ^ (mixed >> np.uint64(29)), starts)
-    return found.view(np.int64)
+        programs[at[starts]] = np.add.reduceat(mixed ^ (mixed >> np.uint64(29)), starts)
+    return programs.view(np.int64)
 
 
 def _hashes(texts: Sequence[str]) -> np.typing.NDArray[np.uint64]:
@@ -201,32 +201,32 @@ def _called(model: Model) -> TimedOperations:
 
 
 def _calls(model: Model) -> tuple[Columns, Columns]:
-    found, of = model.communications, _called(model)
+    communications, timed = model.communications, _called(model)
     names = ("group", "name", "kind", "dtype", "step", "sequence", "identity", "peer", "in_bytes", "out_bytes")
-    row = _rows(model, found, of.start)
-    calls = {name: getattr(of, name) for name in (*names, "duration")} | {
-        "own": own_times(model, of),
+    row = _rows(model, communications, timed.start)
+    calls = {name: getattr(timed, name) for name in (*names, "duration")} | {
+        "own": own_times(model, timed),
         "algorithm": _algorithms(model, row),
     }
     return calls, {
         "row": row,
-        "host_start": found.operations.host_start,
-        "start": of.start,
-        "gaps": np.where(of.duration >= 0, of.end - of.start - of.duration, 0),
+        "host_start": communications.operations.host_start,
+        "start": timed.start,
+        "gaps": np.where(timed.duration >= 0, timed.end - timed.start - timed.duration, 0),
     }
 
 
-def _rows(model: Model, found: Communications, start: Int64) -> Int64:
+def _rows(model: Model, communications: Communications, start: Int64) -> Int64:
     """Of each operation its first kernel, else the range or operator of its call; -1 for none."""
     events = model.trace.events
     chosen = np.flatnonzero(model.device_links.is_communication)
     kernels = model.device_work.row[chosen]
-    on_device = found.operations.on_device
-    rows = np.full(len(found), -1, np.int64)
+    on_device = communications.operations.on_device
+    rows = np.full(len(communications), -1, np.int64)
     places = _place_at(events.start[kernels], start)
     rows[on_device] = np.where(places >= 0, kernels[places], -1)[on_device] if len(kernels) else -1
     calls = model.rows_of(Category.USER_ANNOTATION, Category.OPERATOR)
-    places = _place_at(events.start[calls], found.operations.host_start)
+    places = _place_at(events.start[calls], communications.operations.host_start)
     alone = ~on_device & (places >= 0)
     rows[alone] = calls[places[alone]]
     return rows
@@ -259,7 +259,7 @@ def _work(model: Model) -> tuple[Columns, list[str]]:
     chosen = np.flatnonzero(_is_compute(model))
     rows = model.device_work.row[chosen]
     blocks = _blocks(model)[model.device_work.grid[chosen]]
-    at = window_of(steps.start, steps.end, events.start[rows])
+    step = window_of(steps.start, steps.end, events.start[rows])
     times = operator_times(model)
     operators = model.tree.row[times.node]
     names = events.name[operators]
@@ -270,7 +270,7 @@ def _work(model: Model) -> tuple[Columns, list[str]]:
     columns = [
         np.concatenate((np.ones(len(rows), np.int64), np.zeros(int(own.sum()), np.int64))),
         np.concatenate((events.name[rows], names[own])).astype(np.int64),
-        np.concatenate((at, on_host[own])),
+        np.concatenate((step, on_host[own])),
         np.concatenate((np.maximum(events.duration[rows], 0), np.maximum(times.host_self[own], 0))),
         np.concatenate((blocks, np.zeros(int(own.sum()), np.int64))),
         np.concatenate((launched_by, np.zeros(int(own.sum()), np.int64))).astype(np.int64),

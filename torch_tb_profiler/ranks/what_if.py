@@ -90,28 +90,28 @@ def joint_what_if(
     Raises ValueError for a factor that is no number.
     """
     joint = join(ranks)
-    before = joint.solve([unchanged(each.graph) for each in ranks])
+    before = joint.solve([unchanged(rank.graph) for rank in ranks])
     scenarios = [
-        after(each.graph, effects) for each, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
+        after(rank.graph, effects) for rank, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
     ]
     then = joint.solve(scenarios)
     # ranks wait for one another: what one cannot answer, none can
     needed = {scope for change in changes for scope in scopes_of(change)}
     refused = tuple(
         dict.fromkeys(
-            why for each in ranks for why in each.quality.refusals if why.scope in ("everything", "savings", *needed)
+            why for rank in ranks for why in rank.quality.refusals if why.scope in ("everything", "savings", *needed)
         )
     )
-    found = []
-    for each, was, now in zip(ranks, before, then, strict=True):
+    answers = []
+    for rank, was, now in zip(ranks, before, then, strict=True):
         total = int(was.sum())
-        names = each.graph.steps.names
+        names = rank.graph.steps.names
         if refused:
-            found.append(JointRank(each.rank.worker, names, total, None, was, None, refused))
+            answers.append(JointRank(rank.rank.worker, names, total, None, was, None, refused))
         else:
-            found.append(JointRank(each.rank.worker, names, total, int(now.sum()), was, now, ()))
-    world = max((each.rank.world_size for each in ranks if each.rank.world_size), default=None)
-    return JointWhatIf(tuple(found), joint.collectives, len(ranks), world, any(map(is_bound, changes)))
+            answers.append(JointRank(rank.rank.worker, names, total, int(now.sum()), was, now, ()))
+    world = max((rank.rank.world_size for rank in ranks if rank.rank.world_size), default=None)
+    return JointWhatIf(tuple(answers), joint.collectives, len(ranks), world, any(map(is_bound, changes)))
 
 
 def _effects(
@@ -173,12 +173,12 @@ def without_excess(spent: Sequence[Spent]) -> list[Effect]:
     """
     if not spent:
         return []
-    kinds = sorted({kind for each in spent for kind in each.kinds})
+    kinds = sorted({kind for rank_spent in spent for kind in rank_spent.kinds})
     place = {kind: at for at, kind in enumerate(kinds)}
     ns = np.zeros((len(spent), len(kinds)))
-    for rank, each in enumerate(spent):
-        ns[rank, [place[kind] for kind in each.kinds]] = each.ns
-    least = LEAST_SHARE * max(float(np.mean([each.step_ns for each in spent])), 1.0)
+    for rank, rank_spent in enumerate(spent):
+        ns[rank, [place[kind] for kind in rank_spent.kinds]] = rank_spent.ns
+    least = LEAST_SHARE * max(float(np.mean([rank_spent.step_ns for rank_spent in spent])), 1.0)
     by_name = _factors(ns, least)
     label = np.array([kind[0] for kind in kinds], np.int64)
     left = np.zeros((len(spent), KERNELS + 1))
@@ -186,12 +186,12 @@ def without_excess(spent: Sequence[Spent]) -> list[Effect]:
         left[:, number] = (ns * by_name)[:, label == number].sum(axis=1)
     factors = by_name * _factors(left, least)[:, label]
     found = []
-    for each, mine in zip(spent, factors, strict=True):
-        of_kind = mine[[place[kind] for kind in each.kinds]]
-        on_host, on_item = of_kind[each.of_piece], of_kind[each.of_item]
-        work = tuple(OnWork(each.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
+    for rank_spent, mine in zip(spent, factors, strict=True):
+        of_kind = mine[[place[kind] for kind in rank_spent.kinds]]
+        on_host, on_item = of_kind[rank_spent.of_piece], of_kind[rank_spent.of_item]
+        work = tuple(OnWork(rank_spent.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
         slow = on_host < 1
-        found.append(Effect(host=(OnHost(each.pieces.take(slow), on_host[slow]),), work=work))
+        found.append(Effect(host=(OnHost(rank_spent.pieces.take(slow), on_host[slow]),), work=work))
     return found
 
 

@@ -67,11 +67,11 @@ def _without_parameters(name: str) -> str:
     has_type = name.startswith(("void ", "std::", "typename "))
     end = len(name)
     opened: list[str] = []
-    for found in _BRACKET.finditer(name):
-        sign = found.group()
+    for bracket in _BRACKET.finditer(name):
+        sign = bracket.group()
         if sign == "(" and not opened:
-            if found.start() > begin and name[found.start() - 1] != " ":
-                end = found.start()
+            if bracket.start() > begin and name[bracket.start() - 1] != " ":
+                end = bracket.start()
                 break
             opened.append(sign)
         elif sign in ("<", "("):
@@ -83,21 +83,21 @@ def _without_parameters(name: str) -> str:
             while opened and opened.pop() != "(":
                 pass
         elif sign == " " and not opened and has_type:
-            begin = found.end()
+            begin = bracket.end()
     return name[begin:end].strip()
 
 
-def _unmangled(name: str, at: int) -> str:
-    outer, at = _identifiers(name, at)
+def _unmangled(name: str, place: int) -> str:
+    outer, place = _identifiers(name, place)
     inner: list[str] = []
-    while found := _MANGLED.search(name, at):
+    while found := _MANGLED.search(name, place):
         length = found["length"]
         if length is None:
             inner += [_MANGLED_TYPES[found.group()]] if found.group() in _MANGLED_TYPES else []
-            at = found.end()
+            place = found.end()
             continue
-        at = found.end() + int(length)
-        inner.append(name[found.end() : at])
+        place = found.end() + int(length)
+        inner.append(name[found.end() : place])
     text = "::".join(part for part in outer if not part.startswith("_GLOBAL__N"))
     return f"{text}<{' '.join(inner)}>" if inner else text
 

@@ -80,7 +80,7 @@ def _of_template(plain: str) -> str:
     head, arguments = _split(plain)
     outer, last = _qualified(head)
     if last in _WRAPPERS:
-        inner = next((each for each in arguments if not _is_boring(each)), "")
+        inner = next((argument for argument in arguments if not _is_boring(argument)), "")
         if inner:
             return _of_template(inner)
     traits = _TRAITS.search(plain)
@@ -92,7 +92,7 @@ def _of_template(plain: str) -> str:
         tile = max(tiles, default=None, key=sum)
         parts = [mainloop[1] if mainloop else "", "x".join(map(str, tile)) if tile else ""]
         return _with(outer + last, [*filter(None, parts), *_types(re.findall(r"\b(?:bf16|fp16|fp8|fp4)\b", plain))])
-    functors = [functor for each in arguments if not _is_boring(each) and (functor := _functor(each, 0))]
+    functors = [functor for argument in arguments if not _is_boring(argument) and (functor := _functor(argument, 0))]
     return _with(outer + last, functors[:1] or _element_types(arguments))
 
 
@@ -150,18 +150,18 @@ def _split(text: str) -> tuple[str, list[str]]:
     if first is None or first.group() != "<":
         return (text[: first.start()] if first else text).strip(), []
     arguments, depth, begin = [], 0, first.end()
-    for found in re.finditer(r"->|[<>(),{}]", text):
-        sign = found.group()
+    for parts in re.finditer(r"->|[<>(),{}]", text):
+        sign = parts.group()
         if sign in "<({":
             depth += 1
         elif sign in ">)}":
             depth -= 1
             if depth == 0:
-                arguments.append(text[begin : found.start()].strip())
+                arguments.append(text[begin : parts.start()].strip())
                 break
         elif sign == "," and depth == 1:
-            arguments.append(text[begin : found.start()].strip())
-            begin = found.end()
+            arguments.append(text[begin : parts.start()].strip())
+            begin = parts.end()
     else:
         arguments.append(text[begin:].strip())
     return text[: first.start()].strip(), arguments

@@ -74,10 +74,11 @@ class GraphReplays(msgspec.Struct, frozen=True):
                  well the owners of a node must have one name
         Returns shape (device work,): index into the launches of the trace that has the capture, -1 for none.
         """
-        found = np.full(self.size, -1, np.int32)
+        calls = np.full(self.size, -1, np.int32)
         if not len(self.work) or not len(captured.call):
-            return found
-        captures = np.split(np.arange(len(captured.call)), np.flatnonzero(begins_run(captured.capture))[1:])
+            return calls
+        of_captures = np.split(np.arange(len(captured.call)), np.flatnonzero(begins_run(captured.capture))[1:])
+        captures = _Captures(of_captures, captured.kind, kernel, owner)
         first = np.flatnonzero(begins_run(self.replay))
         count = np.diff(np.append(first, len(self.work)))
         graph = self._graphs(first, count)
@@ -85,10 +86,10 @@ class GraphReplays(msgspec.Struct, frozen=True):
             same = np.flatnonzero(graph == number)
             nodes = slice(int(first[same[0]]), int(first[same[0]] + count[same[0]]))
             ordered = bool(self.ordered[same].all())
-            call = _best(self.name[nodes], self.kind[nodes], ordered, captures, captured.kind, kernel, owner)
+            call = captures.best(self.name[nodes], self.kind[nodes], ordered)
             place = first[same][:, None] + np.arange(int(count[same[0]]))
-            found[self.work[place]] = take_known(captured.call, call)
-        return found
+            calls[self.work[place]] = take_known(captured.call, call)
+        return calls
 
     def graphs(self) -> Int64:
         """Shape (replays,): equal numbers for those that ran the same sequence."""
@@ -166,29 +167,44 @@ def replays_of(trace: Trace, links: DeviceLinks) -> GraphReplays:
     )
 
 
-def _best(
-    name: Int32, kind: Int64, ordered: bool, captures: list[Int64], kinds: Int64, kernel: Int32, owner: Int32
-) -> Int64:
-    """Which captured node each node of a replay is, -1 for none."""
-    found: list[Int64] = []
-    most = 0
-    wanted = np.where(kind == _KERNEL, name, kind)
-    for nodes in captures:
-        is_named = bool((kernel[nodes][kinds[nodes] == _KERNEL] != 0).all())
-        if is_named:
-            match = _aligned(wanted, np.where(kinds[nodes] == _KERNEL, kernel[nodes], kinds[nodes]))
-        elif ordered and np.array_equal(kind, kinds[nodes]):
-            match = np.arange(len(kind))
-        else:
-            continue
-        agreeing = int(np.count_nonzero(match >= 0))
-        if agreeing >= max(most, 1, LEAST_AGREEING * len(name)):
-            found = [*(found if agreeing == most else []), take_known(nodes, match)]
-            most = agreeing
-    if not found:
-        return np.full(len(name), -1, np.int64)
-    names = np.array([take_known(owner, nodes) for nodes in found])
-    return np.where((names == names[0]).all(axis=0), found[0], -1)
+class _Captures(msgspec.Struct, frozen=True):
+    """Captures that replays are compared with, by their nodes.
+
+    nodes   of each capture, shape (its nodes,): positions in the columns below
+    kind    shape (nodes,): as in `CapturedCalls`
+    kernel  shape (nodes,): name in the string codes of the replays; -1 for texts that they do not have, 0 for none
+    owner   shape (nodes,): name of what owns the call, -1 for none
+    """
+
+    nodes: list[Int64]
+    kind: Int64
+    kernel: Int32
+    owner: Int32
+
+    def best(self, name: Int32, kind: Int64, ordered: bool) -> Int64:
+        """Find the captured node of each node of a replay, -1 for none.
+
+        name, kind, ordered   of the nodes of the replay, as in `GraphReplays`
+        """
+        best: list[Int64] = []
+        most = 0
+        wanted = np.where(kind == _KERNEL, name, kind)
+        for nodes in self.nodes:
+            kinds, kernel = self.kind[nodes], self.kernel[nodes]
+            if bool((kernel[kinds == _KERNEL] != 0).all()):
+                match = _aligned(wanted, np.where(kinds == _KERNEL, kernel, kinds))
+            elif ordered and np.array_equal(kind, kinds):
+                match = np.arange(len(kind))
+            else:
+                continue
+            agreeing = int(np.count_nonzero(match >= 0))
+            if agreeing >= max(most, 1, LEAST_AGREEING * len(name)):
+                best = [*(best if agreeing == most else []), take_known(nodes, match)]
+                most = agreeing
+        if not best:
+            return np.full(len(name), -1, np.int64)
+        names = np.array([take_known(self.owner, nodes) for nodes in best])
+        return np.where((names == names[0]).all(axis=0), best[0], -1)
 
 
 def _aligned(wanted: Int64, offered: Int64) -> Int64:

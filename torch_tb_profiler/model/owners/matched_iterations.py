@@ -30,32 +30,32 @@ _FURTHEST = 4096
 _MOST_STRETCHES = 256
 
 
-def match_iterations(trace: Trace, launch: Int32, asked: Bool, owner: Int32) -> Int32:
+def match_iterations(trace: Trace, launch: Int32, wanted: Bool, owner: Int32) -> Int32:
     """Match each piece of wanted device work with the same work of another iteration; -1 for none and for all others.
 
     launch   shape (device work,): -1 for those that have none
-    asked    shape (device work,): which are launched before the recording
+    wanted   shape (device work,): which are launched before the recording
     owner    shape (device work,): the row that owns it, -1; where several likes fit equally well their owners must have
              one name
     Returns shape (device work,): an index into it.
     """
     work, events = trace.device_work, trace.events
     like = np.full(len(work), -1, np.int32)
-    if not asked.any():
+    if not wanted.any():
         return like
     start, name = events.start[work.row], events.name[work.row]
     owner_name = take_known(events.name, owner)
-    for device, stream in {(int(d), int(s)) for d, s in zip(work.device[asked], work.stream[asked], strict=True)}:
-        on = np.flatnonzero((work.device == device) & (work.stream == stream) & (asked | (launch >= 0)))
+    for device, stream in {(int(d), int(s)) for d, s in zip(work.device[wanted], work.stream[wanted], strict=True)}:
+        on = np.flatnonzero((work.device == device) & (work.stream == stream) & (wanted | (launch >= 0)))
         on = on[np.argsort(start[on], kind="stable")]
         count = int(np.count_nonzero(launch[on] < 0))
         if (launch[on[:count]] >= 0).any():
             continue
         exact = _repeated(_code(name[on], work.grid[on], work.block[on]), count, owner_name[on])
         by_name = _repeated(name[on].astype(np.int64), count, owner_name[on])
-        found = np.where(exact >= 0, exact, by_name)
-        known = np.flatnonzero(found >= 0)
-        like[on[known]] = on[found[known]]
+        likest = np.where(exact >= 0, exact, by_name)
+        known = np.flatnonzero(likest >= 0)
+        like[on[known]] = on[likest[known]]
     return like
 
 
@@ -73,7 +73,7 @@ def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
 
     From the last one backwards, stretch by stretch: each is as long as all of it agrees with what is at one distance.
     """
-    found = np.full(count, -1, np.int64)
+    like = np.full(count, -1, np.int64)
     # what never occurs again, such as what only the first step does, is passed over
     again = np.flatnonzero(among(what[:count], what[count:])) + 1
     misses = 0
@@ -81,15 +81,15 @@ def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
         if not len(again) or misses == _MOST_MISSES:
             break
         upto = int(again[-1])
-        back = _stretch(what, upto, found, owner)
+        back = _stretch(what, upto, like, owner)
         misses += not back
         again = again[: np.searchsorted(again, upto - max(back, 1), side="right")]
-    return found
+    return like
 
 
-def _stretch(what: Int64, upto: int, found: Int64, owner: Int32) -> int:
+def _stretch(what: Int64, upto: int, like: Int64, owner: Int32) -> int:
     """Find the likes of the pieces up to one, as far back as they agree; how many, 0 for too few."""
-    count = len(found)
+    count = len(like)
     shifts = _shifts(what, upto, count)
     back, onwards, ended = np.array([_agreeing(what, upto, shift) for shift in shifts.tolist()], np.int64).T
     likely = back + onwards >= LEAST_ALIKE
@@ -104,27 +104,27 @@ def _stretch(what: Int64, upto: int, found: Int64, owner: Int32) -> int:
     target = place + -(-(upto - place) // equal[:, None]) * equal[:, None]
     target = np.where(target < len(what), target, -1)
     missing = (target >= 0) & (target < count)
-    target[missing] = found[target[missing]]
+    target[missing] = like[target[missing]]
     names = np.where(target >= 0, owner[target], -1)
     agreed = (names == names[0]).all(axis=0) & (names[0] >= 0)
-    found[place[agreed]] = target[0][agreed]
+    like[place[agreed]] = target[0][agreed]
     return len(place)
 
 
 def _shifts(what: Int64, upto: int, count: int) -> Int64:
     """List the distances at which the piece before `upto` recurs from `count` on, with most of what is around it."""
     last = upto - 1
-    found = np.flatnonzero(what[count:] == what[last])[:_MOST_LOOKED_AT] + count - last
+    distances = np.flatnonzero(what[count:] == what[last])[:_MOST_LOOKED_AT] + count - last
     for step in range(1, _SEED):
-        if len(found) <= _MOST_COMPARED:
+        if len(distances) <= _MOST_COMPARED:
             break
         for at in (last - step, last + step):
             if at >= 0:
-                there = np.flatnonzero(at + found < len(what))
-                fits = there[what[at + found[there]] == what[at]]
+                there = np.flatnonzero(at + distances < len(what))
+                fits = there[what[at + distances[there]] == what[at]]
                 if len(fits):
-                    found = found[fits]
-    return distinct(found)[:_MOST_COMPARED]
+                    distances = distances[fits]
+    return distinct(distances)[:_MOST_COMPARED]
 
 
 def _agreeing(what: Int64, upto: int, shift: int) -> tuple[int, int, bool]:

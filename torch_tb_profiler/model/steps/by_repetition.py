@@ -172,17 +172,17 @@ def _owner(host: Host, launched: _Launched) -> Int64:
     return np.where(inside, place + len(host.tree), launched.operator).astype(np.int64)
 
 
-def _turned(host: Host, launched: _Launched, found: RepeatedRun) -> RepeatedRun:
+def _turned(host: Host, launched: _Launched, run: RepeatedRun) -> RepeatedRun:
     """Where the stretch does not begin with the stream's work, begin where the host paused before launching most."""
-    spare = (found.after - found.first) % found.period
-    if found.first == 0 or not spare:
-        return found
+    spare = (run.after - run.first) % run.period
+    if run.first == 0 or not spare:
+        return run
     calls = host.trace.launches.row[launched.launch]
     pause = host.trace.events.start[calls][1:] - host.trace.events.end[calls][:-1]
     offsets = np.arange(spare + 1)
-    before = found.first - 1 + offsets[:, None] + found.period * np.arange(found.times)[None, :]
+    before = run.first - 1 + offsets[:, None] + run.period * np.arange(run.times)[None, :]
     best = int(np.argmax(pause[before].mean(axis=1)))
-    return found._replace(first=found.first + best)
+    return run._replace(first=run.first + best)
 
 
 def whole_trace(host: Host) -> HostSteps | None:

@@ -56,18 +56,18 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
     """
     choice = choice or StepChoice()
     host = Host(trace, tree, device)
-    asked: dict[str, Rule] = {}
+    chosen_rule: dict[str, Rule] = {}
     notes: tuple[Note, ...] = ()
     if choice.pattern is not None:
-        asked[PATTERN_RULE] = _matching(choice.pattern)
+        chosen_rule[PATTERN_RULE] = _matching(choice.pattern)
     elif choice.rule is not None:
         if choice.rule not in RULES:
             raise ValueError(f"no rule for steps is called {choice.rule!r}; there are {', '.join(RULES)}")
-        asked[choice.rule] = RULES[choice.rule]
-    for number, (rule, find) in enumerate([*asked.items(), *RULES.items()]):
-        found = find(replace(host, asked=number < len(asked)))
+        chosen_rule[choice.rule] = RULES[choice.rule]
+    for number, (rule, find) in enumerate([*chosen_rule.items(), *RULES.items()]):
+        found = find(replace(host, asked=number < len(chosen_rule)))
         if found is not None:
-            if asked and number >= len(asked):
+            if chosen_rule and number >= len(chosen_rule):
                 notes = (_not_found(choice),)
             steps = with_periods(trace, device, rule, found)
             return replace(steps, notes=(*notes, *steps.notes))

@@ -47,15 +47,15 @@ def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: 
     if not is_sure.any():
         return shift, known, disputed
     ended = np.full(int(number.max()) + 1, _NEVER)
-    waiting = {int(each): np.flatnonzero(rank == each) for each in np.unique(rank)}
+    waiting = {int(other): np.flatnonzero(rank == other) for other in np.unique(rank)}
     most = int(np.argmax(np.bincount(rank[is_sure])))
     rows = waiting.pop(most)
     known[rows] = True
     ended[number[rows[is_sure[rows]]]] = end[rows[is_sure[rows]]]
-    found = True
-    while found:
-        found = False
-        for each, rows in list(waiting.items()):
+    grows = True
+    while grows:
+        grows = False
+        for other, rows in list(waiting.items()):
             sure = rows[is_sure[rows]]
             shared = sure[ended[number[sure]] < _NEVER]
             if len(shared) < LEAST_SHARED:
@@ -67,9 +67,9 @@ def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: 
             if disputed[rows[0]]:
                 continue
             shift[rows] = line
-            known[rows] = found = True
+            known[rows] = grows = True
             ended[number[sure]] = np.minimum(ended[number[sure]], end[sure] + shift[sure])
-            del waiting[each]
+            del waiting[other]
     return shift, known, disputed
 
 
@@ -131,21 +131,23 @@ class _Counted(msgspec.Struct, frozen=True):
     unequal: Bool
 
 
-def by_order(found: RunCommunications, looks: OperationSignatures, rows: Int64, number: Int64) -> Int64:
+def by_order(joined: RunCommunications, looks: OperationSignatures, rows: Int64, number: Int64) -> Int64:
     """Match `rows` (ascending) of the operations.
 
     number   shape (operations,): what is matched already, -1 elsewhere
     Returns shape (operations,): `number` with those of the rows that could be matched; equal numbers are the same.
     """
-    of = found.operations
+    operations = joined.operations
     if not len(rows):
         return number
-    counted = _equal_counts(found, rows, looks.of[rows])
+    counted = _equal_counts(joined, rows, looks.of[rows])
     mine = counted.number.copy()
-    for at, members in each_value(of.group[rows]):
-        if at < 0 or not counted.unequal[at]:
+    for group_number, members in each_value(operations.group[rows]):
+        if group_number < 0 or not counted.unequal[group_number]:
             continue
-        mine[members] = _aligned(of.rank[rows[members]], looks.of[rows[members]], mine[members], int(mine.max()))
+        mine[members] = _aligned(
+            operations.rank[rows[members]], looks.of[rows[members]], mine[members], int(mine.max())
+        )
     all_numbers = number.copy()
     all_numbers[rows] = np.where(mine >= 0, mine + int(number.max(initial=-1)) + 1, -1)
     # what one group lacks, others may lack as well, without being seen to
@@ -154,32 +156,32 @@ def by_order(found: RunCommunications, looks: OperationSignatures, rows: Int64, 
     if len(doubted):
         is_sure = number >= 0
         is_sure[rows] = (counted.number >= 0) & (counted.is_full | (not is_lossy))
-        possible = _possible(of, all_numbers, is_sure)[doubted]
+        possible = _possible(operations, all_numbers, is_sure)[doubted]
         all_numbers[doubted[~possible]] = -1
         loose = rows[looks.is_loose[rows]]
-        mixed = all_numbers[loose[_at_once(of, looks.of, loose)]]
+        mixed = all_numbers[loose[_at_once(operations, looks.of, loose)]]
         all_numbers[loose[np.isin(all_numbers[loose], mixed)]] = -1
     return all_numbers
 
 
-def _ranks_with_group(found: RunCommunications, rows: Int64) -> Bool:
+def _ranks_with_group(joined: RunCommunications, rows: Int64) -> Bool:
     """[group, rank]: whether the rank has operations of the group among `rows`; the last row is for no group."""
-    of = found.operations
-    has = np.zeros((len(found.groups) + 1, len(found.has_step)), np.bool_)
-    has[of.group[rows], of.rank[rows]] = True
+    operations = joined.operations
+    has = np.zeros((len(joined.groups) + 1, len(joined.has_step)), np.bool_)
+    has[operations.group[rows], operations.rank[rows]] = True
     return has
 
 
-def _equal_counts(found: RunCommunications, rows: Int64, looks: Int64) -> _Counted:
+def _equal_counts(joined: RunCommunications, rows: Int64, looks: Int64) -> _Counted:
     """Of several counts that ranks have in common the largest counts: operations are lost more often than added.
 
     looks   parallel to rows
     """
-    of = found.operations
+    operations = joined.operations
     # one step is the whole trace, and what is outside of it there is chance
-    step = of.step[rows] if found.has_step.shape[1] > 2 else np.full(len(rows), -1)
+    step = operations.step[rows] if joined.has_step.shape[1] > 2 else np.full(len(rows), -1)
     same = group([looks, step]).of
-    own = group([same, of.rank[rows]])
+    own = group([same, operations.rank[rows]])
     counts, place = own.count(), same[own.first]
     alike = group([place, counts])
     shared = alike.first[alike.count() > 1]
@@ -192,12 +194,12 @@ def _equal_counts(found: RunCommunications, rows: Int64, looks: Int64) -> _Count
     is_usual = np.bincount(look, full) > MOST_INCOMPLETE * np.bincount(look)
     first = least_at(same, np.arange(len(same)), classes)
     having = np.bincount(place[counts == taken[place]], minlength=classes)
-    has_group = _ranks_with_group(found, rows)
-    expected = has_group.astype(np.int64) @ found.has_step.astype(np.int64)
-    at = of.group[rows[first]]
-    complete = having == expected[at, step[first]]
-    unequal = np.zeros(len(found.groups) + 1, np.bool_)
-    unequal[at[~complete & (has_group[at].sum(axis=1) > 1)]] = True
+    has_group = _ranks_with_group(joined, rows)
+    expected = has_group.astype(np.int64) @ joined.has_step.astype(np.int64)
+    of_group = operations.group[rows[first]]
+    complete = having == expected[of_group, step[first]]
+    unequal = np.zeros(len(joined.groups) + 1, np.bool_)
+    unequal[of_group[~complete & (has_group[of_group].sum(axis=1) > 1)]] = True
     accepted = counts[own.of] == taken[same]
     number = np.where(accepted, group([same, own.nth()]).of, -1)
     return _Counted(number, (full & is_usual[look])[own.of], unequal)
@@ -233,17 +235,17 @@ def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
     return number
 
 
-def _possible(of: RunOperations, number: Int64, is_sure: Bool) -> Bool:
+def _possible(operations: RunOperations, number: Int64, is_sure: Bool) -> Bool:
     """Of each operation whether it ran at the same time as what shares its number.
 
     Where that cannot be told (its kernels are not in the trace, too few operations are beyond doubt) only what is
     beyond doubt is possible.
     """
     possible = is_sure & (number >= 0)
-    timed = np.flatnonzero((number >= 0) & (of.duration >= 0))
+    timed = np.flatnonzero((number >= 0) & (operations.duration >= 0))
     places = group([number[timed]])
-    start, end = of.start[timed], of.end[timed]
-    shift, known, disputed = common_clock(of.rank[timed], start, end, places.of, is_sure[timed])
+    start, end = operations.start[timed], operations.end[timed]
+    shift, known, disputed = common_clock(operations.rank[timed], start, end, places.of, is_sure[timed])
     compared = timed[known]
     ran = have_common_time((start + shift)[known], (end + shift)[known], places.of[known])
     matches = group([number])
@@ -254,13 +256,13 @@ def _possible(of: RunOperations, number: Int64, is_sure: Bool) -> Bool:
     return possible & ~contradicted[matches.of]
 
 
-def _at_once(of: RunOperations, looks: Int64, rows: Int64) -> Bool:
+def _at_once(operations: RunOperations, looks: Int64, rows: Int64) -> Bool:
     """Of each row whether the same rank ran another one at the same time that looks the same."""
-    timed = np.flatnonzero(of.duration[rows] >= 0)
+    timed = np.flatnonzero(operations.duration[rows] >= 0)
     chosen = rows[timed]
-    lane = group([of.rank[chosen], looks[chosen]]).of
-    order = np.lexsort((of.start[chosen], lane))
-    start, end, lane = of.start[chosen][order], of.end[chosen][order], lane[order]
+    lane = group([operations.rank[chosen], looks[chosen]]).of
+    order = np.lexsort((operations.start[chosen], lane))
+    start, end, lane = operations.start[chosen][order], operations.end[chosen][order], lane[order]
     overlaps = (lane[1:] == lane[:-1]) & (start[1:] < end[:-1])
     found = np.zeros(len(rows), np.bool_)
     found[timed[order[1:][overlaps]]] = True

@@ -149,72 +149,72 @@ class Join:
         self.pairs = list(codes)
         return found
 
-    def add(self, of: CalledOperations) -> Int64:
+    def add(self, calls: CalledOperations) -> Int64:
         """Shape (rows,): the number of each collective, the same again when the same rank is added again.
 
         -1 for sends and receives of which the other side is not known, and in groups that are doubted.
         """
-        numbers = np.full(len(of), -1, np.int64)
-        codes = self.group_numbers(of.groups)
-        if not len(of):
+        numbers = np.full(len(calls), -1, np.int64)
+        codes = self.group_numbers(calls.groups)
+        if not len(calls):
             return numbers
-        look = self._look(of, codes)
+        look = self._look(calls, codes)
         for part in sorted(look.parts, key=lambda each: codes[each.group]):
-            at = int(codes[part.group])
-            for key, rows in self._pairs(at, of, part.two):
+            group = int(codes[part.group])
+            for key, rows in self._pairs(group, calls, part.two):
                 mine = self._new(_in_step(look.step[rows]), look.of(rows), False, False)
                 mine.kind[:], mine.size[:] = _SEND, -1
-                self._number(at, key, mine, np.zeros(len(rows), np.bool_), numbers, rows)
+                numbers[rows] = self._numbers(group, key, mine, np.zeros(len(rows), np.bool_))
             if not len(part.rows):
                 continue
-            identity = of.identity[part.rows]
-            numbered = _numbers_of(identity, of.sequence[part.rows])
+            identity = calls.identity[part.rows]
+            numbered = _numbers_of(identity, calls.sequence[part.rows])
             if numbered is None:
-                self.doubted.add(at)
+                self.doubted.add(group)
                 continue
             mine = self._new(numbered, part.columns, not numbered.size, bool((identity >= 0).all()))
-            self._number(at, at, mine, part.free, numbers, part.rows)
+            numbers[part.rows] = self._numbers(group, group, mine, part.free)
         if self.doubted:
-            numbers[np.isin(codes[of.group], list(self.doubted)) & ~is_between_two(of)] = -1
+            numbers[np.isin(codes[calls.group], list(self.doubted)) & ~is_between_two(calls)] = -1
         return numbers
 
-    def _number(self, at: int, key: Hashable, mine: _Known, free: Bool, numbers: Int64, rows: Int64) -> None:
-        """Write the numbers of some rows of a group, or doubt it."""
-        found = self._join(key, mine, free)
-        if found is None:
-            self.doubted.add(at)
-        else:
-            numbers[rows] = found
+    def _numbers(self, group: int, key: Hashable, mine: _Known, free: Bool) -> Int64:
+        """Number some collectives of a group; if they contradict what is known, doubt the group and return -1."""
+        numbers = self._join(key, mine, free)
+        if numbers is None:
+            self.doubted.add(group)
+            return np.full(len(free), -1, np.int64)
+        return numbers
 
-    def _look(self, of: CalledOperations, codes: Int64) -> _Look:
+    def _look(self, calls: CalledOperations, codes: Int64) -> _Look:
         """Return the signature of a rank's collectives: mostly that of an earlier rank, in the same arrays."""
         sizes = tuple(self.groups[code].size for code in codes[:-1].tolist())
         first = {code: at for at, code in reversed(list(enumerate(codes[:-1].tolist())))}
-        texts = (of.dtypes, of.names, of.steps, sizes, [first[code] for code in codes[:-1].tolist()])
-        columns = (of.group, of.kind, of.name, of.dtype, of.step, of.in_bytes, of.out_bytes)
+        texts = (calls.dtypes, calls.names, calls.steps, sizes, [first[code] for code in codes[:-1].tolist()])
+        columns = (calls.group, calls.kind, calls.name, calls.dtype, calls.step, calls.in_bytes, calls.out_bytes)
         for at, known in enumerate(self._looks):
             if known.texts == texts and all(map(np.array_equal, known.columns, columns)):
                 self._looks.insert(0, self._looks.pop(at))
                 return known
-        look = self._new_look(of, columns, texts)
+        look = self._new_look(calls, columns, texts)
         self._looks = [look, *self._looks[: _LOOKS - 1]]
         return look
 
-    def _new_look(self, of: CalledOperations, columns: tuple[Int64, ...], texts: tuple[object, ...]) -> _Look:
+    def _new_look(self, calls: CalledOperations, columns: tuple[Int64, ...], texts: tuple[object, ...]) -> _Look:
         *_, sizes, first = texts
-        group = np.array([*first, -1], np.int64)[of.group]  # type: ignore[misc]
-        size = np.array([*sizes, 0], np.int64)[of.group]  # type: ignore[misc]
+        group = np.array([*first, -1], np.int64)[calls.group]  # type: ignore[misc]
+        size = np.array([*sizes, 0], np.int64)[calls.group]  # type: ignore[misc]
         look = _Look(
             columns,
             texts,
             [],
-            of.kind,
-            np.where(of.dtype > 0, self.texts.all(of.dtypes)[of.dtype], -1),
-            np.where(of.kind == _BARRIER, -1, comparable_size(of.kind, of.in_bytes, of.out_bytes, size)),
-            self.steps.all(of.steps)[of.step],
-            np.where(of.kind == _OTHER, self.texts.all(of.names)[of.name], -1),
+            calls.kind,
+            np.where(calls.dtype > 0, self.texts.all(calls.dtypes)[calls.dtype], -1),
+            np.where(calls.kind == _BARRIER, -1, comparable_size(calls.kind, calls.in_bytes, calls.out_bytes, size)),
+            self.steps.all(calls.steps)[calls.step],
+            np.where(calls.kind == _OTHER, self.texts.all(calls.names)[calls.name], -1),
         )
-        free, between_two = may_differ(of.kind, of.in_bytes, of.out_bytes, size), is_between_two(of)
+        free, between_two = may_differ(calls.kind, calls.in_bytes, calls.out_bytes, size), is_between_two(calls)
         order = np.argsort(group, kind="stable")
         starts = np.flatnonzero(np.diff(group[order], prepend=-2))
         for rows in np.split(order, starts[1:]):
@@ -242,19 +242,19 @@ class Join:
         key = np.zeros(n, np.int64) if by_order else key
         return _Known(by_order, by_id, key, *columns, np.empty(0, np.int32), none, none.copy())
 
-    def _pairs(self, at: int, of: CalledOperations, rows: Int64) -> list[tuple[Hashable, Int64]]:
+    def _pairs(self, group: int, calls: CalledOperations, rows: Int64) -> list[tuple[Hashable, Int64]]:
         """Split sends and receives of a group by sender and receiver."""
-        if not len(rows) or of.number < 0:
+        if not len(rows) or calls.number < 0:
             return []
-        members = self.groups[at].ranks
-        peer = of.peer[rows]
-        if len(members) == 2 and of.number in members:
-            peer = np.where(peer < 0, members[0] + members[1] - of.number, peer)
+        members = self.groups[group].ranks
+        peer = calls.peer[rows]
+        if len(members) == 2 and calls.number in members:
+            peer = np.where(peer < 0, members[0] + members[1] - calls.number, peer)
         found: list[tuple[Hashable, Int64]] = []
         for kind in (_SEND, _RECV):
-            for other in np.unique(peer[(peer >= 0) & (of.kind[rows] == kind)]).tolist():
-                ends = (of.number, other) if kind == _SEND else (other, of.number)
-                found.append(((at, *ends), rows[(peer == other) & (of.kind[rows] == kind)]))
+            for other in np.unique(peer[(peer >= 0) & (calls.kind[rows] == kind)]).tolist():
+                ends = (calls.number, other) if kind == _SEND else (other, calls.number)
+                found.append(((group, *ends), rows[(peer == other) & (calls.kind[rows] == kind)]))
         return found
 
     def _is_known_elsewhere(self, identities: Int64) -> bool:

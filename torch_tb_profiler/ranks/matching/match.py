@@ -41,7 +41,7 @@ class Numbered(msgspec.Struct, frozen=True):
     repeated: Int64
 
 
-def by_number(of: RunOperations, looks: Int64, chosen: Int64) -> Numbered:
+def by_number(operations: RunOperations, looks: Int64, chosen: Int64) -> Numbered:
     """Match by Comms Id, else by group and Seq, and check that what has one number looks the same.
 
     looks    shape (operations,): equal where operations can be the same one
@@ -49,29 +49,29 @@ def by_number(of: RunOperations, looks: Int64, chosen: Int64) -> Numbered:
     A process group in which one Seq stands for operations that look different, or whose operations mostly come in
     different steps, was counted from another start on some rank: its Seq is not used.
     """
-    by_id = of.identity >= 0
-    rows = chosen[by_id[chosen] | (of.sequence[chosen] >= 0)]
+    by_id = operations.identity >= 0
+    rows = chosen[by_id[chosen] | (operations.sequence[chosen] >= 0)]
     keys = group(
         [
-            of.identity[rows],
-            np.where(by_id[rows], -1, of.group[rows]),
-            np.where(by_id[rows], -1, of.sequence[rows]),
+            operations.identity[rows],
+            np.where(by_id[rows], -1, operations.group[rows]),
+            np.where(by_id[rows], -1, operations.sequence[rows]),
         ]
     )
     # an id is of one operation, whatever each rank calls the group: only another kind or type of it contradicts
-    other_kind = _differ(keys.of, of.kind[rows], len(keys))
-    dtype = of.dtype[rows]
+    other_kind = _differ(keys.of, operations.kind[rows], len(keys))
+    dtype = operations.dtype[rows]
     other_dtype = _differ(keys.of, dtype, len(keys)) & (least_at(keys.of, dtype, len(keys)) >= 0)
     other_looks = _differ(keys.of, looks[rows], len(keys))
     different = np.where(by_id[rows[keys.first]], other_kind | other_dtype, other_looks)
-    groups = int(of.group.max(initial=-1)) + 2
-    contradicting = np.bincount(of.group[rows[different[keys.of] & ~by_id[rows]]], minlength=groups) > 0
-    doubtful = (contradicting | _is_shifted(of, rows, keys.of, groups))[of.group[rows]] & ~by_id[rows]
-    own = group([keys.of, of.rank[rows]])
+    groups = int(operations.group.max(initial=-1)) + 2
+    contradicting = np.bincount(operations.group[rows[different[keys.of] & ~by_id[rows]]], minlength=groups) > 0
+    doubtful = (contradicting | _is_shifted(operations, rows, keys.of, groups))[operations.group[rows]] & ~by_id[rows]
+    own = group([keys.of, operations.rank[rows]])
     once = greatest_at(keys.of, own.count()[own.of], len(keys))[keys.of] == 1
-    is_contradicted = np.zeros(len(of), np.bool_)
+    is_contradicted = np.zeros(len(operations), np.bool_)
     is_contradicted[rows[by_id[rows] & different[keys.of]]] = True
-    repeated = np.full(len(of), -1, np.int64)
+    repeated = np.full(len(operations), -1, np.int64)
     again = ~once & ~doubtful & ~different[keys.of]
     repeated[rows[again]] = keys.of[again]
     sure = once & ~doubtful & ~different[keys.of]
@@ -83,72 +83,76 @@ def _differ(places: Int64, values: Int64, size: int) -> Bool:
     return different
 
 
-def _is_shifted(of: RunOperations, rows: Int64, keys: Int64, groups: int) -> Bool:
+def _is_shifted(operations: RunOperations, rows: Int64, keys: Int64, groups: int) -> Bool:
     """Of each process group whether most of what has one Seq comes in different steps."""
-    in_step = of.step[rows] >= 0
+    in_step = operations.step[rows] >= 0
     rows, keys = rows[in_step], keys[in_step]
     if not len(rows):
         return np.zeros(groups, np.bool_)
     matches = group([keys])
     several = np.bincount(matches.of)[matches.of] > 1
-    apart = _differ(matches.of, of.step[rows], len(matches))[matches.of]
-    total = np.bincount(of.group[rows[several]], minlength=groups)
-    parted = np.bincount(of.group[rows[several & apart]], minlength=groups)
+    apart = _differ(matches.of, operations.step[rows], len(matches))[matches.of]
+    total = np.bincount(operations.group[rows[several]], minlength=groups)
+    parted = np.bincount(operations.group[rows[several & apart]], minlength=groups)
     return parted > MOST_STEPS_APART * total
 
 
 _TOUCHES = ("distributed",)
 
 
-def unmatched_notes(found: RunCommunications, matched: Bool) -> tuple[Note, ...]:
+def unmatched_notes(joined: RunCommunications, matched: Bool) -> tuple[Note, ...]:
     """About collectives of groups of which several ranks are here."""
-    of = found.operations
-    chosen = np.flatnonzero(~of.is_between_two & _has_company(of, len(found.groups)))
-    return (*_unequal_counts(of, found.groups, chosen), *_unmatched(of, chosen, matched))
+    operations = joined.operations
+    chosen = np.flatnonzero(~operations.is_between_two & _has_company(operations, len(joined.groups)))
+    return (*_unequal_counts(operations, joined.groups, chosen), *_unmatched(operations, chosen, matched))
 
 
-def _has_company(of: RunOperations, groups: int) -> Bool:
+def _has_company(operations: RunOperations, groups: int) -> Bool:
     """Of each operation whether another rank has operations of its group."""
-    pairs = np.unique(np.stack([of.group, of.rank]), axis=1)
-    ranks: Bool = np.bincount(pairs[0], minlength=groups + 1)[of.group] > 1
+    pairs = np.unique(np.stack([operations.group, operations.rank]), axis=1)
+    ranks: Bool = np.bincount(pairs[0], minlength=groups + 1)[operations.group] > 1
     return ranks
 
 
-def _unequal_counts(of: RunOperations, groups: tuple[ProcessGroup, ...], chosen: Int64) -> Iterator[Note]:
-    said: list[dict[str, Value]] = []
-    kinds, place = np.unique(np.stack([of.group[chosen], of.kind[chosen]]), axis=1, return_inverse=True)
-    of_group = {group: np.unique(of.rank[chosen[some]]) for group, some in each_value(of.group[chosen])}
+def _unequal_counts(operations: RunOperations, groups: tuple[ProcessGroup, ...], chosen: Int64) -> Iterator[Note]:
+    unequal: list[dict[str, Value]] = []
+    kinds, place = np.unique(np.stack([operations.group[chosen], operations.kind[chosen]]), axis=1, return_inverse=True)
+    of_group = {group: np.unique(operations.rank[chosen[some]]) for group, some in each_value(operations.group[chosen])}
     of_kind = dict(each_value(place.ravel()))
     for number, (at, kind) in enumerate(kinds.T.tolist()):
         ranks = of_group[at]
-        counts = np.bincount(of.rank[chosen[of_kind[number]]], minlength=int(ranks.max()) + 1)[ranks]
+        counts = np.bincount(operations.rank[chosen[of_kind[number]]], minlength=int(ranks.max()) + 1)[ranks]
         if counts.min() == counts.max():
             continue
         label = groups[at].description or groups[at].name
         fewest, most = int(counts.min()), int(counts.max())
-        said.append({"operation": KINDS[kind], "group": label, "fewest": fewest, "most": most})
-    if said:
+        unequal.append({"operation": KINDS[kind], "group": label, "fewest": fewest, "most": most})
+    if unequal:
         yield note(
             "unequal_counts",
             "warning",
-            len(said),
+            len(unequal),
             _TOUCHES,
-            listed={"operations": said},
-            values={"operations": "; ".join("{operation} {group}: {fewest}–{most}".format_map(each) for each in said)},
+            listed={"operations": unequal},
+            values={
+                "operations": "; ".join("{operation} {group}: {fewest}–{most}".format_map(each) for each in unequal)
+            },
         )
 
 
-def _unmatched(of: RunOperations, chosen: Int64, matched: Bool) -> Iterator[Note]:
+def _unmatched(operations: RunOperations, chosen: Int64, matched: Bool) -> Iterator[Note]:
     alone = chosen[~matched[chosen]]
     if len(alone):
-        kinds, counts = np.unique(of.kind[alone], return_counts=True)
-        told = "; ".join(f"{KINDS[kind]}: {count}" for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True))
+        kinds, counts = np.unique(operations.kind[alone], return_counts=True)
+        counted = "; ".join(
+            f"{KINDS[kind]}: {count}" for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
+        )
         yield note(
             "unmatched_operations",
             "warning",
             len(alone),
             _TOUCHES,
-            values={"unmatched": len(alone), "all": len(chosen), "operations": told},
+            values={"unmatched": len(alone), "all": len(chosen), "operations": counted},
         )
 
 
@@ -177,14 +181,14 @@ class Matching(msgspec.Struct, frozen=True):
 
 def match(calls: Sequence[TimedOperations]) -> Matching:
     """Match the operations of each rank by number (Comms Id, else group and Seq), else by order."""
-    found = run_communications(calls)
-    operations = found.operations
+    joined = run_communications(calls)
+    operations = joined.operations
     number = np.concatenate(numbers_of(calls) or [np.empty(0, np.int64)])
     same = group([number, np.where(number < 0, np.arange(len(number)), -1)])
     having = same.count()[same.of]
-    sizes = np.array([*(of.size for of in found.groups), 0])[operations.group]
+    sizes = np.array([*(of.size for of in joined.groups), 0])[operations.group]
     # a group of unknown ranks, found on more of them than it has: several groups that look like one
-    nameless = np.array([*(not of.ranks for of in found.groups), True])[operations.group]
+    nameless = np.array([*(not of.ranks for of in joined.groups), True])[operations.group]
     too_many = nameless & (sizes > 0) & (having > sizes)
     matched = (number >= 0) & (having > 1) & ~too_many
     timed = operations.duration >= 0
@@ -196,8 +200,8 @@ def match(calls: Sequence[TimedOperations]) -> Matching:
         ranks=tuple(np.split(np.where(matched, having, 1), ends)),
         is_known=tuple(np.split(matched | ((sizes == 1) & ~operations.is_between_two), ends)),
         transfer=tuple(np.split(transfer, ends)),
-        groups=found.groups,
-        notes=unmatched_notes(found, matched),
+        groups=joined.groups,
+        notes=unmatched_notes(joined, matched),
     )
 
 
@@ -218,14 +222,16 @@ def numbers_of(calls: Sequence[TimedOperations]) -> list[Int64]:
 
 def match_closely(calls: Sequence[TimedOperations], first: int) -> list[Int64]:
     """As `numbers_of`, from `first`, of collectives whose ranks do not agree about their numbers or their order."""
-    found = run_communications(calls)
-    operations = found.operations
+    joined = run_communications(calls)
+    operations = joined.operations
     number = np.full(len(operations), -1, np.int64)
     chosen = ~operations.is_between_two
-    looks = operation_signatures(operations, found.groups)
+    looks = operation_signatures(operations, joined.groups)
     numbered = by_number(operations, looks.of, np.flatnonzero(chosen))
     number[numbered.rows] = numbered.number
     left = np.flatnonzero(chosen & (number < 0) & ~numbered.is_contradicted)
-    number = by_order(found, OperationSignatures(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number)
+    number = by_order(
+        joined, OperationSignatures(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number
+    )
     number = np.where(number >= 0, number + first, -1)
     return np.split(number, np.cumsum([len(each) for each in calls])[:-1])

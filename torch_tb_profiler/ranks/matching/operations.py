@@ -74,30 +74,32 @@ class TimedOperations(CalledOperations, frozen=True):
     end: Int64
 
 
-def timed_operations(found: Communications, number: int | None, steps: Sequence[str], step: Int64) -> TimedOperations:
+def timed_operations(
+    communications: Communications, number: int | None, steps: Sequence[str], step: Int64
+) -> TimedOperations:
     """step: of each operation the index into `steps`."""
-    of = found.operations
-    duration = found.duration
-    identities = np.array([-1, *map(_number_of, found.identities[1:])], np.int64)
-    first = least_at(found.ranges.operation, found.ranges.start, len(found))
+    operations = communications.operations
+    duration = communications.duration
+    identities = np.array([-1, *map(_number_of, communications.identities[1:])], np.int64)
+    first = least_at(communications.ranges.operation, communications.ranges.start, len(communications))
     return TimedOperations(
         number=-1 if number is None else number,
-        groups=found.groups,
-        names=found.names,
-        dtypes=found.dtypes,
+        groups=communications.groups,
+        names=communications.names,
+        dtypes=communications.dtypes,
         steps=steps,
-        group=of.group.astype(np.int64),
-        name=of.name.astype(np.int64),
-        kind=of.kind.astype(np.int64),
-        dtype=of.dtype.astype(np.int64),
+        group=operations.group.astype(np.int64),
+        name=operations.name.astype(np.int64),
+        kind=operations.kind.astype(np.int64),
+        dtype=operations.dtype.astype(np.int64),
         step=step.astype(np.int64),
-        identity=identities[of.identity],
-        sequence=of.sequence,
-        peer=of.peer.astype(np.int64),
-        in_bytes=of.in_bytes,
-        out_bytes=of.out_bytes,
+        identity=identities[operations.identity],
+        sequence=operations.sequence,
+        peer=operations.peer.astype(np.int64),
+        in_bytes=operations.in_bytes,
+        out_bytes=operations.out_bytes,
         start=np.where(duration >= 0, first, -1),
-        end=found.end,
+        end=communications.end,
         duration=duration,
     )
 
@@ -155,30 +157,31 @@ def run_communications(ranks: Sequence[TimedOperations]) -> RunCommunications:
     def codes(names: Sequence[str], known: dict[str, int]) -> Int64:
         return np.array([*(known.setdefault(name, len(known)) for name in names), -1])
 
-    for number, of in enumerate(ranks):
+    for number, calls in enumerate(ranks):
         of_group = []
-        for each in of.groups:
-            of_group.append(groups.setdefault((each.name, each.ranks or each.description), len(groups)))
+        for process_group in calls.groups:
+            key = process_group.name, process_group.ranks or process_group.description
+            of_group.append(groups.setdefault(key, len(groups)))
             if of_group[-1] == len(known):
-                known.append(each)
+                known.append(process_group)
         columns.append(
-            {name: getattr(of, name) for name in RunOperations.__struct_fields__ if name != "rank"}
+            {name: getattr(calls, name) for name in RunOperations.__struct_fields__ if name != "rank"}
             | {
-                "rank": np.full(len(of), number),
-                "group": np.array([*of_group, -1])[of.group],
-                "dtype": np.where(of.dtype > 0, codes(of.dtypes, texts)[of.dtype], -1),
-                "name": codes(of.names, texts)[of.name],
-                "step": codes(of.steps, steps)[of.step],
+                "rank": np.full(len(calls), number),
+                "group": np.array([*of_group, -1])[calls.group],
+                "dtype": np.where(calls.dtype > 0, codes(calls.dtypes, texts)[calls.dtype], -1),
+                "name": codes(calls.names, texts)[calls.name],
+                "step": codes(calls.steps, steps)[calls.step],
             }
         )
     joined = {
-        name: np.concatenate([np.empty(0, np.int64), *(each[name] for each in columns)]).astype(np.int64)
+        name: np.concatenate([np.empty(0, np.int64), *(group[name] for group in columns)]).astype(np.int64)
         for name in RunOperations.__struct_fields__
     }
     has_step = np.zeros((len(ranks), len(steps) + 1), np.bool_)
     has_step[:, -1] = True
-    for number, of in enumerate(ranks):
-        has_step[number, [steps[name] for name in of.steps]] = True
+    for number, calls in enumerate(ranks):
+        has_step[number, [steps[name] for name in calls.steps]] = True
     return RunCommunications(RunOperations(**joined), tuple(known), has_step)
 
 
@@ -193,24 +196,28 @@ class OperationSignatures(msgspec.Struct, frozen=True):
     is_loose: Bool
 
 
-def operation_signatures(of: RunOperations, groups: Sequence[ProcessGroup]) -> OperationSignatures:
+def operation_signatures(operations: RunOperations, groups: Sequence[ProcessGroup]) -> OperationSignatures:
     """Give equal numbers to operations that may be the same one on several ranks.
 
     The size counts where it has to be the same on all ranks, or is the same: an all-to-all may send another number of
     elements on each rank, an all-gather of equal parts may not. What a rank does not know tells nothing apart.
     """
-    places = group([of.group, of.kind])
-    barrier = of.kind == KINDS.index("barrier")
-    dtype_known = least_at(places.of, of.dtype, len(places))[places.of] >= 0
-    ranks = np.array([*(each.size for each in groups), 0])[of.group]
-    size = comparable_size(of.kind, of.in_bytes, of.out_bytes, ranks)
+    places = group([operations.group, operations.kind])
+    barrier = operations.kind == KINDS.index("barrier")
+    dtype_known = least_at(places.of, operations.dtype, len(places))[places.of] >= 0
+    ranks = np.array([*(each.size for each in groups), 0])[operations.group]
+    size = comparable_size(operations.kind, operations.in_bytes, operations.out_bytes, ranks)
     size_known = least_at(places.of, size, len(places))[places.of] >= 0
     size = np.where(size_known & ~barrier, size, ANY)
-    dtype = np.where(dtype_known & ~barrier, of.dtype, ANY)
-    name = np.where(of.kind == KINDS.index(UNKNOWN_KIND), of.name, ANY)
-    classes = group([of.group, of.kind, dtype, name])
-    free = may_differ(of.kind, of.in_bytes, of.out_bytes, ranks) & ~_same_sizes(of.rank, classes.of, size)
-    return OperationSignatures(group([of.group, of.kind, dtype, name, np.where(free, ANY, size)]).of, free)
+    dtype = np.where(dtype_known & ~barrier, operations.dtype, ANY)
+    name = np.where(operations.kind == KINDS.index(UNKNOWN_KIND), operations.name, ANY)
+    classes = group([operations.group, operations.kind, dtype, name])
+    free = may_differ(operations.kind, operations.in_bytes, operations.out_bytes, ranks) & ~_same_sizes(
+        operations.rank, classes.of, size
+    )
+    return OperationSignatures(
+        group([operations.group, operations.kind, dtype, name, np.where(free, ANY, size)]).of, free
+    )
 
 
 #: by kind: the part that each rank has is its output; the output is that of all; sizes may differ

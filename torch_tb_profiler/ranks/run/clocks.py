@@ -88,8 +88,8 @@ def fit_clock_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clo
             rank = parent[rank]
         return rank
 
-    for rank, each in enumerate(ranks):
-        for mine in each.groups:
+    for rank, ends in enumerate(ranks):
+        for mine in ends.groups:
             known = references.setdefault(mine.group, [])
             for other, theirs in known:
                 if root(other) == root(rank) or min(len(mine.number), len(theirs.number)) < least:
@@ -107,17 +107,17 @@ def fit_clock_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clo
                 known.append((rank, mine))
     lines = _chained(edges, size)
     _by_host(ranks, lines)
-    offsets = [None if line is None else round(line(each.middle)) for each, line in zip(ranks, lines, strict=True)]
+    offsets = [None if line is None else round(line(ends.middle)) for ends, line in zip(ranks, lines, strict=True)]
     apart = float(np.median(residuals)) if residuals else None
-    largest = max((abs(each) for each in offsets if each is not None), default=0)
+    largest = max((abs(offset) for offset in offsets if offset is not None), default=0)
     corrected = apart is not None and largest > CLEAR_OFFSET * max(apart, 1.0)
     return Clock(
-        workers=[each.worker for each in ranks],
+        workers=[ends.worker for ends in ranks],
         offset_ns=offsets,
         drift_ppm=[None if line is None else round(line.slope * 1e6, 3) for line in lines],
         shift_ns=[
-            None if offset is None else each.origin - ranks[0].origin + (offset if corrected else 0)
-            for each, offset in zip(ranks, offsets, strict=True)
+            None if offset is None else ends.origin - ranks[0].origin + (offset if corrected else 0)
+            for ends, offset in zip(ranks, offsets, strict=True)
         ],
         residual_ns=apart,
         corrected=corrected,

@@ -37,29 +37,29 @@ class RunWaits(msgspec.Struct, frozen=True):
 def waits_of(run: RunData) -> RunWaits:
     """Of each matched collective and rank: wait = its duration − the transfer."""
     shared, state = np.append(run.is_shared, False), run.state
-    found = RunWaits([], [], [], {})
+    waits = RunWaits([], [], [], {})
     best = np.full(len(run.signatures), -1, np.int64)
     for rank, rows in run.each():
         is_shared = shared[rows.number]
-        here = np.flatnonzero(is_shared & (rows.duration >= 0))
-        number = rows.number[here]
+        measured = np.flatnonzero(is_shared & (rows.duration >= 0))
+        number = rows.number[measured]
         transfer = state.shortest[number]
-        wait = rows.duration[here] - transfer
-        step, steps = rows.step[here].astype(np.int64), len(run.steps[rank])
+        wait = rows.duration[measured] - transfer
+        step, steps = rows.step[measured].astype(np.int64), len(run.steps[rank])
         inside = step >= 0
         if not inside.all():
             step, of_step = step[inside], (wait[inside], transfer[inside])
         else:
             of_step = (wait, transfer)
-        for sums, values in zip((found.wait, found.transfer), of_step, strict=True):
+        for sums, values in zip((waits.wait, waits.transfer), of_step, strict=True):
             sums.append(sums_at(step, values, steps))
-        found.unmatched.append(len(rows.number) - int(np.count_nonzero(is_shared)))
+        waits.unmatched.append(len(rows.number) - int(np.count_nonzero(is_shared)))
         signature = state.signature[number]
         before = best[signature]
         np.maximum.at(best, signature, wait)
         for at in np.flatnonzero((wait > before) & (wait == best[signature])).tolist():
-            found.longest[int(signature[at])] = (int(wait[at]), rank, int(here[at]))
-    return found
+            waits.longest[int(signature[at])] = (int(wait[at]), rank, int(measured[at]))
+    return waits
 
 
 _PEAKS = tuple(
@@ -154,18 +154,18 @@ def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: RunWaits) -
 
 def _culprits(run: RunData, collectives: Int64, size: int) -> list[tuple[int | None, float | None]]:
     """By signature the rank that arrives last in most of some collectives, where it is in half of them."""
-    found: list[tuple[int | None, float | None]] = [(None, None)] * size
+    culprits: list[tuple[int | None, float | None]] = [(None, None)] * size
     if not len(collectives):
-        return found
+        return culprits
     signature, last = run.state.signature[collectives].astype(np.int64), run.state.last[collectives].astype(np.int64)
     keys, counts = np.unique(signature * len(run) + last, return_counts=True)
     total = np.bincount(signature, minlength=size)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         at, rank = divmod(key, len(run))
         share = count / int(total[at])
-        if share >= CULPRIT and share > (found[at][1] or 0):
-            found[at] = (rank, share)
-    return found
+        if share >= CULPRIT and share > (culprits[at][1] or 0):
+            culprits[at] = (rank, share)
+    return culprits
 
 
 def _events(run: RunData, waits: RunWaits) -> dict[int, tuple[int, int | None]]:
@@ -197,7 +197,7 @@ def fits_of(run: RunData, groups: Sequence[RunGroup]) -> list[BandwidthFit]:
         key = (signature.kind, group.role, group.link, group.size)
         sizes.setdefault(key, {}).setdefault(signature.bytes, []).append(times.astype(np.float64))
         having.setdefault(key, Counter())[signature.group] += 1
-    found = []
+    fits = []
     for (kind, role, link, size), by_size in sizes.items():
         factor = bus_factor(kind, size)
         points = []
@@ -207,7 +207,7 @@ def fits_of(run: RunData, groups: Sequence[RunGroup]) -> list[BandwidthFit]:
             speed = None if factor is None or middle <= 0 else moved * factor / middle * 1e9
             points.append(FitPoint(bytes=moved, transfer_ns=middle, busbw=speed, calls=len(times)))
         alpha, beta, residual = _line(points)
-        found.append(
+        fits.append(
             BandwidthFit(
                 kind=kind,
                 role=role,  # type: ignore[arg-type]
@@ -221,7 +221,7 @@ def fits_of(run: RunData, groups: Sequence[RunGroup]) -> list[BandwidthFit]:
                 residual=residual,
             )
         )
-    return sorted(found, key=lambda each: -sum(point.calls for point in each.points))
+    return sorted(fits, key=lambda each: -sum(point.calls for point in each.points))
 
 
 def _line(points: Sequence[FitPoint]) -> tuple[float | None, float | None, float | None]:
@@ -288,8 +288,8 @@ def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: 
     calls = np.bincount(key, minlength=size)
     total = sums_at(key, state.shortest[here], size).astype(np.float64)
     alike: dict[tuple[object, ...], dict[tuple[int, int], tuple[float, int]]] = {}
-    for at in np.flatnonzero(calls).tolist():
-        of, two = at // pairs, at % pairs - 1
+    for code in np.flatnonzero(calls).tolist():
+        of, two = code // pairs, code % pairs - 1
         known = run.signatures[of]
         group = groups[known.group]
         between = two >= 0
@@ -298,23 +298,34 @@ def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: 
         entry = alike.setdefault(kind, {})
         unit = (known.group, two)
         before = entry.get(unit, (0.0, 0))
-        entry[unit] = (before[0] + total[at], before[1] + int(calls[at]))
-    found = []
+        entry[unit] = (before[0] + total[code], before[1] + int(calls[code]))
+    slow = []
     for (_, _, _, what, _), entry in alike.items():
-        ns = np.array([each[0] for each in entry.values()])
+        ns = np.array([unit[0] for unit in entry.values()])
         # sends and receives of unlike numbers are compared by their mean
-        counts = np.array([each[1] for each in entry.values()])
+        counts = np.array([unit[1] for unit in entry.values()])
         per_call: Float64 = ns / counts
         judged = judge_links(per_call)
         if judged is None:
             continue
         extra = (per_call - judged.middle) * counts / steps
-        for at, (number, two) in enumerate(entry):
-            if judged.is_slow[at] and extra[at] >= SLOW_LINK_SHARE * step_ns:
-                ratio = float(per_call[at]) / judged.middle
-                one = _link(run, groups[number], two, str(what), float(extra[at]), ratio, float(judged.z[at]))
-                found.append(msgspec.structs.replace(one, compared=len(entry) - 1))
-    return sorted(found, key=lambda each: -each.extra_ns)
+        for link_number, (number, two) in enumerate(entry):
+            if judged.is_slow[link_number] and extra[link_number] >= SLOW_LINK_SHARE * step_ns:
+                ends, hosts = _ends(run, groups[number], two)
+                slow.append(
+                    SlowLink(
+                        group=groups[number].label,
+                        ranks=list(hosts)[:MOST_LINK_RANKS],
+                        hosts=sorted({host for host in hosts.values() if host}),
+                        pair=ends,
+                        kind=str(what),
+                        extra_ns=round(float(extra[link_number])),
+                        ratio=round(float(per_call[link_number]) / judged.middle, 3),
+                        z=round(float(judged.z[link_number]), 1),
+                        compared=len(entry) - 1,
+                    )
+                )
+    return sorted(slow, key=lambda each: -each.extra_ns)
 
 
 def _pair_link(run: RunData, number: int) -> str:
@@ -322,20 +333,13 @@ def _pair_link(run: RunData, number: int) -> str:
     return "unknown" if "" in hosts else "within_node" if len(hosts) == 1 else "between_nodes"
 
 
-def _link(run: RunData, group: RunGroup, number: int, kind: str, extra: float, ratio: float, z: float) -> SlowLink:
+def _ends(run: RunData, group: RunGroup, number: int) -> tuple[tuple[int, int] | None, dict[int, str]]:
+    """Return the two ranks of a link, None if only its group is known, and the host of each of its ranks that is here.
+
+    number   index into `Join.pairs`, -1 for a link of which only the group is known
+    """
     pair = run.join.pairs[number] if number >= 0 else None
     if pair is None and len(group.ranks) == 2:
         pair = (group.ranks[0], group.ranks[1])
-    here = {head.rank: head.host for head in run.heads if head.rank is not None}
-    ranks = [rank for rank in (pair or group.ranks) if rank in here]
-    return SlowLink(
-        group=group.label,
-        ranks=ranks[:MOST_LINK_RANKS],
-        hosts=sorted({here[rank] for rank in ranks if here[rank]}),
-        pair=pair,
-        kind=kind,
-        extra_ns=round(extra),
-        ratio=round(ratio, 3),
-        z=round(z, 1),
-        compared=0,
-    )
+    hosts = {head.rank: head.host for head in run.heads if head.rank is not None}
+    return pair, {rank: hosts[rank] for rank in pair or group.ranks if rank in hosts}

@@ -154,16 +154,16 @@ class RunData(msgspec.Struct, dict=True):
         run.state = run.state.cut(run.join.count)
         return run
 
-    def _first(self, number: int, summary: RankSummary, of: CalledOperations) -> RankCollectives:
-        numbers = self.join.add(of)
+    def _first(self, number: int, summary: RankSummary, calls: CalledOperations) -> RankCollectives:
+        numbers = self.join.add(calls)
         self.heads.append(self._with_known_groups(summary.head))
         self.steps.append(summary.steps)
         self.programs.append(summary.steps.program)
-        self.collectives.append(len(of))
+        self.collectives.append(len(calls))
         own = _own(summary)
-        self.own.append(_of_steps(of.step, own, len(summary.steps)))
-        rows = RankCollectives(of.step, numbers, of.duration, own)
-        self._see(of, summary.calls.algorithm, rows.number)
+        self.own.append(_of_steps(calls.step, own, len(summary.steps)))
+        rows = RankCollectives(calls.step, numbers, calls.duration, own)
+        self._see(calls, summary.calls.algorithm, rows.number)
         self.state.add(number, rows)
         kept = _narrowed(rows)
         before = self._kept.get(number - 1)
@@ -180,36 +180,37 @@ class RunData(msgspec.Struct, dict=True):
         )
         return msgspec.structs.replace(head, groups=groups)
 
-    def _see(self, of: CalledOperations, algorithm: Int8, number: Int64) -> None:
+    def _see(self, calls: CalledOperations, algorithm: Int8, number: Int64) -> None:
         """Take over what collectives look like that were not seen before."""
         self.state = self.state.grown(self.join.count)
         new = np.flatnonzero(number >= 0)
         new = new[self.state.signature[number[new]] < 0]
         if not len(new):
             return
-        groups = self.join.group_numbers(of.groups)
-        keys = _mixed(of.group[new], of.name[new], of.dtype[new], of.in_bytes[new], of.out_bytes[new], of.kind[new])
+        groups = self.join.group_numbers(calls.groups)
+        columns = (calls.group, calls.name, calls.dtype, calls.in_bytes, calls.out_bytes, calls.kind)
+        keys = _mixed(*(values[new] for values in columns))
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         codes = []
-        for at in new[first].tolist():
-            code = int(groups[of.group[at]])
-            kind = KINDS[int(of.kind[at])]
-            sent, received = int(of.in_bytes[at]), int(of.out_bytes[at])
+        for row in new[first].tolist():
+            code = int(groups[calls.group[row]])
+            kind = KINDS[int(calls.kind[row])]
+            sent, received = int(calls.in_bytes[row]), int(calls.out_bytes[row])
             # of unequal parts: each rank has sizes of its own, and other ones in each call
             uneven = kind == "all_to_all" and sent != received
             signature = CollectiveSignature(
                 code,
-                of.names[int(of.name[at])],
+                calls.names[int(calls.name[row])],
                 kind,
-                of.dtypes[int(of.dtype[at])],
+                calls.dtypes[int(calls.dtype[row])],
                 None if uneven else volume(kind, sent, received, self.join.groups[code].size),
-                int(algorithm[at]),
+                int(algorithm[row]),
             )
             codes.append(self._codes.setdefault(signature, len(self._codes)))
             if codes[-1] == len(self.signatures):
                 self.signatures.append(signature)
         self.state.signature[number[new]] = np.array(codes, np.int32)[place.reshape(-1)]
-        self.state.step[number[new]] = self.join.steps.all(of.steps)[of.step[new]]
+        self.state.step[number[new]] = self.join.steps.all(calls.steps)[calls.step[new]]
 
     def _look_closely(self) -> None:
         """Match again what is in doubt: all ranks at once where they are few, else each rank with the first."""
@@ -218,46 +219,46 @@ class RunData(msgspec.Struct, dict=True):
             numbers = [self.join.add(of) for of in calls]
             between = [is_between_two(of) for of in calls]
             closer = match_closely(calls, self.join.count)
-            found = [np.where(two, a, b) for two, a, b in zip(between, numbers, closer, strict=True)]
+            numbers_of_ranks = [np.where(two, a, b) for two, a, b in zip(between, numbers, closer, strict=True)]
         else:
-            found = self._with_the_first()
-        self._numbers = {at: numbers.astype(np.int32) for at, numbers in enumerate(found)}
-        self.join.count = max((int(numbers.max(initial=-1)) for numbers in found), default=-1) + 1
+            numbers_of_ranks = self._with_the_first()
+        self._numbers = {rank: numbers.astype(np.int32) for rank, numbers in enumerate(numbers_of_ranks)}
+        self.join.count = max((int(numbers.max(initial=-1)) for numbers in numbers_of_ranks), default=-1) + 1
         self.state, self.signatures = CollectiveState.of(self.join.count), []
         self._codes.clear()
-        for at, summary in enumerate(self.summaries):
-            of = summary.called
-            rows = RankCollectives(of.step, found[at], of.duration, _own(summary))
-            self._see(of, summary.calls.algorithm, rows.number)
-            self.state.add(at, rows)
-            if at in self._kept:
-                self._kept[at] = _narrowed(rows)
+        for rank, summary in enumerate(self.summaries):
+            called = summary.called
+            rows = RankCollectives(called.step, numbers_of_ranks[rank], called.duration, _own(summary))
+            self._see(called, summary.calls.algorithm, rows.number)
+            self.state.add(rank, rows)
+            if rank in self._kept:
+                self._kept[rank] = _narrowed(rows)
 
     def _with_the_first(self) -> list[Int64]:
         """Match the groups in doubt of each rank with the first rank that has the group."""
         first: dict[int, TimedOperations] = {}
         numbered: dict[int, Int64] = {}
-        found = []
+        of_ranks = []
         for summary in self.summaries:
             of = summary.timed
             numbers = self.join.add(of)
             group = self.join.group_numbers(of.groups)[of.group]
-            for at in sorted(self.join.doubted & set(group.tolist())):
-                rows = np.flatnonzero((group == at) & ~is_between_two(of))
+            for group_number in sorted(self.join.doubted & set(group.tolist())):
+                rows = np.flatnonzero((group == group_number) & ~is_between_two(of))
                 mine = of.take(rows)
-                if at not in first:
-                    first[at] = mine
-                    numbered[at] = self._new_numbers(len(rows))
-                    numbers[rows] = numbered[at]
+                if group_number not in first:
+                    first[group_number] = mine
+                    numbered[group_number] = self._new_numbers(len(rows))
+                    numbers[rows] = numbered[group_number]
                     continue
-                reference, other = match_closely([first[at], mine], 0)
-                known = dict(zip(reference.tolist(), numbered[at].tolist(), strict=True))
+                reference, other = match_closely([first[group_number], mine], 0)
+                known = dict(zip(reference.tolist(), numbered[group_number].tolist(), strict=True))
                 known.pop(-1, None)
                 numbers[rows] = [known.get(each, -1) for each in other.tolist()]
                 alone = rows[numbers[rows] < 0]
                 numbers[alone] = self._new_numbers(len(alone))
-            found.append(numbers)
-        return found
+            of_ranks.append(numbers)
+        return of_ranks
 
     def _new_numbers(self, count: int) -> Int64:
         self.join.count += count

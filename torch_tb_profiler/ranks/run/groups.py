@@ -47,7 +47,7 @@ def nodes_of(run: RunData) -> list[int]:
 
 def groups_of(run: RunData) -> list[RunGroup]:
     """All process groups that were used, as `RunData.join.groups` has them."""
-    places = {head.rank: at for at, head in enumerate(run.heads) if head.rank is not None}
+    places = {head.rank: number for number, head in enumerate(run.heads) if head.rank is not None}
     nodes = nodes_of(run)
     world = world_of(run)
     state, shared = run.state, run.is_shared
@@ -57,29 +57,29 @@ def groups_of(run: RunData) -> list[RunGroup]:
     moved = np.where(shared & (state.timed > 0), state.shortest, 0)
     transfer = sums_at(group[here], moved[here], len(run.join.groups))
     waited = sums_at(group[here], np.where(shared, state.total - state.timed * moved, 0)[here], len(run.join.groups))
-    present = Counter(group_key(of) for head in run.heads for of in head.groups)
-    found = []
-    for at, of in enumerate(run.join.groups):
-        members = [places[rank] for rank in of.ranks if rank in places]
-        role, told = _role(of, world)
-        found.append(
+    present = Counter(group_key(process_group) for head in run.heads for process_group in head.groups)
+    rows = []
+    for number, process_group in enumerate(run.join.groups):
+        members = [places[rank] for rank in process_group.ranks if rank in places]
+        role, role_from = _role(process_group, world)
+        rows.append(
             RunGroup(
-                label=of.label,
-                name=of.name,
-                description=of.description,
-                ranks=of.ranks,
-                size=of.size or None,
-                present=len(members) if of.ranks else present[group_key(of)],
+                label=process_group.label,
+                name=process_group.name,
+                description=process_group.description,
+                ranks=process_group.ranks,
+                size=process_group.size or None,
+                present=len(members) if process_group.ranks else present[group_key(process_group)],
                 role=role,
-                role_from=told,  # type: ignore[arg-type]
-                link=_link(run, of, members, nodes),
+                role_from=role_from,  # type: ignore[arg-type]
+                link=_link(run, process_group, members, nodes),
                 hosts=len({nodes[member] for member in members if run.heads[member].host}),
-                calls=int(calls[at]),
-                transfer_ns=int(transfer[at]),
-                wait_ns=int(waited[at]),
+                calls=int(calls[number]),
+                transfer_ns=int(transfer[number]),
+                wait_ns=int(waited[number]),
             )
         )
-    return found
+    return rows
 
 
 def world_of(run: RunData) -> int | None:
@@ -115,23 +115,23 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> ParallelLayout:
     hosts = Counter(node for node, head in zip(nodes, run.heads, strict=True) if head.host)
     world = world_of(run)
     by_role: dict[Role, list[RunGroup]] = {}
-    for of in groups:
-        if of.size and of.size > 1 and of.role not in ("world", "unknown"):
-            by_role.setdefault(of.role, []).append(of)
-    told = bool(by_role)
-    if not told:
-        for of in groups:
-            if of.role == "unknown" and of.ranks and world and 1 < len(of.ranks) < world:
-                by_role.setdefault("tp" if _stride(of.ranks) == 1 else "dp", []).append(of)
+    for group in groups:
+        if group.size and group.size > 1 and group.role not in ("world", "unknown"):
+            by_role.setdefault(group.role, []).append(group)
+    is_described = bool(by_role)
+    if not is_described:
+        for group in groups:
+            if group.role == "unknown" and group.ranks and world and 1 < len(group.ranks) < world:
+                by_role.setdefault("tp" if _stride(group.ranks) == 1 else "dp", []).append(group)
     dimensions = []
     for role, of_role in by_role.items():
         for alike in _dimensions(role, of_role):
-            strides = {_stride(of.ranks) for of in alike}
+            strides = {_stride(group.ranks) for group in alike}
             stride = strides.pop() if len(strides) == 1 else None
             dimensions.append(LayoutDimension(role=role, size=alike[0].size or 0, groups=len(alike), stride=stride))
-    if not dimensions and world and any(of.role == "world" and of.calls for of in groups):
+    if not dimensions and world and any(group.role == "world" and group.calls for group in groups):
         dimensions.append(LayoutDimension(role="dp", size=world, groups=1, stride=1))
-        told = False
+        is_described = False
     dimensions.sort(key=lambda each: (each.stride is None, each.stride or 0, each.role))
     product = math.prod(each.size for each in dimensions if each.role != "ep")
     return ParallelLayout(
@@ -139,7 +139,7 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> ParallelLayout:
         nodes=len(hosts) or None,
         ranks_per_node=max(hosts.values(), default=0) or None,
         dimensions=dimensions,
-        confidence="low" if not told else "high" if world and product == world else "medium",
+        confidence="low" if not is_described else "high" if world and product == world else "medium",
     )
 
 
@@ -148,20 +148,20 @@ def _dimensions(role: Role, groups: Sequence[RunGroup]) -> list[list[RunGroup]]:
 
     Data parallel ones may have two: of shards, and of their replicas across these.
     """
-    sizes = Counter(of.size for of in groups)
+    sizes = Counter(group.size for group in groups)
     size = max(sizes, key=lambda each: (sizes[each], each))
-    if role != "dp" or not all(of.ranks for of in groups):
-        return [[of for of in groups if of.size == size]]
+    if role != "dp" or not all(group.ranks for group in groups):
+        return [[group for group in groups if group.size == size]]
     kinds: dict[tuple[int | None, int | None], list[RunGroup]] = {}
-    for of in groups:
-        kinds.setdefault((of.size, _stride(of.ranks)), []).append(of)
+    for group in groups:
+        kinds.setdefault((group.size, _stride(group.ranks)), []).append(group)
     ordered = sorted(kinds.values(), key=lambda kind: (-len(kind), -len(kind[0].ranks)))
     first = _group_of_rank(ordered[0])
     for across in ordered[1:]:
         other = _group_of_rank(across)
         if other.keys() == first.keys() and len({(first[rank], other[rank]) for rank in first}) == len(first):
             return [ordered[0], across]
-    return [[of for of in groups if of.size == size]]
+    return [[group for group in groups if group.size == size]]
 
 
 def _group_of_rank(groups: Sequence[RunGroup]) -> dict[int, int]:
@@ -181,8 +181,8 @@ MOST_MISSING_LISTED, MOST_RANKS = 50, 64
 def missing_collectives(run: RunData, groups: Sequence[RunGroup]) -> list[MissingCollective]:
     """In the steps that the members recorded. Those that are numbered first, then those known by counting alone."""
     users = _users(run)
-    found = _numbered(run, groups, users)
-    return [*found, *_counted(run, groups, users)][:MOST_MISSING_LISTED]
+    numbered = _numbered(run, groups, users)
+    return [*numbered, *_counted(run, groups, users)][:MOST_MISSING_LISTED]
 
 
 def _users(run: RunData) -> list[list[int]]:
@@ -230,7 +230,7 @@ def _numbered(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) 
         for number in lacking[~mine].tolist():
             if of_group[group[number]] > state.step[number]:
                 later[number].add(rank)
-    found = []
+    missing = []
     for number in lacking.tolist():
         signature = run.signatures[int(state.signature[number])]
         ranks = [
@@ -239,7 +239,7 @@ def _numbered(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) 
             if has_step[rank, int(state.step[number])] and rank not in having[number]
         ]
         sequence = sequences.get(number, -1)
-        found.append(
+        missing.append(
             MissingCollective(
                 group=groups[signature.group].label,
                 sequence=sequence if sequence >= 0 else None,
@@ -251,18 +251,18 @@ def _numbered(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) 
                 stops=bool(ranks) and not any(rank in later[number] for rank in ranks),
             )
         )
-    return found
+    return missing
 
 
 def _counted(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) -> list[MissingCollective]:
     """In groups whose collectives have no numbers: fewer of a name in a step than most members have."""
-    found: list[MissingCollective] = []
-    for at in sorted(run.join.doubted):
+    missing: list[MissingCollective] = []
+    for group_number in sorted(run.join.doubted):
         counts: dict[tuple[str, str], dict[int, int]] = {}
-        for rank in users[at]:
+        for rank in users[group_number]:
             of = run.summaries[rank].called
             group = run.join.group_numbers(of.groups)[of.group]
-            rows = np.flatnonzero((group == at) & ~is_between_two(of) & (of.step >= 0) & (of.sequence < 0))
+            rows = np.flatnonzero((group == group_number) & ~is_between_two(of) & (of.step >= 0) & (of.sequence < 0))
             for name in of.steps:
                 for call in of.names:
                     counts.setdefault((name, call), {})[rank] = 0
@@ -272,9 +272,9 @@ def _counted(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) -
             most = max(by_rank.values())
             lacking = [rank for rank, count in by_rank.items() if count < most]
             if lacking and len(lacking) * 2 <= len(by_rank):
-                found.append(
+                missing.append(
                     MissingCollective(
-                        group=groups[at].label,
+                        group=groups[group_number].label,
                         sequence=None,
                         name=name,
                         step=step,
@@ -284,4 +284,4 @@ def _counted(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) -
                         stops=False,
                     )
                 )
-    return found
+    return missing

@@ -52,29 +52,29 @@ def chosen_ranks(summaries: Sequence[RankSummary]) -> ChosenRanks:
     heads = [summary.head for summary in summaries]
     worlds = Counter(head.world for head in heads if head.world)
     world = max(worlds, key=lambda each: (worlds[each], each), default=None)
-    foreign = {at for at, head in enumerate(heads) if _is_foreign(head, world)}
-    together = _recorded_together(heads, [at for at in range(len(heads)) if at not in foreign])
+    foreign = {place for place, head in enumerate(heads) if _is_foreign(head, world)}
+    together = _recorded_together(heads, [place for place in range(len(heads)) if place not in foreign])
     order = sorted(
         together,
-        key=lambda at: (heads[at].rank is None, heads[at].rank or 0, heads[at].worker),
+        key=lambda place: (heads[place].rank is None, heads[place].rank or 0, heads[place].worker),
     )
     kept: list[int] = []
     seen: set[int] = set()
     duplicates = []
-    for at in order:
-        rank = heads[at].rank
+    for place in order:
+        rank = heads[place].rank
         if rank is not None and rank in seen:
-            duplicates.append(heads[at].worker)
+            duplicates.append(heads[place].worker)
             continue
         if rank is not None:
             seen.add(rank)
-        kept.append(at)
+        kept.append(place)
     apart = set(range(len(heads))) - foreign - set(together)
     return ChosenRanks(
         _Chosen(summaries, kept),
         tuple(duplicates),
-        tuple(heads[at].worker for at in sorted(foreign)),
-        tuple(heads[at].worker for at in sorted(apart)),
+        tuple(heads[place].worker for place in sorted(foreign)),
+        tuple(heads[place].worker for place in sorted(apart)),
     )
 
 
@@ -85,19 +85,23 @@ def _is_foreign(head: RankHead, world: int | None) -> bool:
 def _recorded_together(heads: Sequence[RankHead], places: Sequence[int]) -> Sequence[int]:
     """Of traces those with most ranks that a gap in time parts from the others; of equal ones the latest."""
     windows = sorted(
-        (heads[at].origin_ns + heads[at].first_ns, heads[at].origin_ns + heads[at].last_ns, at) for at in places
+        (heads[place].origin_ns + heads[place].first_ns, heads[place].origin_ns + heads[place].last_ns, place)
+        for place in places
     )
     if not windows or windows[0][0] < EPOCH_FROM_NS:
         return places
-    found: list[list[int]] = []
+    windows_of_places: list[list[int]] = []
     until = windows[0][0] - APART_NS - 1
-    for first, last, at in windows:
+    for first, last, place in windows:
         if first > until + APART_NS:
-            found.append([])
-        found[-1].append(at)
+            windows_of_places.append([])
+        windows_of_places[-1].append(place)
         until = max(until, last)
-    numbers = [len({heads[at].worker if (rank := heads[at].rank) is None else rank for at in each}) for each in found]
-    return max(zip(numbers, range(len(found)), found, strict=True))[2]
+    numbers = [
+        len({heads[place].worker if (rank := heads[place].rank) is None else rank for place in each})
+        for each in windows_of_places
+    ]
+    return max(zip(numbers, range(len(windows_of_places)), windows_of_places, strict=True))[2]
 
 
 def notes_of(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> list[Note]:

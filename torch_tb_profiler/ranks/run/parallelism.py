@@ -38,7 +38,9 @@ def pipeline_of(run: RunData, groups: Sequence[RunGroup]) -> Pipeline | None:
     stages = []
     of_rank = {run.heads[place].rank: number for place, number in stage.items()}
     spanning = {
-        at for at, each in enumerate(groups) if len({of_rank[rank] for rank in each.ranks if rank in of_rank}) > 1
+        number_of_group
+        for number_of_group, each in enumerate(groups)
+        if len({of_rank[rank] for rank in each.ranks if rank in of_rank}) > 1
     }
     shown = ""
     estimated = False
@@ -86,25 +88,25 @@ def _of_rank(run: RunData, rank: int, step: int, spanning: Collection[int]) -> t
     spanning   numbers of the groups with ranks of several stages
     """
     summary, rows = run.summaries[rank], run.rows(rank)
-    of = summary.timed
-    timed = np.flatnonzero((of.duration >= 0) & (of.step >= 0))
-    timed = timed[np.argsort(of.start[timed], kind="stable")]
+    calls = summary.timed
+    timed = np.flatnonzero((calls.duration >= 0) & (calls.step >= 0))
+    timed = timed[np.argsort(calls.start[timed], kind="stable")]
     if not len(timed):
         return [], 0, False
-    stopped = _stopped(of, summary.calls.own, timed)
+    stopped = _stopped(calls, summary.calls.own, timed)
     number, shared = rows.number[timed], run.is_shared
     known = (number >= 0) & shared[np.maximum(number, 0)] if len(shared) else number < -1
     transfer = np.where(known, run.state.shortest[np.maximum(number, 0)] if len(shared) else 0, 0)
-    is_pair = is_between_two(of)[timed]
-    codes = run.join.group_numbers(of.groups)[:-1]
-    between = is_pair | np.isin(codes[of.group[timed]], list(spanning))
+    is_pair = is_between_two(calls)[timed]
+    codes = run.join.group_numbers(calls.groups)[:-1]
+    between = is_pair | np.isin(codes[calls.group[timed]], list(spanning))
     stopped = np.where(between, stopped, 0)
     wait = stopped - np.minimum(transfer, stopped)
-    bubble = round(float(np.median(np.bincount(of.step[timed], wait, len(summary.steps)))))
-    mine = np.flatnonzero(between & (of.step[timed] == step))
+    bubble = round(float(np.median(np.bincount(calls.step[timed], wait, len(summary.steps)))))
+    mine = np.flatnonzero(between & (calls.step[timed] == step))
     at = timed[mine]
     begin, end = int(summary.steps.start[step]), int(summary.steps.end[step])
-    parts = of.start[at], wait[mine], stopped[mine], summary.places.row[at].astype(np.int64)
+    parts = calls.start[at], wait[mine], stopped[mine], summary.places.row[at].astype(np.int64)
     return _spans(parts, begin, end), bubble, not bool(known[is_pair].all())
 
 
@@ -126,8 +128,8 @@ def _spans(parts: tuple[Int64, Int64, Int64, Int64], begin: int, until: int) -> 
 
     parts   start, wait, stop of each in ns, and its event
     """
-    found: list[StageSpan] = []
-    at = begin
+    spans: list[StageSpan] = []
+    begun = begin
     for start, waited, stopped, event in zip(*(each.tolist() for each in parts), strict=True):
         ends: Sequence[tuple[_Kind, int]] = (
             ("work", start),
@@ -136,12 +138,12 @@ def _spans(parts: tuple[Int64, Int64, Int64, Int64], begin: int, until: int) -> 
         )
         for kind, end in ends if stopped else ():
             then = min(end, until)
-            if then > at:
-                found.append(_span(kind, at - begin, then - begin, event))
-                at = then
-    if until > at:
-        found.append(_span("work", at - begin, until - begin, -1))
-    return found[:MOST_SPANS]
+            if then > begun:
+                spans.append(_span(kind, begun - begin, then - begin, event))
+                begun = then
+    if until > begun:
+        spans.append(_span("work", begun - begin, until - begin, -1))
+    return spans[:MOST_SPANS]
 
 
 _GATHER, _SCATTER, _EXCHANGE = (KINDS.index(kind) for kind in ("all_gather", "reduce_scatter", "all_to_all"))
@@ -156,11 +158,13 @@ TWICE = 1.5
 def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
     """Measure the all-gathers of groups that gather and scatter in their steps."""
     both: dict[int, set[str]] = {}
-    for each in run.signatures:
-        both.setdefault(each.group, set()).add(each.kind)
-    found = []
-    for at in sorted(at for at, kinds in both.items() if {"all_gather", "reduce_scatter"} <= kinds):
-        members = [(summary.head.worker, _gathers(summary, rows)) for summary, rows in _members(run, at)]
+    for signature in run.signatures:
+        both.setdefault(signature.group, set()).add(signature.kind)
+    answers = []
+    for group_number in sorted(
+        group_number for group_number, kinds in both.items() if {"all_gather", "reduce_scatter"} <= kinds
+    ):
+        members = [(summary.head.worker, _gathers(summary, rows)) for summary, rows in _members(run, group_number)]
         looked = [(worker, each) for worker, each in members if each is not None]
         if not looked:
             continue
@@ -168,9 +172,9 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
             np.array(values) for values in zip(*(each for _, each in looked), strict=True)
         )
         worst = int(np.argmax(late))
-        found.append(
+        answers.append(
             FsdpGathers(
-                group=groups[at].label,
+                group=groups[group_number].label,
                 gathers=round(float(np.median(gathers))),
                 scatters=round(float(np.median(scatters))),
                 reshards=bool(np.median(again) >= TWICE),
@@ -180,7 +184,7 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
                 row=int(row[worst]) if row[worst] >= 0 else None,
             )
         )
-    return found
+    return answers
 
 
 def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
@@ -239,10 +243,10 @@ def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
         number = run.rows(rank).number[chosen]
         at = codes[of.group[chosen]]
         sent = np.maximum(of.in_bytes, of.out_bytes)[chosen]
-        for each in np.unique(at[number >= 0]).tolist():
-            mine = (at == each) & (number >= 0)
-            parts.setdefault(each, []).append((rank, number[mine], sent[mine]))
-    found = []
+        for group_number in np.unique(at[number >= 0]).tolist():
+            mine = (at == group_number) & (number >= 0)
+            parts.setdefault(group_number, []).append((rank, number[mine], sent[mine]))
+    answers = []
     for group, of_ranks in sorted(parts.items()):
         number = np.concatenate([numbers for _, numbers, _ in of_ranks])
         sent = np.concatenate([values for _, _, values in of_ranks]).astype(np.float64)
@@ -260,7 +264,7 @@ def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
             continue
         ranks, times = np.unique(who[last], return_counts=True)
         most = int(ranks[np.argmax(times)])
-        found.append(
+        answers.append(
             MoeImbalance(
                 group=groups[group].label,
                 calls=int(np.count_nonzero(several)),
@@ -273,4 +277,4 @@ def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
                 row=_largest(run, most, group),
             )
         )
-    return found
+    return answers

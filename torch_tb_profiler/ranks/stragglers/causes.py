@@ -202,25 +202,25 @@ def _times(values: Any, among: Bool) -> Any:
     return np.nan_to_num(values / peer_median(values[among]), nan=1.0, posinf=1.0)
 
 
-def diagnose(work: WorkExcess, at: int, late_ns: float, position_ns: float | None) -> StragglerCause:
+def diagnose(work: WorkExcess, peer: int, late_ns: float, position_ns: float | None) -> StragglerCause:
     """Find what explains most of the lateness of a peer.
 
-    at            its place among the peers
+    peer            its place among the peers
     position_ns   excess before the one collective where most is lost; None if there is no such one
     """
-    kernel, kernel_ns = _largest(work.apart_ns[at])
+    kernel, kernel_ns = _largest(work.apart_ns[peer])
     # more calls or blocks are more work, however much the times of single kernels vary
-    work_ns = float(work.work_ns[at].sum())
-    clearly_ns = float(np.where(work.is_more[at], work.apart_ns[at], 0).sum())
+    work_ns = float(work.work_ns[peer].sum())
+    clearly_ns = float(np.where(work.is_more[peer], work.apart_ns[peer], 0).sum())
     more_ns = max(clearly_ns, kernel_ns, work_ns)
-    operator, host_ns = _largest(work.host_ns[at])
-    idle_ns = float(work.idle_ns[at])
-    if max(work.surely_ns[at], idle_ns if idle_ns > more_ns else 0.0) >= max(EXPLAINS * late_ns, clearly_ns):
+    operator, host_ns = _largest(work.host_ns[peer])
+    idle_ns = float(work.idle_ns[peer])
+    if max(work.surely_ns[peer], idle_ns if idle_ns > more_ns else 0.0) >= max(EXPLAINS * late_ns, clearly_ns):
         # what surely takes longer, before what may: kernels differ by chance, as those of experts do
         more_ns = 0.0
     candidates = {
-        "input": float(work.input_ns[at]),
-        "slow_compute": float(work.slow_ns[at]),
+        "input": float(work.input_ns[peer]),
+        "slow_compute": float(work.slow_ns[peer]),
         "kernels": more_ns,
         "host": host_ns,
     }
@@ -228,17 +228,17 @@ def diagnose(work: WorkExcess, at: int, late_ns: float, position_ns: float | Non
     enough = max(EXPLAINS * late_ns, NEARLY * max(candidates.values()))
     what = next((what for what, ns in candidates.items() if ns >= enough), None)
     if what == "input":
-        return StragglerCause("input", None, float(work.input_ns[at]))
+        return StragglerCause("input", None, float(work.input_ns[peer]))
     if what == "slow_compute":
         return StragglerCause("slow_compute")
     if what == "kernels":
-        if work_ns >= max(EXPLAINS * late_ns, kernel_ns - float(work.work_ns[at, kernel])):
-            kernel, kernel_ns = _largest(work.work_ns[at])
-        is_more = work.work_ns[at, kernel] >= EXPLAINS * kernel_ns or work.exchanged[at] > MORE_BYTES
+        if work_ns >= max(EXPLAINS * late_ns, kernel_ns - float(work.work_ns[peer, kernel])):
+            kernel, kernel_ns = _largest(work.work_ns[peer])
+        is_more = work.work_ns[peer, kernel] >= EXPLAINS * kernel_ns or work.exchanged[peer] > MORE_BYTES
         return StragglerCause("more_work" if is_more else "slow_operator", work.kernels[kernel], kernel_ns)
     named = work.host[operator] if what == "host" else None
-    if work.allocator_ns[at] >= EXPLAINS * late_ns:
-        return StragglerCause("allocator", named, float(work.allocator_ns[at]))
+    if work.allocator_ns[peer] >= EXPLAINS * late_ns:
+        return StragglerCause("allocator", named, float(work.allocator_ns[peer]))
     if what == "host":
         return StragglerCause("late_launches", named, host_ns)
     if max(idle_ns, position_ns or 0.0) >= EXPLAINS * late_ns:

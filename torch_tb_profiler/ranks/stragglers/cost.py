@@ -81,7 +81,7 @@ def _schedule(run: RunData) -> Schedule:
     waits: list[Int64] = []
     sender = np.full(len(state.signature), -1, np.int64)
     # a collective has the kind that its first rank calls it: of a receive the other rank, a later one, sends
-    kind = np.array([*(each.kind for each in run.signatures), ""])[state.signature]
+    kind = np.array([*(calls.kind for calls in run.signatures), ""])[state.signature]
     for rank, of in run.each():
         here = np.flatnonzero((of.number >= 0) & (of.duration >= 0))
         here = here[shared[of.number[here]] & (state.timed[of.number[here]] > 1)]
@@ -90,20 +90,20 @@ def _schedule(run: RunData) -> Schedule:
         rows.append(here.astype(np.int32))
         waits.append(of.duration[here] - state.shortest[mine])
         sender[mine[(kind[mine] == "recv") | ((kind[mine] == "send") & (sender[mine] < 0))]] = rank
-    lengths = np.array([len(each) for each in numbers])
+    lengths = np.array([len(calls) for calls in numbers])
     first = np.concatenate(([0], np.cumsum(lengths)))[:-1]
     number: Int32 = np.concatenate(numbers)
     row: Int32 = np.concatenate(rows)
     wait = np.concatenate(waits)
     left = state.timed.copy()
     parted = np.full(len(state.signature), -1, np.int64)
-    at = first.copy()
+    position = first.copy()
     end = first + lengths
     taken: list[Int64] = []
     alone: list[Bool] = []
     bounds = [0]
-    while len(alive := np.flatnonzero(at < end)):
-        current = number[at[alive]]
+    while len(alive := np.flatnonzero(position < end)):
+        current = number[position[alive]]
         meetings, place, here_now = np.unique(current, return_inverse=True, return_counts=True)
         ready = (here_now >= left[meetings])[place.reshape(-1)]
         is_alone = not ready.any()
@@ -117,10 +117,10 @@ def _schedule(run: RunData) -> Schedule:
             new = met[parted[met] < 0]
             parted[new] = parted.max(initial=-1) + 1 + np.arange(len(new))
         going = alive[ready]
-        taken.append(at[going])
+        taken.append(position[going])
         alone.append(np.full(len(going), is_alone))
         bounds.append(bounds[-1] + len(going))
-        at[going] += 1
+        position[going] += 1
     chosen = np.concatenate(taken) if taken else np.empty(0, np.int64)
     return Schedule(
         rank=np.repeat(np.arange(len(run), dtype=np.int32), lengths)[chosen],
@@ -143,18 +143,18 @@ def stragglers_of(
     run: RunData, grid: StepGrid, slow: SlowRanks, groups: Sequence[RunGroup]
 ) -> tuple[list[Straggler], int | None]:
     """Named ones and some of the others, and what a step would save without all named ones."""
-    named = [each for each in slow.found if each.named]
-    others = [each for each in slow.found if not each.named][:MOST_LISTED]
-    removable = [each for each in (*named, *others)[:MOST_REPLAYED] if each.excess is not None and _meets(run, each)]
-    scenarios = [{each.rank: _removed(run, each)} for each in removable]
-    together = {each.rank: _removed(run, each) for each in named if each.excess is not None and _meets(run, each)}
+    named = [rank for rank in slow.found if rank.named]
+    others = [rank for rank in slow.found if not rank.named][:MOST_LISTED]
+    removable = [rank for rank in (*named, *others)[:MOST_REPLAYED] if rank.excess is not None and _meets(run, rank)]
+    scenarios = [{rank.rank: _removed(run, rank)} for rank in removable]
+    together = {rank.rank: _removed(run, rank) for rank in named if rank.excess is not None and _meets(run, rank)}
     per_step = []
     if scenarios and len(grid.names):
         gained = savings(run, [*scenarios, together])
-        per_step = [round(float(np.mean(each)) / len(grid.names)) for each in gained]
-    saved = {each.rank: ns for each, ns in zip(removable, per_step, strict=False)}
+        per_step = [round(float(np.mean(earlier)) / len(grid.names)) for earlier in gained]
+    saved = {rank.rank: ns for rank, ns in zip(removable, per_step, strict=False)}
     lost = 0 if not named else per_step[-1] if together and per_step else None
-    answers = [_answer(run, each, saved.get(each.rank), groups) for each in (*named, *others)]
+    answers = [_answer(run, rank, saved.get(rank.rank), groups) for rank in (*named, *others)]
     return answers, lost
 
 
@@ -173,12 +173,12 @@ def _meets(run: RunData, slow: SlowRank) -> bool:
 def link_stragglers(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -> list[Straggler]:
     """Name the two ranks of each slow link; nobody where only the group is known."""
     places = {head.rank: at for at, head in enumerate(run.heads) if head.rank is not None}
-    found = []
+    stragglers = []
     for link in links:
         for rank in link.pair or ():
             if rank in places:
                 head = run.heads[places[rank]]
-                found.append(
+                stragglers.append(
                     Straggler(
                         rank=rank,
                         worker=head.worker,
@@ -197,7 +197,7 @@ def link_stragglers(run: RunData, links: Sequence[SlowLink], steps: int, whole: 
                         doubt="loading" if not whole else "" if steps >= LEAST_STEPS else "few_steps",
                     )
                 )
-    return found
+    return stragglers
 
 
 def _removed(run: RunData, slow: SlowRank) -> Float32:

@@ -184,29 +184,29 @@ def _slow_peers(run: RunData, lateness: _Lateness, mine: Int64, whole: bool) -> 
     # of two ranks none is unusual, but one makes the other wait
     is_listed = (few | (lateness.own_z > LISTED_DEVIATIONS)) & (lateness.own_ns >= LISTED_SHARE * peers.step_ns)
     slow = []
-    for at in np.flatnonzero((is_named | is_listed) & np.isin(peers.ranks, mine)).tolist():
-        ns = np.where(signs.at_position[at], lateness.position_ns[at], -np.inf)
-        position = int(np.argmax(ns)) if signs.at_position[at].any() else None
-        late_ns = _late_ns(lateness, signs, at, position)
+    for peer in np.flatnonzero((is_named | is_listed) & np.isin(peers.ranks, mine)).tolist():
+        ns = np.where(signs.at_position[peer], lateness.position_ns[peer], -np.inf)
+        position = int(np.argmax(ns)) if signs.at_position[peer].any() else None
+        late_ns = _late_ns(lateness, signs, peer, position)
         if not late_ns > 0:
             continue
-        doubt = _doubt(whole, few, len(peers.columns), bool(is_named[at]))
-        at_position = None if position is None else float(lateness.position_ns[at, position])
-        cause = diagnose(work, at, late_ns, at_position)
+        doubt = _doubt(whole, few, len(peers.columns), bool(is_named[peer]))
+        at_position = None if position is None else float(lateness.position_ns[peer, position])
+        cause = diagnose(work, peer, late_ns, at_position)
         slow.append(
             SlowRank(
-                rank=int(peers.ranks[at]),
+                rank=int(peers.ranks[peer]),
                 late_ns=late_ns,
-                z=None if few else _strongest(lateness, signs, at, position),
+                z=None if few else _strongest(lateness, signs, peer, position),
                 cause=cause,
                 position=position,
-                steps=_late_steps(lateness, at, position),
+                steps=_late_steps(lateness, peer, position),
                 of_steps=len(peers.columns),
                 peers=len(peers.ranks) - 1,
                 named=doubt == "",
                 doubt=doubt,
-                excess=None if lateness.before is None else _removable(lateness, at, late_ns, cause),
-                program=usual_program(run, int(peers.ranks[at])),
+                excess=None if lateness.before is None else _removable(lateness, peer, late_ns, cause),
+                program=usual_program(run, int(peers.ranks[peer])),
             )
         )
     return slow
@@ -226,10 +226,10 @@ def _doubt(whole: bool, few: bool, steps: int, is_named: bool) -> Doubt:
 def _before_positions(run: RunData, grid: StepGrid, peers: PeerSet) -> Float32:
     """Shape (peers, steps, positions), ns: own time before each collective less that of the median peer."""
     program = usual_program(run, int(peers.ranks[0]))
-    column = {int(name): at for at, name in enumerate(peers.columns)}
+    column = {int(name): peer for peer, name in enumerate(peers.columns)}
     positions = 0
-    found = np.empty((0, 0, 0), np.float32)
-    for at, rank in enumerate(peers.ranks.tolist()):
+    before = np.empty((0, 0, 0), np.float32)
+    for peer, rank in enumerate(peers.ranks.tolist()):
         rows = run.rows(rank)
         order = np.argsort(rows.step, kind="stable") if (np.diff(rows.step) < 0).any() else None
         step, own = (rows.step, rows.own) if order is None else (rows.step[order], rows.own[order])
@@ -240,12 +240,12 @@ def _before_positions(run: RunData, grid: StepGrid, peers: PeerSet) -> Float32:
             first, last = int(bounds[number]), int(bounds[number + 1])
             if not positions:
                 positions = last - first
-                found = np.full((len(peers.ranks), len(peers.columns), positions), np.nan, np.float32)
+                before = np.full((len(peers.ranks), len(peers.columns), positions), np.nan, np.float32)
             if last - first == positions:
-                found[at, column[name]] = own[first:last]
-    for number in range(found.shape[1]):
-        found[:, number] -= peer_median(found[peers.usual, number])
-    return found
+                before[peer, column[name]] = own[first:last]
+    for number in range(before.shape[1]):
+        before[:, number] -= peer_median(before[peers.usual, number])
+    return before
 
 
 def _signs(lateness: _Lateness) -> _Signs:
@@ -268,49 +268,49 @@ def _signs(lateness: _Lateness) -> _Signs:
     return _Signs(at_position, in_own, (longest > 0) & (in_step | before_one.any(axis=1) | in_idle))
 
 
-def _late_ns(lateness: _Lateness, signs: _Signs, at: int, position: int | None) -> float:
+def _late_ns(lateness: _Lateness, signs: _Signs, peer: int, position: int | None) -> float:
     """How late a peer is, ns of a step: by the statistic that says most surely so."""
-    work, own = lateness.work, float(lateness.own_ns[at])
+    work, own = lateness.work, float(lateness.own_ns[peer])
     if position is not None:
-        return max(float(lateness.position_ns[at, position]), own)
-    if signs.in_own[at]:
+        return max(float(lateness.position_ns[peer, position]), own)
+    if signs.in_own[peer]:
         return own
-    on_host = float(work.surely_ns[at]) if signs.on_host[at] else 0.0
-    return max(own, float(work.more_ns[at]), float(work.slow_ns[at]) if work.is_slow[at] else 0.0, on_host)
+    on_host = float(work.surely_ns[peer]) if signs.on_host[peer] else 0.0
+    return max(own, float(work.more_ns[peer]), float(work.slow_ns[peer]) if work.is_slow[peer] else 0.0, on_host)
 
 
-def _strongest(lateness: _Lateness, signs: _Signs, at: int, position: int | None) -> float:
+def _strongest(lateness: _Lateness, signs: _Signs, peer: int, position: int | None) -> float:
     """Return the largest deviation that names a peer."""
     work = lateness.work
     values = [
-        lateness.own_z[at],
-        work.slow_z[at] if work.is_slow[at] else 0.0,
-        work.more_z[at] if work.is_more[at].any() else 0.0,
+        lateness.own_z[peer],
+        work.slow_z[peer] if work.is_slow[peer] else 0.0,
+        work.more_z[peer] if work.is_more[peer].any() else 0.0,
     ]
     if position is not None:
-        values.append(lateness.position_z[at, position])
-    elif max(values) <= OWN_DEVIATIONS and signs.on_host[at]:
+        values.append(lateness.position_z[peer, position])
+    elif max(values) <= OWN_DEVIATIONS and signs.on_host[peer]:
         # nothing else names it
-        values.append(work.surely_z[at])
+        values.append(work.surely_z[peer])
     return round(float(np.nanmax(values)), 1)
 
 
-def _late_steps(lateness: _Lateness, at: int, position: int | None) -> int:
+def _late_steps(lateness: _Lateness, peer: int, position: int | None) -> int:
     """In how many steps a peer is late by half of what it is late by."""
     if lateness.before is None:
         return len(lateness.peers.columns)
-    own = lateness.before[at]
+    own = lateness.before[peer]
     values = own[:, position] if position is not None else np.nansum(own, axis=1)
     return int(np.count_nonzero(values >= 0.5 * np.nanmedian(values))) if len(values) else 0
 
 
-def _removable(lateness: _Lateness, at: int, late_ns: float, cause: StragglerCause) -> Float32:
+def _removable(lateness: _Lateness, peer: int, late_ns: float, cause: StragglerCause) -> Float32:
     """Shape (positions,), ns: what a replay without the excess takes away before each collective.
 
     Σ is `late_ns` at most, or what takes longer where that is nearly all of it: the rest is chance.
     """
-    excess: Float32 = lateness.position_ns[at]
-    z = lateness.position_z[at]
+    excess: Float32 = lateness.position_ns[peer]
+    z = lateness.position_z[peer]
     if cause.ns is not None and cause.ns >= NEARLY * late_ns:
         late_ns = min(late_ns, cause.ns)
     sure = np.where(z > POSITION_DEVIATIONS, np.maximum(excess, 0), 0)
