@@ -108,7 +108,7 @@ def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
 
 
 def call_heads(tree: CallTree) -> Int64:
-    """Of each node the outermost one that is the same call; the last entry is for "no node": -1.
+    """Return the outermost node of the same call for each node; the last entry is for "no node": -1.
 
     Returns shape (nodes + 1,).
 
@@ -125,7 +125,7 @@ def call_heads(tree: CallTree) -> Int64:
 
 
 def clamping_note(clamped: int) -> list[Note]:
-    """clamped: how many ranges were cut."""
+    """Note that ranges were cut. clamped: how many."""
     return [note("clamped_ranges", "info", clamped, ("operators",))] if clamped else []
 
 

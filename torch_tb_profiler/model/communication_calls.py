@@ -56,7 +56,7 @@ _ARGUMENTS = (
 
 
 class CollectiveKernels(msgspec.Struct, frozen=True):
-    """What `communications` needs to know of device work: parallel columns, one row per kernel of a collective.
+    """The kernels of collectives that `communications` reads: parallel columns.
 
     row: the event; node: innermost host range around the launch, -1; launch_start, launch_end: ns, -1
     """
@@ -71,7 +71,7 @@ class CollectiveKernels(msgspec.Struct, frozen=True):
 def kernels_of_collectives(
     events: Events, work: DeviceWork, launches: Launches, links: DeviceLinks
 ) -> CollectiveKernels:
-    """Those of some device work; `links` is parallel to `work`, and names rows of `launches`."""
+    """Select them from some device work; `links` is parallel to `work`, and names rows of `launches`."""
     chosen = np.flatnonzero(links.is_communication)
     launch = links.launch[chosen]
     known = launch >= 0

@@ -178,7 +178,7 @@ _OF_ALL_RANKS = ("all_gather", "reduce_scatter", "gather", "scatter")
 
 
 def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
-    """None if there is none: a barrier, an unknown kind, an unknown number of ranks.
+    """Return the factor of the bus bandwidth; None for a barrier, an unknown kind, an unknown number of ranks.
 
     algorithm   with "nvls" the switch adds up, so that each link moves (n−1)/(n+1) of an all-reduce
     """
@@ -238,7 +238,7 @@ def _elements(shape: npt.ArrayLike | Sequence[Any]) -> int:
 
 
 def collective_calls(trace: Trace, rows: Int32) -> Int32:
-    """Those of some rows that are named like the call of a collective, such as `nccl:all_reduce`."""
+    """Select rows that are named like the call of a collective, such as `nccl:all_reduce`."""
     return rows[named(trace, HOST_RANGE.match, trace.events.name[rows])]
 
 
@@ -257,5 +257,5 @@ def is_communication_work(trace: Trace, launched_in: Int32) -> Bool:
 
 
 def named(trace: Trace, wanted: Callable[[str], object], codes: Int32) -> Bool:
-    """Of a column of names: where `wanted(name)` is true."""
+    """Mark the names of a column for which `wanted(name)` is true."""
     return trace.strings.where(wanted, codes)[codes]

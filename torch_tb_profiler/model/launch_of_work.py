@@ -55,7 +55,7 @@ class LaunchOfWork(msgspec.Struct, frozen=True):
 
 
 def launch_of_work(trace: Trace) -> LaunchOfWork:
-    """Of kernels, copies and sets; annotations of devices and synchronization have none."""
+    """Join kernels, copies and sets with their launches; annotations of devices and synchronization have none."""
     work, launches = trace.device_work, trace.launches
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
     has = np.where(is_work, work.correlation, -1)
@@ -102,7 +102,7 @@ def flow_ids(trace: Trace) -> tuple[Int64, Int64]:
 
 
 def _with_flow(trace: Trace, pieces: Int64) -> Int64:
-    """Those of some pieces of work at which a flow ends that begins at a call."""
+    """Select pieces of work at which a flow ends that begins at a call."""
     events, flows, work, launches = trace.events, trace.flows, trace.device_work, trace.launches
     if not len(pieces) or not len(launches):
         return pieces[:0]
@@ -142,7 +142,7 @@ def _same_moment(trace: Trace, rows: Int32, ends: Int32) -> Int64:
 
 
 def _without_ambiguous(launch: Int32, known: LaunchEvidence) -> tuple[Int32, UInt8]:
-    """Of `_joined`: launches alone, and how they are known."""
+    """Split the result of `_joined` into launches and how they are known."""
     link = np.where(
         launch >= 0, known, np.where(launch == _AMBIGUOUS, LaunchEvidence.AMBIGUOUS, LaunchEvidence.NONE)
     ).astype(np.uint8)
@@ -342,7 +342,7 @@ def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, known: La
 
 
 def _captured(trace: Trace, calls: Int64) -> Bool:
-    """Which calls become nodes of a graph: the last call of their thread that begins or ends a capture begins one."""
+    """Mark calls that become nodes of a graph: the last call of their thread around a capture begins one."""
     events, row = trace.events, trace.launches.row
     name = events.name[row]
     begins = trace.strings.where(lambda text: "StreamBeginCapture" in text, name)[name]

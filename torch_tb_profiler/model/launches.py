@@ -64,7 +64,7 @@ def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:
 def _operators_during(
     tree: CallTree, nesting: Nesting, track: Int32, operator_node: Int32, start: Int64, duration: Int64
 ) -> Int64:
-    """ns of each call in which operators run that begin during it, as when times are rounded: these have it.
+    """Return the ns of each call that belong to operators that begin during it, as when times are rounded.
 
     operator_node   around the start of the call
     """
@@ -77,7 +77,7 @@ def _operators_during(
     caller = nearest(tree.parent, tree.is_operator, tree.parent[operators])
 
     def lane(node: Int32, on: Int32) -> Int64:
-        """Those directly inside an operator, or on a thread inside none, follow one another."""
+        """Return the lane of what is directly inside one operator, or on one thread outside of all."""
         return np.where(node >= 0, node, len(tree) + on.astype(np.int64))
 
     since = start[calls]

@@ -50,7 +50,7 @@ class Model:
         structure: Structure | None = None,
         chosen: tuple[Steps, Bool | None] | None = None,
     ) -> None:
-        """structure: of the trace, when it is known already; chosen: steps, and their events (None: all)."""
+        """Take a structure that is known already, and the chosen steps with their events (None: all)."""
         self.trace = trace
         self.step_choice = step_choice or StepChoice()
         self.structure = structure or Structure(trace)
@@ -99,7 +99,7 @@ class Model:
 
     @property
     def in_steps(self) -> Model:
-        """What belongs to the steps, with the time between their marks: what is counted or added up per step.
+        """The model of what belongs to the steps and the time between their marks, which is counted per step.
 
         Itself where there are no steps, and where some of them were chosen.
         """
@@ -128,7 +128,7 @@ class Model:
         return np.flatnonzero(found).astype(np.int32)
 
     def are_selected(self, rows: Int32) -> Bool:
-        """Which of some rows are selected."""
+        """Mark the rows that are selected."""
         return np.ones(len(rows), np.bool_) if self.selected is None else self.selected[rows]
 
     @part

@@ -29,7 +29,7 @@ class ModuleFrames(msgspec.Struct, frozen=True):
 
 
 def nn_modules(model: Model) -> ModuleFrames:
-    """By their module id, or by the name where a reader of the trace lost it."""
+    """Find calls of modules by their module id, or by the name where a reader of the trace lost it."""
     frames, strings = model.trace.python_frames, model.trace.strings
     names = model.trace.events.name[frames.row]
     named = strings.where(lambda text: text.startswith(NN_MODULE), names)

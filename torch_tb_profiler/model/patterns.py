@@ -44,11 +44,11 @@ _CONTROLS = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\f": "\f", "\\v": "\v", "\
 
 
 class PatternError(ValueError):
-    """It is no regular expression, or none that is known here, or takes too long; the message says why."""
+    """The pattern is invalid, unsupported, or too slow; the message says which."""
 
 
 def translated(source: str) -> str:
-    """Into what means the same to `regex`, which knows more. Raises PatternError."""
+    """Translate a pattern to the same one for `regex`, which knows more. Raises PatternError."""
     if len(source) > LONGEST:
         raise PatternError(f"it is longer than {LONGEST} characters")
     parts: list[str] = []
@@ -98,7 +98,7 @@ def translated(source: str) -> str:
 
 
 def _most(repeat: str) -> int:
-    """How often something stands there when it is written out."""
+    """Return how often something stands there when it is written out."""
     counts = [int(count) for count in re.findall("[0-9]+", repeat)]
     if counts != sorted(counts):
         raise PatternError(f"numbers out of order in {repeat}")

@@ -47,7 +47,7 @@ class Processes(msgspec.Struct, frozen=True):
 
 
 def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Processes | None:
-    """None for a file of one process.
+    """Tell the processes of a merged file apart; None for a file of one process.
 
     id_of_launch, id_of_work   what joins launches and device work; not above 0 for none
     """
@@ -156,7 +156,7 @@ def _by_memory(trace: Trace, process_of_track: Int64, device: Int32) -> Int64:
 
 
 class _Ids:
-    """Which process has launched something with an id, and when first."""
+    """Who launched something with an id, and when first."""
 
     def __init__(self, trace: Trace, id_of_launch: Int64, of_launch: Int64, count: int) -> None:
         self._trace, self.count = trace, count
@@ -188,7 +188,7 @@ class _Ids:
         return np.where(place >= 0, find(self._key, place * self.count + process), -1)
 
     def fits(self, ids: Int64, process: int, work: Int64) -> Bool:
-        """Which pieces a process may have launched: it has the id, before the piece began, and starts such work."""
+        """Mark the pieces that a process may have launched: it has the id, earlier, and starts such work."""
         events = self._trace.events
         at = self._at(ids, process)
         launch = take_known(self._launch, at)

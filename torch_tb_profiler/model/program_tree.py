@@ -150,7 +150,7 @@ def _kinds(model: Model, source: Source, full: bool) -> Int8:
 
 
 def _marks_of_steps(model: Model, annotation: Int32) -> Int32:
-    """Which annotations are the steps of the model, where annotations mark them."""
+    """Mark the annotations that are the steps of the model."""
     events, steps = model.trace.events, model.steps
     if not len(steps) or not steps.labels:
         return annotation[:0]

@@ -23,7 +23,7 @@ from torch_tb_profiler.words.reasons import because
 
 
 class RowNumbering:
-    """Which rows of a table, or nodes of a tree, are selected, and their positions among these.
+    """The selected rows of a table, or nodes of a tree, and their positions among these.
 
     kept    shape (selected,): their positions in the whole, ascending
     is_all  whether nothing was deselected, as is usual of operators: then all positions stay
@@ -51,7 +51,7 @@ class RowNumbering:
 
 
 class Selection:
-    """What `selected`, a mask over events, selects of a structure. The structure itself stays as it is."""
+    """The parts of a structure for a mask over events. The structure itself stays as it is."""
 
     def __init__(self, structure: Structure, selected: Bool) -> None:
         self._structure = structure
@@ -59,24 +59,24 @@ class Selection:
 
     @cached_property
     def nodes(self) -> RowNumbering:
-        """Of the call tree."""
+        """Selected nodes of the call tree."""
         tree = self._structure.tree
         return RowNumbering(self._selected[tree.row], tree.parent)
 
     @cached_property
     def frames(self) -> RowNumbering:
-        """Of the frame tree."""
+        """Selected nodes of the frame tree."""
         frames = self._structure.frames
         return RowNumbering(self._selected[frames.row], frames.parent)
 
     @cached_property
     def launches(self) -> RowNumbering:
-        """Of `Trace.launches`."""
+        """Selected rows of `Trace.launches`."""
         return RowNumbering(self._selected[self._structure.trace.launches.row])
 
     @cached_property
     def work(self) -> RowNumbering:
-        """Of `Trace.device_work`."""
+        """Selected rows of `Trace.device_work`."""
         return RowNumbering(self._selected[self._structure.trace.device_work.row])
 
     def call_tree(self) -> CallTree:
@@ -123,7 +123,7 @@ class Selection:
 
 
 class StepRange(msgspec.Struct, frozen=True):
-    """From one step to another, both included; by their names in `Steps.names`."""
+    """A range of steps, by the names of its first and last in `Steps.names`."""
 
     first: str
     last: str
@@ -143,7 +143,7 @@ def positions(steps: Steps, wanted: StepRange) -> slice:
 
 
 def steps_within(steps: Steps, chosen: slice) -> Steps:
-    """Only some of the steps."""
+    """Select some of the steps."""
     return replace(
         steps,
         names=steps.names[chosen],

@@ -131,7 +131,7 @@ class GroupUse(msgspec.Struct, frozen=True):
 
 
 class DistributedRanks(msgspec.Struct, frozen=True):
-    """What the ranks of one run and span say together; lists are parallel to `ranks`."""
+    """The ranks of one run and span, compared; lists are parallel to `ranks`."""
 
     ranks: tuple[Rank, ...]
     places: tuple[Location, ...]
@@ -292,7 +292,7 @@ def _mean_of_known(values: Int64) -> float | None:
 
 
 def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
-    """Per operation S of its bandwidth (-1 when that or the time is not known) and the factor of the bus (NaN)."""
+    """Return per operation S of its bandwidth (-1 when that or the time is unknown) and the factor of the bus (NaN)."""
     found, operations = rank.communications, rank.communications.operations
     volumes, factors = np.full(len(operations), -1, np.int64), np.full(len(operations), np.nan)
     distinct = group([operations.kind, operations.group, operations.in_bytes, operations.out_bytes])

@@ -23,7 +23,7 @@ from torch_tb_profiler.ranks.run.clocks import LOOSE_BACKENDS, TOGETHER, GroupEn
 
 
 class Joinable(Protocol):
-    """What is needed of a rank to replay it with others."""
+    """A rank that can be replayed with others."""
 
     @property
     def rank(self) -> Rank: ...
@@ -59,7 +59,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
     dropped: int
 
     def solve(self, scenarios: Sequence[Scenario]) -> list[Int64]:
-        """Per rank the durations of its steps, ns, when the graphs of the ranks are as in some scenarios."""
+        """Return per rank the durations of its steps, ns, when the graphs of the ranks are as in some scenarios."""
         length = np.zeros(len(self.source), np.int64)
         lag = self.lag.copy()
         dropped = [np.empty(0, np.int64)]
@@ -90,7 +90,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _of_ranks(self) -> list[_OfRank]:
-        """Which edges are of which rank."""
+        """The edges of each rank."""
         own = np.flatnonzero(self.edge >= 0)
         own = own[stable_order(self.rank[own])]
         begins = np.searchsorted(self.rank[own], np.arange(len(self.graphs) + 1))
@@ -104,7 +104,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _ends(self) -> list[Int64]:
-        """Per rank the nodes where its first step begins and where each ends, in the joint graph."""
+        """The nodes where the first step of each rank begins and where each step ends, in the joint graph."""
         return [number[graph.ends] for graph, number in zip(self.graphs, self.number, strict=True)]
 
 
@@ -292,7 +292,7 @@ def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
 
 
 def _shifts(ranks: Sequence[Joinable], meetings: Sequence[_Meeting]) -> list[int]:
-    """Per rank, ns to add to its times: where nothing tells of its clock, those since the epoch are compared."""
+    """Return per rank the ns to add to its times: without a common clock, times since the epoch are compared."""
     ended: list[list[tuple[int, int]]] = [[] for _ in ranks]
     for number, meeting in enumerate(meetings):
         for rank, item in meeting.members if meeting.ends_together else ():

@@ -98,7 +98,7 @@ def deviations(excess: Real, floor: float | Real, among: Bool | Int64 | slice = 
 
 
 class StepGrid(msgspec.Struct, frozen=True):
-    """names: of all steps, in order; place: of each rank the column of each of its steps."""
+    """The steps of all ranks side by side: their names in order, and the column of each step of each rank."""
 
     names: tuple[str, ...]
     place: tuple[Int64, ...]
@@ -155,7 +155,7 @@ class WorkOfRank(msgspec.Struct, frozen=True):
 
 
 def work_of_rank(summary: RankSummary, codes: SharedCodes, operators: dict[int, str]) -> WorkOfRank:
-    """codes: of names, extended; operators: by code what launches a kernel, likewise."""
+    """Sum up the work of a rank. codes: of names, extended; operators: what launches a kernel by code, extended."""
     work, steps = summary.work, len(summary.steps)
     key = work.name.astype(np.int64) * 2 + work.on_device
     kept = np.flatnonzero(work.name > 0)
@@ -197,7 +197,7 @@ NEAR = 1.0
 
 
 def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, Int64]:
-    """Ranks that are far from each other, and how many are nearest to each.
+    """Choose ranks that are far from each other, and count how many are nearest to each.
 
     features   shape (ranks, n): NaN where unknown
     named      ranks that have to be among them

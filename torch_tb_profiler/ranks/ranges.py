@@ -143,7 +143,7 @@ def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str 
 
 
 def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -> RankRangeTable:
-    """All names. summaries: may be read anew each time one is taken."""
+    """Compare all ranges over the ranks. summaries: may be read anew each time one is taken."""
     ranks = [ranges_of_one_rank(summary, step) for summary in chosen_ranks(summaries).ranks]
     columns: dict[str, int] = {}
     places = [np.array([columns.setdefault(name, len(columns)) for name in rank.names], np.int64) for rank in ranks]

@@ -50,7 +50,7 @@ _FEATURES: tuple[Metric, ...] = (
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """What all ranks say together.
+    """All ranks of a run, reduced.
 
     overview     the run page
     collectives  its table of collectives, most waiting first
@@ -72,7 +72,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
 
 def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
-    """summaries: in any order, may be read anew each time one is taken; loading, failed: files not among them."""
+    """Reduce summaries, in any order; they may be read anew each time. loading, failed: files not among them."""
     chosen = chosen_ranks(summaries)
     return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
 
@@ -189,7 +189,7 @@ def _mean(values: Int64 | None, how: object = np.mean) -> float | None:
 
 
 def _common_steps(grid: StepGrid) -> int:
-    """How many steps all ranks have."""
+    """Count the steps that all ranks have."""
     counts = np.bincount(np.concatenate(grid.place or (np.empty(0, np.int64),)), minlength=len(grid.names))
     return int(np.count_nonzero(counts == len(grid.place))) if grid.place else 0
 

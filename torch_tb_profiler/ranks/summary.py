@@ -206,7 +206,7 @@ def summarize(model: Model, worker: str) -> RankSummary:
 
 
 def of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
-    """From columns by the name of their table."""
+    """Make a summary of columns by the name of their table."""
     return RankSummary(head, {kind: kind.from_columns(tables[kind.table_name]) for kind in TABLES})
 
 

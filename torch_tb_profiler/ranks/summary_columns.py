@@ -58,7 +58,7 @@ def own_times(model: Model, calls: TimedOperations) -> Int64:
 
 
 def step_programs(calls: CalledOperations, steps: int) -> Int64:
-    """Of each step a number of the sequence of its collectives: name, element type, size of the group. 0 without any.
+    """Hash the sequence of collectives of each step: name, element type, size of the group. 0 without any.
 
     Ranks whose steps have the same number do the same at the same position of the step.
     """
@@ -217,7 +217,7 @@ def _calls(model: Model) -> tuple[Columns, Columns]:
 
 
 def _rows(model: Model, communications: Communications, start: Int64) -> Int64:
-    """Of each operation its first kernel, else the range or operator of its call; -1 for none."""
+    """Return the first kernel of each operation, else the range or operator of its call; -1 for none."""
     events = model.trace.events
     chosen = np.flatnonzero(model.device_links.is_communication)
     kernels = model.device_work.row[chosen]
@@ -243,7 +243,7 @@ def _place_at(starts: Int64, wanted: Int64) -> Int64:
 
 
 def _algorithms(model: Model, row: Int64) -> Int64:
-    """Of each operation an index into ALGORITHMS."""
+    """Return an index into ALGORITHMS for each operation."""
     names = np.where(row >= 0, model.trace.events.name[row], 0)
     codes, of = np.unique(names, return_inverse=True)
     told = []
@@ -254,7 +254,7 @@ def _algorithms(model: Model, row: Int64) -> Int64:
 
 
 def _work(model: Model) -> tuple[Columns, list[str]]:
-    """Kernels and operators on the host by name and step."""
+    """Sum kernels and operators on the host by name and step."""
     steps, events, strings = model.steps, model.trace.events, model.trace.strings
     chosen = np.flatnonzero(_is_compute(model))
     rows = model.device_work.row[chosen]
@@ -299,7 +299,7 @@ def _work(model: Model) -> tuple[Columns, list[str]]:
 
 
 def _blocks(model: Model) -> Int64:
-    """By code of a text how many blocks a grid has; 0 for what is no grid."""
+    """Count the blocks of each grid, by the code of its text; 0 for what is no grid."""
     found = np.zeros(len(model.trace.strings), np.int64)
     for code in np.unique(model.device_work.grid).tolist():
         try:

@@ -31,7 +31,7 @@ from torch_tb_profiler.trace import Trace
 
 
 class ReplayRank(msgspec.Struct, frozen=True):
-    """What is needed of one rank."""
+    """A rank for `joint_what_if`."""
 
     rank: Rank
     trace: Trace
@@ -61,7 +61,7 @@ class JointRank:
 
 
 class JointWhatIf(msgspec.Struct, frozen=True):
-    """How long the steps of each rank take after some changes, when ranks wait for one another.
+    """The durations of the steps of each rank after some changes, when ranks wait for one another.
 
     collectives   how many were found on several ranks
     loaded        how many ranks were replayed
@@ -140,7 +140,7 @@ _COUNTED = lazy_pattern(r"#\d+")
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What the steps of a rank are spent on: kinds are labels, or kernels, with the name of the innermost event.
+    """What the steps of a rank are spent on, by kind: a label, or kernels, with the name of the innermost event.
 
     pieces, of_piece   host time in the steps, and the kind of each piece
     row                shape (pieces,): the innermost event, -1 for none

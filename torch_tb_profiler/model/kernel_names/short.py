@@ -65,7 +65,7 @@ def _of_tensile(plain: str, found: re.Match[str]) -> str:
 
 
 def _of_identifiers(plain: str) -> str:
-    """Of a mangled name only identifiers are known: the first that names a class is the argument that counts."""
+    """Shorten a mangled name, whose identifiers alone are known: the first that names a class counts."""
     head, _, rest = plain.partition("<")
     words = rest.rstrip(">").split()
     inner = next((word for word in words if word[:1].isupper()), "")

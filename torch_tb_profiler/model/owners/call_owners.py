@@ -98,7 +98,7 @@ def owners_of_calls(
 
 
 def _named(trace: Trace, forest: CallTree | FrameTree, wanted: object) -> Bool:
-    """Which nodes have a name that is wanted."""
+    """Mark nodes whose name is wanted."""
     if not len(forest):
         return np.empty(0, np.bool_)
     return trace.strings.where(wanted, forest.name)[forest.name]  # type: ignore[arg-type]

@@ -67,7 +67,7 @@ class GraphReplays(msgspec.Struct, frozen=True):
     size: int
 
     def calls_from(self, captured: CapturedCalls, kernel: Int32, owner: Int32) -> Int32:
-        """Which captured call each piece of device work replays.
+        """Find the captured call that each piece of device work replays.
 
         kernel   as `captured.kernel`, in the string codes of this trace; -1 for texts that it does not have
         owner    shape (captured nodes,): name of what owns each call, -1 for none; where several captures fit equally

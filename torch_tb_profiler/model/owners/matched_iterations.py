@@ -69,7 +69,7 @@ def _code(*columns: Int32) -> Int64:
 
 
 def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
-    """Of the first `count` pieces of a sequence which later one each is like, -1 for none. Returns shape (count,).
+    """Match each of the first `count` pieces with a later one, -1 for none. Returns shape (count,).
 
     From the last one backwards, stretch by stretch: each is as long as all of it agrees with what is at one distance.
     """
@@ -128,7 +128,7 @@ def _shifts(what: Int64, upto: int, count: int) -> Int64:
 
 
 def _agreeing(what: Int64, upto: int, shift: int) -> tuple[int, int, bool]:
-    """How many pieces agree at a distance: backwards from the one before `upto`, and onwards from it.
+    """Count the pieces that agree at a distance: backwards from the one before `upto`, and onwards from it.
 
     And whether those onwards end with the sequence, not with one that differs.
     """

@@ -160,7 +160,7 @@ def _outermost_operator(host: Host, node: Int32) -> Int32:
 
 
 def _owner(host: Host, launched: _Launched) -> Int64:
-    """Of each launch a number of the call that a step must not begin in the middle of; -1 for none.
+    """Return a number of the call in whose middle a step must not begin, for each launch; -1 for none.
 
     The outermost module call around it, else the outermost operator.
     """

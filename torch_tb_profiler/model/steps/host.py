@@ -114,7 +114,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 def outermost(start: Int64, end: Int64) -> Bool:
-    """Which of some intervals of one thread, by start, do not begin inside one before them."""
+    """Mark intervals of one thread, by start, that do not begin inside an earlier one."""
     latest = np.maximum.accumulate(end)[:-1]
     after = (start[1:] >= latest) | ((start[1:] >= latest - ROUNDING_NS) & (end[1:] > latest))
     found: Bool = np.concatenate(([True], after))

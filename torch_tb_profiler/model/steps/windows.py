@@ -67,8 +67,9 @@ _NEVER = int(np.iinfo(np.int64).min)
 
 
 def _behind(host: HostSteps, work: _StepWork) -> int:
-    """When the device was done with the step before the first, if it was then as far behind as one step later; not
-    later than it began with the first step.
+    """Estimate when the device was done with the step before the first, at the latest when it began with the first.
+
+    It was then as far behind the host as one step later.
     """
     if len(host.names) < 2 or not work.count[0]:
         return _NEVER
@@ -77,7 +78,7 @@ def _behind(host: HostSteps, work: _StepWork) -> int:
 
 
 class _StepWork(msgspec.Struct, frozen=True):
-    """Per host step: how many pieces of device work its launches started, and when the last of them ended.
+    """Device work of each host step: how many pieces its launches started, and when the last of them ended.
 
     called, ran    of the calls that start work elsewhere in the trace, how many were made, and how many started some
                    here
@@ -120,7 +121,7 @@ class _StepWork(msgspec.Struct, frozen=True):
         )
 
     def whole_steps(self) -> int:
-        """How many steps remain when those without device work at the end, and one cut off, are left out.
+        """Count the steps that remain when those without device work at the end, and one cut off, are left out.
 
         Cut off is not what does less than the step before it, but what launched more than was seen to run.
         """
@@ -171,7 +172,7 @@ def _earlier_end(trace: Trace, own: Bool, of_no_step: Bool) -> int:
 
 
 def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, Int64]:
-    """Per host step: calls of an API that starts device work somewhere in the trace, and those that started some."""
+    """Count per host step the calls of an API that starts device work in the trace, and those that started some."""
     events, rows = trace.events, trace.launches.row
     n = len(host.names)
     started = np.zeros(len(rows), dtype=np.bool_)

@@ -36,8 +36,10 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: Bool) -> tuple[Int64, Bool, Bool]:
-    """Of each operation what to add to its times (ns) to have them by one clock, whether that is known, and whether
-    what is said to be beyond doubt contradicts itself.
+    """Bring the times of all ranks to one clock.
+
+    Returns, shape (rows,): ns to add to the times, whether that is known, and whether what should be beyond doubt
+    contradicts itself.
 
     rank, start, end   shape (rows,): the rank, and when the operation ran by its clock
     number, is_sure    shape (rows,): equal numbers were matched; whether that is beyond doubt
@@ -74,7 +76,7 @@ def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: 
 
 
 def have_common_time(start: Int64, end: Int64, number: Int64) -> Bool:
-    """Of each operation whether all that share its number ran at the same time for half of the shortest of them.
+    """Mark operations that ran at the same time as all with their number, for half of the shortest of these.
 
     start, end, number   shape (rows,): times by one clock, ns; equal numbers were matched
     """
@@ -173,7 +175,7 @@ def _ranks_with_group(joined: RunCommunications, rows: Int64) -> Bool:
 
 
 def _equal_counts(joined: RunCommunications, rows: Int64, looks: Int64) -> _Counted:
-    """Of several counts that ranks have in common the largest counts: operations are lost more often than added.
+    """Match what ranks have equally many of. The largest shared count is taken: more operations are lost than added.
 
     looks   parallel to rows
     """
@@ -236,7 +238,7 @@ def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
 
 
 def _possible(operations: RunOperations, number: Int64, is_sure: Bool) -> Bool:
-    """Of each operation whether it ran at the same time as what shares its number.
+    """Mark operations that ran at the same time as those with the same number.
 
     Where that cannot be told (its kernels are not in the trace, too few operations are beyond doubt) only what is
     beyond doubt is possible.
@@ -257,7 +259,7 @@ def _possible(operations: RunOperations, number: Int64, is_sure: Bool) -> Bool:
 
 
 def _at_once(operations: RunOperations, looks: Int64, rows: Int64) -> Bool:
-    """Of each row whether the same rank ran another one at the same time that looks the same."""
+    """Mark rows whose rank ran another one with the same signature at the same time."""
     timed = np.flatnonzero(operations.duration[rows] >= 0)
     chosen = rows[timed]
     lane = group([operations.rank[chosen], looks[chosen]]).of

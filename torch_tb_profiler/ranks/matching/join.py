@@ -36,7 +36,7 @@ class SharedCodes(msgspec.Struct):
     of: dict[Hashable, int] = msgspec.field(default_factory=dict)
 
     def all(self, values: Sequence[Hashable]) -> Int64:
-        """Of each value, and -1 at the end for none."""
+        """Return the number of each value, and -1 at the end for none."""
         return np.array([*(self.of.setdefault(value, len(self.of)) for value in values), -1], np.int64)
 
 
@@ -65,7 +65,7 @@ class _Known(msgspec.Struct):
     order: Int64 | None = None
 
     def place(self, key: Int64) -> Int64:
-        """Of each key its position, -1 for new ones."""
+        """Return the position of each key, -1 for new ones."""
         if self.order is None:
             self.order = np.argsort(self.key, kind="stable")
         at = np.minimum(np.searchsorted(self.key, key, sorter=self.order), len(self.key) - 1)
@@ -96,7 +96,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 class _Look(msgspec.Struct, frozen=True):
-    """What the collectives of some ranks look like. Columns are of shape (rows,); those of `_Known` are shared.
+    """The signature of the collectives of some ranks. Columns are of shape (rows,); those of `_Known` are shared.
 
     columns, texts   by which it is known again
     """
@@ -179,7 +179,7 @@ class Join:
         return numbers
 
     def _numbers(self, group: int, key: Hashable, mine: _Known, free: Bool) -> Int64:
-        """Number some collectives of a group; if they contradict what is known, doubt the group and return -1."""
+        """Return the numbers of collectives of a group; -1 if they contradict what is known: the group is doubted."""
         numbers = self._join(key, mine, free)
         if numbers is None:
             self.doubted.add(group)
@@ -224,7 +224,7 @@ class Join:
         return look
 
     def group_numbers(self, groups: Sequence[ProcessGroup]) -> Int64:
-        """Of each group its place in `groups`, and -1 at the end."""
+        """Return the place of each group in `groups`, and -1 at the end."""
         codes = self.group_codes.all([group_key(of) for of in groups])
         for of, code in zip(groups, codes.tolist(), strict=False):
             if code == len(self.groups):
@@ -233,7 +233,7 @@ class Join:
 
     @property
     def sizes(self) -> Int64:
-        """Of each group how many ranks it has, 0 where not known; and 0 at the end."""
+        """How many ranks each group has, 0 where unknown; and 0 at the end."""
         return np.array([*(of.size for of in self.groups), 0], np.int64)
 
     def _new(self, key: Int64, columns: _Columns, by_order: bool, by_id: bool) -> _Known:

@@ -84,7 +84,7 @@ def _differ(places: Int64, values: Int64, size: int) -> Bool:
 
 
 def _is_shifted(operations: RunOperations, rows: Int64, keys: Int64, groups: int) -> Bool:
-    """Of each process group whether most of what has one Seq comes in different steps."""
+    """Mark process groups in which most operations of one Seq come in different steps."""
     in_step = operations.step[rows] >= 0
     rows, keys = rows[in_step], keys[in_step]
     if not len(rows):
@@ -108,7 +108,7 @@ def unmatched_notes(joined: RunCommunications, matched: Bool) -> tuple[Note, ...
 
 
 def _has_company(operations: RunOperations, groups: int) -> Bool:
-    """Of each operation whether another rank has operations of its group."""
+    """Mark operations of groups that another rank uses, too."""
     pairs = np.unique(np.stack([operations.group, operations.rank]), axis=1)
     ranks: Bool = np.bincount(pairs[0], minlength=groups + 1)[operations.group] > 1
     return ranks
@@ -157,7 +157,7 @@ def _unmatched(operations: RunOperations, chosen: Int64, matched: Bool) -> Itera
 
 
 class Matching(msgspec.Struct, frozen=True):
-    """Per rank, parallel to its operations.
+    """What was matched, per rank, parallel to its operations.
 
     match       number of the operation in the whole run; -1 for one that belongs to no other rank's
     ranks       how many ranks have it
@@ -175,7 +175,7 @@ class Matching(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Of its arrays, bytes."""
+        """Bytes of its arrays."""
         return sum(each.nbytes for kind in (self.match, self.ranks, self.is_known, self.transfer) for each in kind)
 
 
@@ -206,7 +206,7 @@ def match(calls: Sequence[TimedOperations]) -> Matching:
 
 
 def numbers_of(calls: Sequence[TimedOperations]) -> list[Int64]:
-    """Per rank, shape (rows,): equal numbers are the same operation, -1 belongs to no other rank's."""
+    """Return numbers per rank, shape (rows,): equal ones are the same operation, -1 is on no other rank."""
     join = Join()
     numbers = [join.add(each) for each in calls]
     if join.doubted:
@@ -221,7 +221,7 @@ def numbers_of(calls: Sequence[TimedOperations]) -> list[Int64]:
 
 
 def match_closely(calls: Sequence[TimedOperations], first: int) -> list[Int64]:
-    """As `numbers_of`, from `first`, of collectives whose ranks do not agree about their numbers or their order."""
+    """Match collectives whose ranks disagree about numbers or order; as `numbers_of`, numbers begin at `first`."""
     joined = run_communications(calls)
     operations = joined.operations
     number = np.full(len(operations), -1, np.int64)

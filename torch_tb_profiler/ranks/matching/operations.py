@@ -46,7 +46,7 @@ class OperationColumns(msgspec.Struct, frozen=True):
 
 
 class CalledOperations(OperationColumns, frozen=True):
-    """What a rank called.
+    """The operations that a rank called.
 
     number     number of the rank in the job; -1 where its trace does not say
     groups, names, dtypes, steps   what the columns of that name point into; dtype 0 is unknown
@@ -68,7 +68,7 @@ class CalledOperations(OperationColumns, frozen=True):
 
 
 class TimedOperations(CalledOperations, frozen=True):
-    """And when it ran: start and end of its ranges, ns by the clock of the rank; -1 without any."""
+    """With start and end of their ranges, ns by the clock of the rank; -1 without any."""
 
     start: Int64
     end: Int64
@@ -77,7 +77,7 @@ class TimedOperations(CalledOperations, frozen=True):
 def timed_operations(
     communications: Communications, number: int | None, steps: Sequence[str], step: Int64
 ) -> TimedOperations:
-    """step: of each operation the index into `steps`."""
+    """Convert the communication of a trace. step: the index of each operation into `steps`."""
     operations = communications.operations
     duration = communications.duration
     identities = np.array([-1, *map(_number_of, communications.identities[1:])], np.int64)
@@ -186,7 +186,7 @@ def run_communications(ranks: Sequence[TimedOperations]) -> RunCommunications:
 
 
 class OperationSignatures(msgspec.Struct, frozen=True):
-    """What the same operation has in common on all ranks. Both of shape (rows,).
+    """What the same operation has in common on all ranks; both of shape (rows,).
 
     of         equal for equal kind, element type and size
     is_loose   the size may be another one on each rank, so that it is no part of `of`
@@ -234,7 +234,9 @@ _PART_IS_OUTPUT, _SCATTERS, _GATHERS, _EXCHANGES, _UNEVEN = (
 
 
 def comparable_size(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Int64:
-    """Bytes of the part that each rank has, -1: the root of a gather has another output, that of a scatter an input.
+    """Return the bytes of the part that each rank has, -1 if unknown.
+
+    Parts compare where the whole does not: only the root of a gather has it as output, only that of a scatter as input.
 
     ranks   of the group of each operation, 0 where not known
     """
@@ -248,7 +250,7 @@ def comparable_size(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64
 
 
 def may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Bool:
-    """Operations whose size may be another one on each rank; arguments as of `comparable_size`."""
+    """Mark operations whose size may be another one on each rank; arguments as of `comparable_size`."""
     gathering, uneven, exchanging = _GATHERS[kind], _UNEVEN[kind], _EXCHANGES[kind]
     if not uneven.any():
         return exchanging
@@ -260,7 +262,7 @@ def may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> 
 
 
 def _same_sizes(rank: Int64, classes: Int64, size: Int64) -> Bool:
-    """Of each operation whether all ranks that have its class have the same sizes, however often."""
+    """Mark operations of classes that have the same sizes on all their ranks, however often."""
     places = group([classes, size])
     on_ranks = group([places.of, rank])
     having = np.bincount(places.of[on_ranks.first], minlength=len(places))

@@ -40,7 +40,7 @@ class GroupEnds(msgspec.Struct, frozen=True):
 
 
 class RankEnds(msgspec.Struct, frozen=True):
-    """What is needed of one rank to find its clock.
+    """The ends of a rank's collectives, from which its clock follows.
 
     worker   name of its trace
     host     empty if it is not known
@@ -67,7 +67,7 @@ class _Line(msgspec.Struct, frozen=True):
         return self.at + self.slope * (time - self.middle)
 
     def then(self, other: _Line) -> _Line:
-        """From a clock to the next but one."""
+        """Chain two lines."""
         return _Line(self.middle, self.at + other(self.middle + round(self.at)), self.slope + other.slope)
 
 
@@ -126,7 +126,7 @@ def fit_clock_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clo
 
 
 def _fitted(mine: Int64, other: Int64) -> tuple[_Line, float]:
-    """From my clock to the other, and the median distance from it, ns."""
+    """Fit a line from my clock to the other; return it and the median distance from it, ns."""
     offset = other - mine
     middle = int(np.median(mine))
     at, far = line_through(mine, offset, np.array([middle, middle + _FAR]))
@@ -136,7 +136,7 @@ def _fitted(mine: Int64, other: Int64) -> tuple[_Line, float]:
 
 
 def _chained(edges: dict[int, list[tuple[int, _Line]]], size: int) -> list[_Line | None]:
-    """Of each rank the line to the clock of the first; None if none leads there."""
+    """Chain lines from the clock of each rank to that of the first; None if none leads there."""
     lines: list[_Line | None] = [None] * size
     if size:
         lines[0] = _Line(0, 0.0, 0.0)
@@ -154,7 +154,7 @@ def _chained(edges: dict[int, list[tuple[int, _Line]]], size: int) -> list[_Line
 
 
 def _by_host(ranks: Sequence[RankEnds], lines: list[_Line | None]) -> None:
-    """Ranks of one host have one clock, whatever else is known."""
+    """Give ranks of one host one clock, whatever else is known."""
     known = {each.host: line for each, line in zip(ranks, lines, strict=True) if each.host and line is not None}
     for rank, each in enumerate(ranks):
         if lines[rank] is None and each.host in known:

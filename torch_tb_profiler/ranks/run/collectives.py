@@ -21,7 +21,7 @@ from torch_tb_profiler.ranks.summary_columns import ALGORITHMS
 
 
 class RunWaits(msgspec.Struct, frozen=True):
-    """Of each rank, a list each.
+    """Waits and transfers; a list item for each rank.
 
     wait, transfer   shape (steps of the rank,), ns: Σ over the collectives of the step that other ranks have, too
     unmatched        collectives that no other rank has
@@ -35,7 +35,7 @@ class RunWaits(msgspec.Struct, frozen=True):
 
 
 def waits_of(run: RunData) -> RunWaits:
-    """Of each matched collective and rank: wait = its duration − the transfer."""
+    """Split the duration of each matched collective on each rank: wait = its duration − the transfer."""
     shared, state = np.append(run.is_shared, False), run.state
     waits = RunWaits([], [], [], {})
     best = np.full(len(run.signatures), -1, np.int64)
@@ -78,7 +78,7 @@ _PEAKS = tuple(
 
 
 def link_peak(device: str | None) -> float | None:
-    """None if the device is not listed, or has no such links.
+    """Look up the peak of a device's links; None if it is not listed, or has no such links.
 
     >>> link_peak("NVIDIA H100 80GB HBM3"), link_peak("NVIDIA A100-PCIE-40GB"), link_peak(None)
     (450000000000.0, None, None)
@@ -153,7 +153,7 @@ def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: RunWaits) -
 
 
 def _culprits(run: RunData, collectives: Int64, size: int) -> list[tuple[int | None, float | None]]:
-    """By signature the rank that arrives last in most of some collectives, where it is in half of them."""
+    """Return, by signature, the rank that arrives last in at least half of some collectives."""
     culprits: list[tuple[int | None, float | None]] = [(None, None)] * size
     if not len(collectives):
         return culprits
@@ -169,7 +169,7 @@ def _culprits(run: RunData, collectives: Int64, size: int) -> list[tuple[int | N
 
 
 def _events(run: RunData, waits: RunWaits) -> dict[int, tuple[int, int | None]]:
-    """By signature the rank and the event of the call that waited longest."""
+    """Return, by signature, the rank and the event of the call that waited longest."""
     by_rank: dict[int, list[tuple[int, int]]] = {}
     for signature, (_, rank, position) in sorted(waits.longest.items(), key=lambda each: -each[1][0]):
         by_rank.setdefault(rank, []).append((signature, position))
@@ -183,7 +183,7 @@ def _events(run: RunData, waits: RunWaits) -> dict[int, tuple[int, int | None]]:
 
 
 def fits_of(run: RunData, groups: Sequence[RunGroup]) -> list[BandwidthFit]:
-    """By kind, role, link and size of the groups: t = alpha + bytes ÷ beta, most calls first."""
+    """Fit t = alpha + bytes ÷ beta by kind, role, link and size of the groups, most calls first."""
     state, shared = run.state, run.is_shared
     usable = np.flatnonzero((state.signature >= 0) & shared & (state.timed > 0))
     order = usable[np.argsort(state.signature[usable], kind="stable")]
@@ -258,7 +258,7 @@ class JudgedLinks(msgspec.Struct, frozen=True):
 
 
 def judge_links(ns: Float64) -> JudgedLinks | None:
-    """Which links are slow, for everything that says so; None of fewer than three, which tell nothing.
+    """Judge which links are slow, for every page that says so; None for fewer than three.
 
     ns   shape (n,): what the same transfer takes on each link
 

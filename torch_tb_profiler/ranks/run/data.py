@@ -41,7 +41,7 @@ class RankCollectives(msgspec.Struct, frozen=True):
 
 
 class CollectiveSignature(msgspec.Struct, frozen=True):
-    """What collectives have in common in tables. bytes: as nccl-tests counts them, None if unknown or unequal."""
+    """What collectives of one row have in common. bytes: as nccl-tests counts them, None if unknown or unequal."""
 
     group: int
     name: str
@@ -52,7 +52,7 @@ class CollectiveSignature(msgspec.Struct, frozen=True):
 
 
 class CollectiveState(msgspec.Struct):
-    """Of each collective, shape (collectives,).
+    """What is kept of each collective, shape (collectives,).
 
     signature   index into `RunData.signatures`, -1 where not seen
     step        index into `Join.steps`, -1
@@ -79,7 +79,7 @@ class CollectiveState(msgspec.Struct):
         return cls(none, none.copy(), zero, zero.copy(), most, none.copy(), np.zeros(size, np.int64))
 
     def grown(self, size: int) -> CollectiveState:
-        """With room for more."""
+        """Make room for more."""
         have = len(self.signature)
         if size <= have:
             return self
@@ -88,7 +88,7 @@ class CollectiveState(msgspec.Struct):
         return CollectiveState(*(np.concatenate((getattr(self, name), getattr(more, name))) for name in names))
 
     def cut(self, size: int) -> CollectiveState:
-        """Without room for more."""
+        """Drop the spare room."""
         return CollectiveState(*(getattr(self, name)[:size].copy() for name in self.__struct_fields__))
 
     def add(self, rank: int, rows: RankCollectives) -> None:
@@ -172,7 +172,7 @@ class RunData(msgspec.Struct, dict=True):
         return kept
 
     def _with_known_groups(self, head: RankHead) -> RankHead:
-        """With the groups of the ranks before: each may list thousands of ranks."""
+        """Share the groups of earlier ranks: each may list thousands of ranks."""
         codes = self.join.group_numbers(head.groups)[:-1].tolist()
         groups = tuple(
             known if (known := self.join.groups[code]) == mine else mine
@@ -279,7 +279,7 @@ class RunData(msgspec.Struct, dict=True):
         return RankCollectives(kept.step, kept.number.astype(np.int64), _widened(kept.duration), kept.own)
 
     def each(self) -> Iterator[tuple[int, RankCollectives]]:
-        """All ranks."""
+        """Iterate over the collectives of all ranks."""
         return ((rank, self.rows(rank)) for rank in range(len(self)))
 
     @cached_property
@@ -327,7 +327,7 @@ def _mixed(*columns: Int64) -> Int64:
 
 
 def _narrowed(rows: RankCollectives) -> RankCollectives:
-    """In 14 bytes a collective where durations are below four seconds and steps are few."""
+    """Store a collective in 14 bytes where durations are below four seconds and steps are few."""
     long = len(rows.duration) and int(rows.duration.max()) >= _LONG
     duration: Any = rows.duration if long else rows.duration.astype(np.uint32)
     few = int(rows.step.max(initial=-1)) <= np.iinfo(np.int16).max

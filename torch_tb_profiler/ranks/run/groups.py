@@ -40,13 +40,13 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
 
 
 def nodes_of(run: RunData) -> list[int]:
-    """Of each rank the number of its node: by host; ranks without a host are one node each."""
+    """Return the number of each rank's node, by its host; ranks without a host are one node each."""
     codes: dict[str, int] = {}
     return [codes.setdefault(head.host or f"\0{at}", len(codes)) for at, head in enumerate(run.heads)]
 
 
 def groups_of(run: RunData) -> list[RunGroup]:
-    """All process groups that were used, as `RunData.join.groups` has them."""
+    """Describe all process groups that were used, parallel to `RunData.join.groups`."""
     places = {head.rank: number for number, head in enumerate(run.heads) if head.rank is not None}
     nodes = nodes_of(run)
     world = world_of(run)
@@ -83,7 +83,7 @@ def groups_of(run: RunData) -> list[RunGroup]:
 
 
 def world_of(run: RunData) -> int | None:
-    """Ranks of the job; None if no trace says."""
+    """Return the number of ranks of the job; None if no trace says."""
     return max((head.world for head in run.heads if head.world), default=None)
 
 
@@ -110,7 +110,7 @@ def _link(run: RunData, of: ProcessGroup, members: Sequence[int], nodes: Sequenc
 
 
 def layout_of(run: RunData, groups: Sequence[RunGroup]) -> ParallelLayout:
-    """Dimensions by what groups are for; where none says, neighbours are tensor parallel, others data parallel."""
+    """Infer dimensions from roles; without any, neighbours are tensor parallel and others data parallel."""
     nodes = nodes_of(run)
     hosts = Counter(node for node, head in zip(nodes, run.heads, strict=True) if head.host)
     world = world_of(run)
@@ -179,14 +179,14 @@ MOST_MISSING_LISTED, MOST_RANKS = 50, 64
 
 
 def missing_collectives(run: RunData, groups: Sequence[RunGroup]) -> list[MissingCollective]:
-    """In the steps that the members recorded. Those that are numbered first, then those known by counting alone."""
+    """Find what is missing in the steps that the members recorded: numbered ones first, then those known by count."""
     users = _users(run)
     numbered = _numbered(run, groups, users)
     return [*numbered, *_counted(run, groups, users)][:MOST_MISSING_LISTED]
 
 
 def _users(run: RunData) -> list[list[int]]:
-    """Of each group the ranks that are members of it, as far as their traces name it."""
+    """List the ranks that are members of each group, as far as their traces name it."""
     found: list[list[int]] = [[] for _ in run.join.groups]
     for rank, head in enumerate(run.heads):
         for at in run.join.group_numbers(head.groups)[:-1].tolist():
@@ -255,7 +255,7 @@ def _numbered(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) 
 
 
 def _counted(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) -> list[MissingCollective]:
-    """In groups whose collectives have no numbers: fewer of a name in a step than most members have."""
+    """Compare counts in groups without numbers: fewer of a name in a step than most members have."""
     missing: list[MissingCollective] = []
     for group_number in sorted(run.join.doubted):
         counts: dict[tuple[str, str], dict[int, int]] = {}

@@ -46,9 +46,7 @@ class ChosenRanks(msgspec.Struct, frozen=True):
 
 
 def chosen_ranks(summaries: Sequence[RankSummary]) -> ChosenRanks:
-    """One trace for each rank, of the recording that most ranks are of: by the number of ranks that they say their job
-    has, and by when they were recorded.
-    """
+    """Choose one trace for each rank, from the recording of most ranks: same number of ranks of the job, same time."""
     heads = [summary.head for summary in summaries]
     worlds = Counter(head.world for head in heads if head.world)
     world = max(worlds, key=lambda each: (worlds[each], each), default=None)
@@ -83,7 +81,7 @@ def _is_foreign(head: RankHead, world: int | None) -> bool:
 
 
 def _recorded_together(heads: Sequence[RankHead], places: Sequence[int]) -> Sequence[int]:
-    """Of traces those with most ranks that a gap in time parts from the others; of equal ones the latest."""
+    """Choose the traces of one time window, parted from others by a gap: most ranks, then the latest."""
     windows = sorted(
         (heads[place].origin_ns + heads[place].first_ns, heads[place].origin_ns + heads[place].last_ns, place)
         for place in places
@@ -142,7 +140,7 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
 
 
 def _about_steps(run: RunData) -> Iterator[Note]:
-    """Ranks that recorded other steps than others."""
+    """Report ranks that recorded other steps than others."""
     steps = [frozenset(head.steps) for head in run.heads]
     if len(set(steps)) < 2:
         return
@@ -184,7 +182,7 @@ def _windows(run: RunData) -> Iterator[Note]:
 
 
 def _note(kind: str, severity: Severity, names: Sequence[str], count: int | None = None, **values: Value) -> Note:
-    """count: how many names there are, where `names` are only the first."""
+    """Make a note that lists names. count: how many there are, where `names` are only the first."""
     count = len(names) if count is None else count
     return note(
         kind,

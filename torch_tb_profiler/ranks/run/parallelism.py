@@ -28,7 +28,7 @@ _ESTIMATED = "Some sends and receives have no known partner: all of their time c
 
 
 def pipeline_of(run: RunData, groups: Sequence[RunGroup]) -> Pipeline | None:
-    """None without groups of pipeline stages of which two ranks and more are here."""
+    """Measure the stages of a pipeline; None unless groups have two stages and more here."""
     stage = _stages(run, groups)
     if len(set(stage.values())) < 2:
         return None
@@ -69,7 +69,7 @@ def pipeline_of(run: RunData, groups: Sequence[RunGroup]) -> Pipeline | None:
 
 
 def _stages(run: RunData, groups: Sequence[RunGroup]) -> dict[int, int]:
-    """Of each rank in a pipeline its place in its group: groups named so, else those that send and receive."""
+    """Return the stage of each rank: its place in groups named so, else in those that send and receive."""
     places = {head.rank: at for at, head in enumerate(run.heads) if head.rank is not None}
     sending = {each.group for each in run.signatures if each.kind in ("send", "recv", "send_recv")}
     named = [of for at, of in enumerate(groups) if of.role == "pp" and at in sending]
@@ -202,7 +202,7 @@ def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
 
 
 def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, float, float, int] | None:
-    """Of a step: gathers and scatters; median lead, share without one, how often the same size is gathered.
+    """Measure a step: gathers and scatters, median lead, share without lead, how often the same size is gathered.
 
     And the event of the gather with the least lead, -1.
     """

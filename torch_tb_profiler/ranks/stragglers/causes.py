@@ -15,7 +15,7 @@ from torch_tb_profiler.ranks.stragglers.peer_sets import PeerSet, StepTimes
 
 
 class ExcessThreshold(msgspec.Struct, frozen=True):
-    """From what excess over the peers on something is clear.
+    """When an excess over the peers is clear.
 
     floor_share   of the step: smaller deviations of the peers count as this
     deviations    of the peers
@@ -56,7 +56,7 @@ class StragglerCause(msgspec.Struct, frozen=True):
 
 
 class WorkExcess(msgspec.Struct, frozen=True):
-    """Of each peer, ns of a step beyond the middle peer.
+    """The work of each peer beyond the usual median, ns of a step.
 
     kernels, host      what the columns of what follows are of: the operator that launches a kernel, else its name
     kernel_ns          shape (peers, kernels), likewise `host_ns` (peers, operators on the host, their self time)
@@ -162,7 +162,7 @@ def work_excess(run: RunData, times: StepTimes, peers: PeerSet) -> WorkExcess:
 
 
 def _slower(rates: Real, usual: Real, among: Bool) -> tuple[Float64, Bool]:
-    """Of each peer how many times as long its kernels take, and whether nearly all of them do.
+    """Return how many times as long the kernels of each peer take, and whether nearly all of them do.
 
     A kernel counts by its time and by how alike the peers are in it: what experts compute for unequal tokens says
     little of a GPU.
@@ -198,7 +198,7 @@ def _table(
 
 
 def _times(values: Any, among: Bool) -> Any:
-    """How many times the middle peer's; 1 where that is not known."""
+    """Divide by the usual median; 1 where that is unknown."""
     return np.nan_to_num(values / peer_median(values[among]), nan=1.0, posinf=1.0)
 
 

@@ -24,7 +24,7 @@ from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS, SlowRank,
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """In which order the collectives of all ranks are replayed: wave by wave, each rank at most once in a wave.
+    """The order in which collectives of all ranks are replayed: wave by wave, each rank at most once in a wave.
 
     rank, row    shape (rows,): by wave
     meeting      shape (rows,): number of the collective within its wave
@@ -44,7 +44,7 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 def savings(run: RunData, removed: Sequence[Mapping[int, Float32]]) -> list[Int64]:
-    """Of each scenario, shape (ranks,), ns: how much earlier each rank is at its last collective.
+    """Return per scenario, shape (ranks,), ns: how much earlier each rank is at its last collective.
 
     removed: of each scenario, by rank, shape (rows of the rank,): ns taken away before each collective
     """
@@ -142,7 +142,7 @@ WHOLE = 0.5
 def stragglers_of(
     run: RunData, grid: StepGrid, slow: SlowRanks, groups: Sequence[RunGroup]
 ) -> tuple[list[Straggler], int | None]:
-    """Named ones and some of the others, and what a step would save without all named ones."""
+    """Return late ranks, named ones first, and what a step would save without all named ones."""
     named = [rank for rank in slow.found if rank.named]
     others = [rank for rank in slow.found if not rank.named][:MOST_LISTED]
     removable = [rank for rank in (*named, *others)[:MOST_REPLAYED] if rank.excess is not None and _meets(run, rank)]
@@ -159,7 +159,7 @@ def stragglers_of(
 
 
 def named_or_slower(stragglers: Sequence[Straggler]) -> list[Straggler]:
-    """Those that are named; where none is, the slower rank of peers that are too few to name one."""
+    """Return the named ones; without any, the slower rank of peers that are too few to name one."""
     return [each for each in stragglers if each.named] or [each for each in stragglers if each.doubt == "few_peers"]
 
 
@@ -201,7 +201,7 @@ def link_stragglers(run: RunData, links: Sequence[SlowLink], steps: int, whole: 
 
 
 def _removed(run: RunData, slow: SlowRank) -> Float32:
-    """Of each collective of the rank what is taken away before it, ns: at most its own time."""
+    """Return the ns taken away before each collective of the rank: at most its own time."""
     rows = run.rows(slow.rank)
     found = np.zeros(len(rows.number), np.float32)
     assert slow.excess is not None

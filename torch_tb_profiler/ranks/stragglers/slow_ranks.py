@@ -76,7 +76,12 @@ class SlowRank:
 
 
 class SlowRanks(msgspec.Struct, frozen=True):
-    """found: named ones first, latest first. own, late, z: of each rank, NaN where unknown; kind: its set of peers."""
+    """Late ranks, and the lateness of all.
+
+    found    named ones first, latest first
+    own, late, z   of each rank, NaN where unknown
+    kind     the number of its set of peers
+    """
 
     found: tuple[SlowRank, ...]
     own: Float64
@@ -85,7 +90,7 @@ class SlowRanks(msgspec.Struct, frozen=True):
     kind: Int64
 
     def with_more(self, more: Sequence[SlowRank]) -> SlowRanks:
-        """With others found: named ones first, latest first."""
+        """Add late ranks: named ones first, latest first."""
         if not more:
             return self
         ordered = sorted((*self.found, *more), key=lambda each: (not each.named, -each.late_ns))
@@ -116,7 +121,7 @@ class _Lateness(msgspec.Struct, frozen=True):
 
 
 class _Signs(msgspec.Struct, frozen=True):
-    """What says that a peer is slow.
+    """The evidence that a peer is slow.
 
     at_position  shape (peers, positions): own time before a collective
     in_own       shape (peers,): own time of the step
@@ -269,7 +274,7 @@ def _signs(lateness: _Lateness) -> _Signs:
 
 
 def _late_ns(lateness: _Lateness, signs: _Signs, peer: int, position: int | None) -> float:
-    """How late a peer is, ns of a step: by the statistic that says most surely so."""
+    """Return how late a peer is, ns of a step, by the surest statistic."""
     work, own = lateness.work, float(lateness.own_ns[peer])
     if position is not None:
         return max(float(lateness.position_ns[peer, position]), own)
@@ -296,7 +301,7 @@ def _strongest(lateness: _Lateness, signs: _Signs, peer: int, position: int | No
 
 
 def _late_steps(lateness: _Lateness, peer: int, position: int | None) -> int:
-    """In how many steps a peer is late by half of what it is late by."""
+    """Count the steps in which a peer is late by half of its usual lateness."""
     if lateness.before is None:
         return len(lateness.peers.columns)
     own = lateness.before[peer]
@@ -322,7 +327,7 @@ def _removable(lateness: _Lateness, peer: int, late_ns: float, cause: StragglerC
 
 
 def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> list[SlowRank]:
-    """Ranks of a kind that all wait for data longer than the ranks of other kinds: the first stage of a pipeline.
+    """Find ranks of a kind that all wait for data longer than other kinds: the first stage of a pipeline.
 
     Ranks are compared with others that do the same collectives. When all of these load slowly nobody is later than its
     peers; but ranks of other kinds do not wait for data, so that waiting for it is compared with them.
