@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.insights.places import places_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names import family
-from torch_tb_profiler.model.kernel_names.family import kept_by_name
+from torch_tb_profiler.model.kernel_names.family import cached_by_name
 from torch_tb_profiler.trace import Category, read_trace
 
 pytestmark = pytest.mark.slow
@@ -67,7 +67,7 @@ def test_names_are_looked_at_once() -> None:
         asked.append(name)
         return len(name)
 
-    of = kept_by_name(length)
+    of = cached_by_name(length)
     names = [f"kernel_{i}" for i in range(20_000)]
     for _ in range(3):
         assert [of(name) for name in names] == [len(name) for name in names]

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.shared.device_roles import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
-from torch_tb_profiler.model.communication_names import bus_factor, volume
+from torch_tb_profiler.model.communication_names import bus_factor, nccl_tests_bytes
 from torch_tb_profiler.ranks import DistributedRanks, distributed, is_distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table, transfer_ranges
 from torch_tb_profiler.trace import read_trace
@@ -260,14 +260,14 @@ def test_operations_outside_of_steps() -> None:
     ],
 )
 def test_closed_forms(kind: str, in_bytes: int, out_bytes: int, size: int | None, factor: float | None) -> None:
-    assert volume(kind, in_bytes, out_bytes, 8) == size
+    assert nccl_tests_bytes(kind, in_bytes, out_bytes, 8) == size
     assert bus_factor(kind, 8) == factor
 
 
 def test_without_the_number_of_ranks() -> None:
     assert bus_factor("all_reduce", 0) is None
-    assert volume("all_gather", 100, -1, 0) is None
-    assert volume("all_reduce", 100, 100, 0) == 100
+    assert nccl_tests_bytes("all_gather", 100, -1, 0) is None
+    assert nccl_tests_bytes("all_reduce", 100, 100, 0) == 100
 
 
 def test_bandwidth_uses_the_transfer_time() -> None:

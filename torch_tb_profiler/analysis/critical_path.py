@@ -53,7 +53,7 @@ from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.selection import StepRange, positions
+from torch_tb_profiler.model.selection import StepRange, steps_in_range
 from torch_tb_profiler.words.reasons import because
 
 _STEPS_MORE = (
@@ -65,7 +65,7 @@ _STEPS_MORE = (
 def _chosen(subject: Subject) -> list[int]:
     """The steps that are asked about, by index."""
     steps = subject.model.steps
-    return list(range(len(steps)))[positions(steps, subject.steps)] if subject.steps else list(range(len(steps)))
+    return list(range(len(steps)))[steps_in_range(steps, subject.steps)] if subject.steps else list(range(len(steps)))
 
 
 def _meta(subject: Subject) -> ReplayMeta:
@@ -193,7 +193,7 @@ def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
     if asked.step is not None:
         if asked.step not in names:
             raise NotFound(because("no_such_step", {"step": asked.step}))
-        steps = list(range(len(names)))[positions(model.steps, StepRange(asked.step, asked.step))]
+        steps = list(range(len(names)))[steps_in_range(model.steps, StepRange(asked.step, asked.step))]
     found = recorded_pieces(model)
     at = np.flatnonzero(among(found.step, np.array(steps, np.int64)))
     trace = model.trace

@@ -29,7 +29,7 @@ from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable, range_of_ranks, ranges_of_ranks
-from torch_tb_profiler.ranks.reduction import RunResult, reduce
+from torch_tb_profiler.ranks.reduction import RunResult, reduce_run
 from torch_tb_profiler.ranks.run.answers import RunRanks, Straggler
 from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
@@ -110,7 +110,7 @@ class Run(InNotebook, Queried):
         """All ranks of a span reduced: who is slow and why, what it costs, collectives, heat maps, layout."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         if name not in self._reduced:
-            self._reduced[name] = reduce(self._summaries(name))
+            self._reduced[name] = reduce_run(self._summaries(name))
         return self._reduced[name]
 
     def _summaries(self, span: str | int | None) -> list[RankSummary]:

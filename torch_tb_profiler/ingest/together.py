@@ -12,15 +12,15 @@ from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target
 from torch_tb_profiler.ranks.reduction import (
     RunResult,
-    clock,
+    clock_of_run,
     decode_result,
     encode_result,
-    reduce,
-    reduce_with_clock,
+    reduce_run,
+    reduce_run_with_clock,
     summary_of,
 )
 from torch_tb_profiler.ranks.run.answers import Clock, RanksSummary
-from torch_tb_profiler.ranks.summary import RankSummary, decode_named
+from torch_tb_profiler.ranks.summary import RankSummary, decode_for_worker
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.catalog import CatalogSkipped
@@ -57,7 +57,7 @@ class RunOutcome(msgspec.Struct, frozen=True):
 
     def summary(self) -> RanksSummary | None:
         """As `summary --json` has it; clocks that are not known are fitted only now."""
-        return None if self.result is None else summary_of(self.result, self._clock or clock(self._summaries))
+        return None if self.result is None else summary_of(self.result, self._clock or clock_of_run(self._summaries))
 
 
 class Summaries(Sequence[RankSummary]):
@@ -79,7 +79,7 @@ class Summaries(Sequence[RankSummary]):
         file, kept = self._ranks[at]
         try:
             content = unsealed(read_late(self._place, self._names.shared(kept.key).rank))
-            found = decode_named(content, file.worker) if content else None
+            found = decode_for_worker(content, file.worker) if content else None
         except FileNotFoundError:
             found = None
         if found is None:
@@ -139,7 +139,9 @@ def _result(
         known = decode_result(unsealed(place.read(name)) or b"")
         if known is not None:
             return known, None
-    result, fitted = reduce_with_clock(summaries, failed) if with_clock else (reduce(summaries, (), failed), None)
+    result, fitted = (
+        reduce_run_with_clock(summaries, failed) if with_clock else (reduce_run(summaries, (), failed), None)
+    )
     with suppress(OSError, StorageError):  # it is made again the next time
         place.put(name, sealed(encode_result(result)), absent=False)
     return result, fitted

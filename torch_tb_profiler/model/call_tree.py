@@ -159,7 +159,7 @@ def forward_backward(trace: Trace, tree: CallTree, nesting: Nesting) -> ForwardB
 _IDLE_SHARE = 0.01
 
 
-def are_idle(called_ns: Int64, main: int) -> Bool:
+def idle_threads(called_ns: Int64, main: int) -> Bool:
     """Shape (threads,).
 
     called_ns  in which each runs operators, annotations and calls

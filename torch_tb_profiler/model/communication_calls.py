@@ -32,7 +32,7 @@ from torch_tb_profiler.model.communication_names import (
     is_host_communication,
     kind_of,
     library_of_kernel,
-    named,
+    where_named,
 )
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.trace import Trace
@@ -104,7 +104,7 @@ class _Anchors:
 
     def __init__(self, trace: Trace, tree: CallTree) -> None:
         self._tree = tree
-        self.is_range = named(trace, HOST_RANGE.match, tree.name)
+        self.is_range = where_named(trace, HOST_RANGE.match, tree.name)
         is_parameters = tree.name == trace.strings.code(PARAMETERS_OPERATOR)
         self._is_anchor = self.is_range | is_parameters
         nodes = np.arange(len(tree), dtype=np.int32)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.kernel_names.plain import MOST
 from torch_tb_profiler.trace import Category, Trace
 
@@ -150,7 +150,7 @@ def kind_of(name: str) -> str:
 def library_of_kernel(name: str) -> str | None:
     """Return the library of communication that a kernel belongs to; None if it belongs to none, or is unknown."""
     family = family_of(name)
-    if family is None or family.kind is not Kind.COMMUNICATION:
+    if family is None or family.kind is not KernelKind.COMMUNICATION:
         return None
     return LIBRARIES.get(family.library, CUSTOM)
 
@@ -188,7 +188,7 @@ def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
     return factor(ranks) if factor and ranks > 0 else None
 
 
-def volume(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
+def nccl_tests_bytes(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
     """S in bytes: of all ranks together where each has a part, else what one rank puts in; None if not known.
 
     in_bytes, out_bytes: of one rank; negative when not known
@@ -239,7 +239,7 @@ def _elements(shape: npt.ArrayLike | Sequence[Any]) -> int:
 
 def collective_calls(trace: Trace, rows: Int32) -> Int32:
     """Select rows that are named like the call of a collective, such as `nccl:all_reduce`."""
-    return rows[named(trace, HOST_RANGE.match, trace.events.name[rows])]
+    return rows[where_named(trace, HOST_RANGE.match, trace.events.name[rows])]
 
 
 def is_communication_work(trace: Trace, launched_in: Int32) -> Bool:
@@ -251,11 +251,11 @@ def is_communication_work(trace: Trace, launched_in: Int32) -> Bool:
     has_arguments = np.zeros(len(events), dtype=np.bool_)
     has_arguments[trace.collectives.row] = True
     in_parameters = launched_in == trace.strings.code(PARAMETERS_OPERATOR)
-    by_name = named(trace, library_of_kernel, events.name[work.row])
+    by_name = where_named(trace, library_of_kernel, events.name[work.row])
     found: Bool = (events.category[work.row] == Category.KERNEL) & (has_arguments[work.row] | in_parameters | by_name)
     return found
 
 
-def named(trace: Trace, wanted: Callable[[str], object], codes: Int32) -> Bool:
+def where_named(trace: Trace, wanted: Callable[[str], object], codes: Int32) -> Bool:
     """Mark the names of a column for which `wanted(name)` is true."""
     return trace.strings.where(wanted, codes)[codes]

@@ -58,7 +58,7 @@ def is_own_code(name: str) -> bool:
 
 
 #: calls that start work on a device: kernels, copies and sets
-STARTS = lazy_pattern(r"Launch|emcpy|emset|[Ee]nqueue|AppendMemory")
+STARTS_WORK = lazy_pattern(r"Launch|emcpy|emset|[Ee]nqueue|AppendMemory")
 #: calls that wait for a stream, an event or a device
 SYNCHRONIZE = lazy_pattern(
     r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$|^(?:ur|pi)(?:QueueFinish|Events?Wait)$"

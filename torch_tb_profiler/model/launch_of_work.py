@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import last_started
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.event_names import STARTS
+from torch_tb_profiler.model.event_names import STARTS_WORK
 from torch_tb_profiler.model.processes import Processes, processes_of
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
@@ -70,7 +70,7 @@ def launch_of_work(trace: Trace) -> LaunchOfWork:
     launch, link = _without_ambiguous(launch, LaunchEvidence.FLOW)
     name = trace.events.name[launches.row]
     # an `External id` is on all calls of an operator
-    starts = trace.strings.where(STARTS.search, name)[name] if len(launches) else np.empty(0, np.bool_)
+    starts = trace.strings.where(STARTS_WORK.search, name)[name] if len(launches) else np.empty(0, np.bool_)
     left = is_work & (link == LaunchEvidence.NONE)
     external_id = np.where(starts, launches.external_id, -1)
     by_id, several = _joined(trace, external_id, np.where(left, work.external_id, -1), unique=False)

@@ -18,7 +18,7 @@ from torch_tb_profiler.model.communication_names import collective_calls
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, link_notes
 from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.recording import DeviceEvidence
-from torch_tb_profiler.model.selection import Selection, StepRange, events_of, positions, steps_within
+from torch_tb_profiler.model.selection import Selection, StepRange, events_of_steps, select_steps, steps_in_range
 from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
 from torch_tb_profiler.model.structure import Memo, Structure, part
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
@@ -69,8 +69,8 @@ class Model:
         """Select what belongs to some of the steps. Raises UnknownStep."""
         if wanted is None:
             return self
-        steps = steps_within(self.steps, positions(self.steps, wanted))
-        selected = events_of(self.structure, steps)
+        steps = select_steps(self.steps, steps_in_range(self.steps, wanted))
+        selected = events_of_steps(self.structure, steps)
         return Model(self.trace, self.step_choice, self.structure, (steps, selected))
 
     @property
@@ -108,7 +108,9 @@ class Model:
             return self
         return self.answers.get(
             "in_steps",
-            lambda: Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps))),
+            lambda: Model(
+                self.trace, self.step_choice, self.structure, (steps, events_of_steps(self.structure, steps))
+            ),
         )
 
     def clear(self) -> None:

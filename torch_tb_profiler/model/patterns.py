@@ -47,7 +47,7 @@ class PatternError(ValueError):
     """The pattern is invalid, unsupported, or too slow; the message says which."""
 
 
-def translated(source: str) -> str:
+def translate_pattern(source: str) -> str:
     """Translate a pattern to the same one for `regex`, which knows more. Raises PatternError."""
     if len(source) > LONGEST:
         raise PatternError(f"it is longer than {LONGEST} characters")
@@ -172,7 +172,7 @@ class TimedPattern:
 
         self._source = source
         # V1: sets within sets; without (?-f) ß would also be ss.
-        known = f"(?V1)(?-f){translated(source)}"
+        known = f"(?V1)(?-f){translate_pattern(source)}"
         try:
             self._compiled = regex.compile(known, regex.IGNORECASE if ignore_case else 0)
         except (regex.error, OverflowError, RecursionError, MemoryError) as error:

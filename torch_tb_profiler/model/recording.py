@@ -10,8 +10,8 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.communication_names import named
-from torch_tb_profiler.model.event_names import STARTS, SYNCHRONIZE, WHOLE_DEVICE
+from torch_tb_profiler.model.communication_names import where_named
+from torch_tb_profiler.model.event_names import STARTS_WORK, SYNCHRONIZE, WHOLE_DEVICE
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
@@ -112,16 +112,16 @@ def evidence_of_device(trace: Trace, operator_node: Int32) -> DeviceEvidence | N
     if is_of_ascend(trace):
         return "ascend"
     calls = events.name[launches.row]
-    if named(trace, STARTS.search, calls).any():
+    if where_named(trace, STARTS_WORK.search, calls).any():
         return "launches"
     if _program_waits(trace, operator_node):
         return "waits"
     ranges = events.name[one_of(events.category, (Category.USER_ANNOTATION, Category.OPERATOR))]
-    if named(trace, _BETWEEN_DEVICES.match, ranges).any():
+    if where_named(trace, _BETWEEN_DEVICES.match, ranges).any():
         return "communication"
     if (trace.memory.device_type > 0).any():
         return "allocations"
-    if named(trace, _OF_A_DEVICE.match, ranges).any():
+    if where_named(trace, _OF_A_DEVICE.match, ranges).any():
         return "operators"
     return "properties" if trace.header.devices and len(ranges) and not len(launches) else None
 
@@ -132,12 +132,12 @@ def _program_waits(trace: Trace, operator_node: Int32) -> bool:
     A wait for the whole device outside of operators returns at once where nothing ran.
     """
     events, calls = trace.events, trace.launches.row
-    is_wait = named(trace, SYNCHRONIZE.search, events.name[calls])
+    is_wait = where_named(trace, SYNCHRONIZE.search, events.name[calls])
     operators = np.flatnonzero(events.category == Category.OPERATOR)
     if not is_wait.any() or not len(operators):
         return False
     last = int((events.start[operators] + events.duration[operators]).max())
-    of_part = ~named(trace, WHOLE_DEVICE.search, events.name[calls]) & (events.start[calls] < last)
+    of_part = ~where_named(trace, WHOLE_DEVICE.search, events.name[calls]) & (events.start[calls] < last)
     return bool((is_wait & (of_part | (operator_node >= 0))).any())
 
 

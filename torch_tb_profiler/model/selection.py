@@ -133,7 +133,7 @@ class UnknownStep(ErrorWithReason, ValueError):
     """There is no step of this name."""
 
 
-def positions(steps: Steps, wanted: StepRange) -> slice:
+def steps_in_range(steps: Steps, wanted: StepRange) -> slice:
     """Return the steps of a range, whichever end is named first. Raises UnknownStep."""
     for name in (wanted.first, wanted.last):
         if name not in steps.names:
@@ -142,7 +142,7 @@ def positions(steps: Steps, wanted: StepRange) -> slice:
     return slice(first, last + 1)
 
 
-def steps_within(steps: Steps, chosen: slice) -> Steps:
+def select_steps(steps: Steps, chosen: slice) -> Steps:
     """Select some of the steps."""
     return replace(
         steps,
@@ -153,7 +153,7 @@ def steps_within(steps: Steps, chosen: slice) -> Steps:
     )
 
 
-def events_of(structure: Structure, steps: Steps) -> Bool:
+def events_of_steps(structure: Structure, steps: Steps) -> Bool:
     """Shape (events,): which events belong to `steps`, of which there is at least one.
 
     On the host that is what begins between the start of the first step and the end of the last; of Python frames
@@ -184,8 +184,8 @@ def _inside(times: Int64, begin: int, finish: int) -> Bool:
 def step_of_events(structure: Structure, steps: Steps) -> Int64:
     """Shape (events,): the index of the step that each event belongs to, -1 for none.
 
-    What `events_of` says of each step alone, but that an event belongs to one: a Python frame to the step in which it
-    begins, work without a launch in the trace to the first step that it could belong to, metadata to none.
+    As `events_of_steps`, but an event belongs to one step: a Python frame to that in which it begins, work without a
+    launch in the trace to the first that it could belong to, metadata to none.
     """
     trace, links = structure.trace, structure.device_links
     events = trace.events

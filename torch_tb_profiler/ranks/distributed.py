@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
-from torch_tb_profiler.model.communication_names import KINDS, bus_factor, volume
+from torch_tb_profiler.model.communication_names import KINDS, bus_factor, nccl_tests_bytes
 from torch_tb_profiler.ranks.matching.match import Matching, match
 from torch_tb_profiler.ranks.rank import Location, Rank, locations, missing_notes
 from torch_tb_profiler.trace import Note
@@ -299,7 +299,7 @@ def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
     for _, members in each_value(distinct.of):
         first = int(members[0])
         kind, size = KINDS[operations.kind[first]], found.groups[operations.group[first]].size
-        moved = volume(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)
+        moved = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)
         factor = bus_factor(kind, size)
         volumes[members] = -1 if moved is None else moved
         factors[members] = np.nan if factor is None else factor

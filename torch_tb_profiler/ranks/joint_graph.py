@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.ranks.matching.match import match
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.ranks.run.clocks import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, fit_clock_lines
+from torch_tb_profiler.ranks.run.clocks import ENDING_TOGETHER, LOOSE_BACKENDS, GroupEnds, RankEnds, fit_clock_lines
 
 
 class Joinable(Protocol):
@@ -123,7 +123,7 @@ class _OfRank(msgspec.Struct, frozen=True):
     item: Int64
 
 
-def join(ranks: Sequence[Joinable]) -> JointGraph:
+def join_graphs(ranks: Sequence[Joinable]) -> JointGraph:
     """One graph of all ranks."""
     graphs = tuple(each.graph for each in ranks)
     matched = _meetings(ranks)
@@ -286,7 +286,7 @@ def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
             place = nth[operation] = nth.get(operation, -1) + 1
             group, item = int(matching.match[number][operation]), by_time.get((start, end))
             if group >= 0 and item is not None:
-                meeting = meetings.setdefault((group, place), _Meeting(kinds[operation] in TOGETHER, []))
+                meeting = meetings.setdefault((group, place), _Meeting(kinds[operation] in ENDING_TOGETHER, []))
                 meeting.members.append((number, item))
     return [each for each in meetings.values() if len({rank for rank, _ in each.members}) == len(each.members) > 1]
 

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching.join import SharedCodes
+from torch_tb_profiler.ranks.matching.numbering import SharedCodes
 from torch_tb_profiler.ranks.summary import RankSummary
 
 #: makes the median of absolute deviations that of a normal distribution
-NORMAL = 0.6745
+MAD_OF_NORMAL = 0.6745
 #: a rank is late by what it reaches in this part of its steps
 REACHED = 0.7
 
@@ -93,7 +93,7 @@ def deviations(excess: Real, floor: float | Real, among: Bool | Int64 | slice = 
     """Shape as given: the excess of each rank in robust deviations of some; these are `floor` at least."""
     some = excess[among]
     apart = peer_median(np.abs(some - peer_median(some))) if len(some) > 2 else np.zeros(excess.shape[1:])
-    found: Float64 = NORMAL * excess / np.maximum(np.nan_to_num(apart), np.maximum(floor, 1e-9))
+    found: Float64 = MAD_OF_NORMAL * excess / np.maximum(np.nan_to_num(apart), np.maximum(floor, 1e-9))
     return found
 
 
@@ -206,7 +206,7 @@ def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, I
         return np.empty(0, np.int64), np.empty(0, np.int64)
     centre = np.nan_to_num(np.nanmedian(np.where(np.isnan(features), 0, features), axis=0))
     apart = np.abs(np.nan_to_num(features) - centre)
-    scale = np.maximum(np.median(apart, axis=0) / NORMAL, 0.005 * np.abs(centre) + 1)
+    scale = np.maximum(np.median(apart, axis=0) / MAD_OF_NORMAL, 0.005 * np.abs(centre) + 1)
     scaled = (np.nan_to_num(features) - centre) / scale
     first = int(np.argmin(np.square(scaled).sum(axis=1)))
     chosen = list(dict.fromkeys([first, *named]))[: MOST_REPRESENTATIVES + len(named)]

@@ -21,9 +21,9 @@ from torch_tb_profiler.ranks.summary import RankHead, RankSummary
 
 #: a rank is far from at least so many others, by so many deviations, by this part of what it takes in the median rank,
 #: and by this part of a step
-LEAST_RANKS, FAR, LEAST_SHARE, LEAST_OF_STEP = 3, 8.0, 0.1, 0.001
+LEAST_RANKS, FAR_DEVIATIONS, LEAST_SHARE, LEAST_OF_STEP = 3, 8.0, 0.1, 0.001
 #: deviations are at least this part of the median
-FLOOR = 0.005
+FLOOR_SHARE = 0.005
 #: names in the table, those that take longest
 MOST_NAMES = 500
 TIMES = ("host", "device", "exposed")
@@ -224,7 +224,7 @@ def _far(times: Float64, step_ns: float) -> _Far | None:
         z = _deviations(values)
         excess = values - peer_median(values)
         least = max(LEAST_SHARE * float(peer_median(values)), LEAST_OF_STEP * step_ns)
-        far: Bool = (np.abs(z) >= FAR) & (np.abs(excess) >= least)
+        far: Bool = (np.abs(z) >= FAR_DEVIATIONS) & (np.abs(excess) >= least)
         for at in np.flatnonzero(far).tolist():
             if farthest is None or abs(excess[at]) > abs(farthest.ns):
                 farthest = _Far(at, time, round(excess[at]), round(float(z[at]), 1))
@@ -238,7 +238,7 @@ def _deviations(values: Float64) -> Float64:
     if len(known) > LEAST_RANKS:
         of = values[known]
         centre = float(peer_median(of))
-        found[known] = deviations(of - centre, max(FLOOR * centre, 1.0))
+        found[known] = deviations(of - centre, max(FLOOR_SHARE * centre, 1.0))
     return found
 
 

@@ -25,7 +25,7 @@ from torch_tb_profiler.ranks.run.answers import (
     Straggler,
 )
 from torch_tb_profiler.ranks.run.clocks import fit_clocks
-from torch_tb_profiler.ranks.run.collectives import RunWaits, collective_rows, fits_of, slow_links, waits_of
+from torch_tb_profiler.ranks.run.collectives import RunWaits, bandwidth_fits, collective_rows, slow_links, waits_of
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import CollectiveRow, Confidence
 from torch_tb_profiler.ranks.run.groups import groups_of, layout_of, missing_collectives, nodes_of, world_of
@@ -71,16 +71,16 @@ class RunResult(msgspec.Struct, frozen=True):
         return 10_000 + rows + sum(values.nbytes for values in self.heat.values())
 
 
-def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
+def reduce_run(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
     """Reduce summaries, in any order; they may be read anew each time. loading, failed: files not among them."""
     chosen = chosen_ranks(summaries)
     return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
 
 
-def reduce_with_clock(
+def reduce_run_with_clock(
     summaries: Sequence[RankSummary], failed: Sequence[str] = (), loading: Sequence[str] = ()
 ) -> tuple[RunResult, Clock]:
-    """`reduce` and `clock` of the same ranks, which are read once for both."""
+    """`reduce_run` and `clock_of_run` of the same ranks, which are read once for both."""
     chosen = chosen_ranks(summaries)
     run = RunData.read(chosen.ranks)
     return _reduced(run, chosen, loading, failed), fit_clocks(run)
@@ -136,14 +136,14 @@ def _reduced(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: 
         pipeline=pipeline_of(run, groups),
         moe=moe_of(run, groups),
         fsdp=fsdp_of(run, groups),
-        fits=fits_of(run, groups),
+        fits=bandwidth_fits(run, groups),
         confidence=_confidence(run, steps, loading, failed),
         notes=notes_of(run, chosen, loading, failed),
     )
     return RunResult(overview, collective_rows(run, groups, waits), heat)
 
 
-def clock(summaries: Sequence[RankSummary]) -> Clock:
+def clock_of_run(summaries: Sequence[RankSummary]) -> Clock:
     """One clock for all ranks, in order of rank."""
     return fit_clocks(RunData.read(chosen_ranks(summaries).ranks, with_work=False))
 

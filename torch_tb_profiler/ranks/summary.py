@@ -17,7 +17,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations
-from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collected
+from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collect_columns
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
 
@@ -201,23 +201,23 @@ class RankSummary:
 
 def summarize(model: Model, worker: str) -> RankSummary:
     """Collect what the reduction needs of a trace. All of its steps count."""
-    head, tables = collected(model, worker)
-    return of_tables(RankHead(**head), tables)
+    head, tables = collect_columns(model, worker)
+    return summary_of_tables(RankHead(**head), tables)
 
 
-def of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
+def summary_of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
     """Make a summary of columns by the name of their table."""
     return RankSummary(head, {kind: kind.from_columns(tables[kind.table_name]) for kind in TABLES})
 
 
-def encode(summary: RankSummary) -> bytes:
+def encode_summary(summary: RankSummary) -> bytes:
     """Make a column file. The same summary gives the same columns; packed bytes may differ."""
     tables = {kind.table_name: _narrow(summary.tables[kind].columns()) for kind in TABLES}
     return encode_tables(NamedTables({"head": msgspec.to_builtins(summary.head)}, [], tables))
 
 
-def decode(content: bytes) -> RankSummary:
-    """Read what `encode` made. Raises ColumnFileError, now or when a table is read; ValueError for another file."""
+def decode_summary(content: bytes) -> RankSummary:
+    """Read a column file. Raises ColumnFileError, now or when a table is read; ValueError for another file."""
     found = StoredTables(content)
     try:
         head = convert(found.header.get("head"), RankHead)
@@ -228,25 +228,25 @@ def decode(content: bytes) -> RankSummary:
     return RankSummary(head, _Stored(found, head))
 
 
-def write(summary: RankSummary, path: Path) -> None:
+def write_summary(summary: RankSummary, path: Path) -> None:
     """Write a column file. Raises OSError."""
-    path.write_bytes(encode(summary))
+    path.write_bytes(encode_summary(summary))
 
 
-def read(path: Path) -> RankSummary:
+def read_summary(path: Path) -> RankSummary:
     """Read a column file. Raises OSError, ColumnFileError and ValueError."""
-    return decode(path.read_bytes())
+    return decode_summary(path.read_bytes())
 
 
-def renamed(summary: RankSummary, worker: str) -> RankSummary:
+def with_worker(summary: RankSummary, worker: str) -> RankSummary:
     """Copy a summary under another worker's name."""
     return replace(summary, head=structs.replace(summary.head, worker=worker))
 
 
-def decode_named(content: bytes, worker: str) -> RankSummary | None:
+def decode_for_worker(content: bytes, worker: str) -> RankSummary | None:
     """Read what was kept of a trace without the name of its worker; None if it is damaged."""
     try:
-        return renamed(decode(content), worker)
+        return with_worker(decode_summary(content), worker)
     except (ColumnFileError, ValueError):
         return None
 

@@ -101,7 +101,7 @@ _VERSIONS = ("pytorch_version", "torch_version", "cuda_runtime_version", "cuda_d
 _OF_COLLECTIVES = ("c10d::", "record_param_comms", "gloo:", "nccl:", "mpi:", "ucc:")
 
 
-def collected(model: Model, worker: str) -> tuple[Columns, dict[str, Columns]]:
+def collect_columns(model: Model, worker: str) -> tuple[Columns, dict[str, Columns]]:
     """Collect the head, and the columns of each table of `summary.TABLES`."""
     work, work_names = _work(model)
     ranges = ranges_by_step(model, MOST_RANGES)

@@ -25,7 +25,7 @@ from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.joint_graph import join
+from torch_tb_profiler.ranks.joint_graph import join_graphs
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.trace import Trace
 
@@ -89,7 +89,7 @@ def joint_what_if(
 
     Raises ValueError for a factor that is no number.
     """
-    joint = join(ranks)
+    joint = join_graphs(ranks)
     before = joint.solve([unchanged(rank.graph) for rank in ranks])
     scenarios = [
         after(rank.graph, effects) for rank, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
@@ -139,7 +139,7 @@ KERNELS = len(Label)
 _COUNTED = lazy_pattern(r"#\d+")
 
 
-class Spent(msgspec.Struct, frozen=True):
+class SpentTime(msgspec.Struct, frozen=True):
     """What the steps of a rank are spent on, by kind: a label, or kernels, with the name of the innermost event.
 
     pieces, of_piece   host time in the steps, and the kind of each piece
@@ -161,10 +161,10 @@ class Spent(msgspec.Struct, frozen=True):
 
 def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
     """`without_excess` of ranks."""
-    return without_excess([spent_of(trace, graph) for trace, graph in ranks])
+    return without_excess([spent_time(trace, graph) for trace, graph in ranks])
 
 
-def without_excess(spent: Sequence[Spent]) -> list[Effect]:
+def without_excess(spent: Sequence[SpentTime]) -> list[Effect]:
     """For each rank what makes it as fast as the median; of an even number the lower of the middle two.
 
     First what it does of one name, where that is clearly more than what the median rank does of it: that names what is
@@ -202,7 +202,7 @@ def _factors(ns: Float64, least: float) -> Float64:
     return found
 
 
-def spent_of(trace: Trace, graph: Graph) -> Spent:
+def spent_time(trace: Trace, graph: Graph) -> SpentTime:
     """Sum what the steps of a rank are spent on. Host time of collectives is left out: a part of it is waiting."""
     host, items, steps = graph.host, graph.items, len(graph.steps)
     until = int(graph.steps.end[-1]) if steps else 0
@@ -225,4 +225,4 @@ def spent_of(trace: Trace, graph: Graph) -> Spent:
     step_ns = float(graph.steps.end[-1] - graph.steps.start[0]) / steps if steps else 0.0
     ns = sums_at(of, length, len(kinds)) / max(steps, 1)
     row = np.append(host.row.astype(np.int64), -1)[node]
-    return Spent(pieces, of[: len(pieces)], row, item, of[len(pieces) :], kinds, ns, step_ns)
+    return SpentTime(pieces, of[: len(pieces)], row, item, of[len(pieces) :], kinds, ns, step_ns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.summary import encode, summarize
+from torch_tb_profiler.ranks.summary import encode_summary, summarize
 from torch_tb_profiler.workspace.sealed import write_sealed
 
 
@@ -14,4 +14,4 @@ def write_rank(model: Model, path: Path) -> None:
 
     The tables are decoded when they are used; it is sealed, so that what is damaged is noticed before.
     """
-    write_sealed(path, encode(summarize(model, "")))
+    write_sealed(path, encode_summary(summarize(model, "")))

@@ -32,7 +32,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
@@ -40,8 +40,15 @@ UNKNOWNS = tuple(Unknown)
 #: kinds of kernels that multiply matrices, or may; all others are known not to
 _MAY_MULTIPLY = frozenset(
     {
-        *(Kind.GEMM, Kind.CONV, Kind.ATTENTION, Kind.GEMV, Kind.LINEAR_ATTENTION, Kind.LINEAR_ALGEBRA),
-        *(Kind.COMPUTE, Kind.COMMUNICATION),
+        *(
+            KernelKind.GEMM,
+            KernelKind.CONV,
+            KernelKind.ATTENTION,
+            KernelKind.GEMV,
+            KernelKind.LINEAR_ATTENTION,
+            KernelKind.LINEAR_ALGEBRA,
+        ),
+        *(KernelKind.COMPUTE, KernelKind.COMMUNICATION),
     }
 )
 #: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.memory.records import Missing, devices_of, memor
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.selection import positions
+from torch_tb_profiler.model.selection import steps_in_range
 from torch_tb_profiler.words.reasons import because
 
 MOST_BINS = 2000
@@ -296,7 +296,7 @@ def _window(subject: Subject, asked: Bins | OnDevice) -> tuple[int | None, int |
     if subject.steps is None:
         return asked.start_ns, asked.end_ns
     steps = subject.model.steps
-    chosen = positions(steps, subject.steps)
+    chosen = steps_in_range(steps, subject.steps)
     start, end = int(steps.start[chosen][0]), int(steps.end[chosen][-1])
     return start if asked.start_ns is None else asked.start_ns, end if asked.end_ns is None else asked.end_ns
 

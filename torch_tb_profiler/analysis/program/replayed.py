@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.model.owners import OwnerKind, named_by
+from torch_tb_profiler.model.owners import OwnerKind, annotated_owner
 from torch_tb_profiler.model.owners.graphs import captured_calls
 from torch_tb_profiler.trace import Category
 
@@ -130,7 +130,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         spread=spread,
         share=mean / total if total else np.zeros(count),
         owner=tuple(
-            named_by(annotation) or (trace.strings[int(trace.events.name[each])] if each >= 0 else None)
+            annotated_owner(annotation) or (trace.strings[int(trace.events.name[each])] if each >= 0 else None)
             for annotation, each in zip(trace.strings.texts(annotated), owner.tolist(), strict=True)
         ),
         row=trace.device_work.row[lead].astype(np.int64),

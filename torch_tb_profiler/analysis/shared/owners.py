@@ -14,7 +14,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.launch_of_work import LaunchEvidence
 from torch_tb_profiler.model.modules import module_name
-from torch_tb_profiler.model.owners import MissingOwner, OwnerKind, named_by
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind, annotated_owner
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
 
@@ -129,7 +129,8 @@ def _annotations(model: Model) -> Int64:
     if annotated.any():
         first: dict[str | None, int] = {}
         codes = {
-            code: first.setdefault(named_by(model.trace.strings[code]), code) for code in distinct(annotated).tolist()
+            code: first.setdefault(annotated_owner(model.trace.strings[code]), code)
+            for code in distinct(annotated).tolist()
         }
         annotated = np.array([codes[code] for code in annotated.tolist()], np.int64)
     return annotated
@@ -155,7 +156,7 @@ def name_owner(trace: Trace, how: OwnerKind, why: MissingOwner, row: int, launch
     if how == OwnerKind.NONE:
         return OwnerName("none", None, why.name.lower(), launcher, REASONS.get(why, "no device work"))
     if how == OwnerKind.ANNOTATED:
-        named = named_by(trace.strings[annotation]) or ""
+        named = annotated_owner(trace.strings[annotation]) or ""
         return OwnerName(how.name.lower(), named, None, launcher, f"annotated: {named}")
     name, words = _words(trace, row)
     if how == OwnerKind.GRAPH_NODE:

@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.stacks.recorded import contexts, tracks_of
 from torch_tb_profiler.arrays.types import Bool, Int64, Ints
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.call_tree import are_idle
+from torch_tb_profiler.model.call_tree import idle_threads
 
 
 class StackThreads(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def stack_threads(model: Model) -> StackThreads:
     rows = model.launches.row[loose]
     called += _sums(events.track[rows], np.maximum(events.duration[rows], 0), size)
     there = np.flatnonzero(host + device)
-    idle = are_idle(called, int(np.argmax(called))) if called.any() else np.zeros(size, np.bool_)
+    idle = idle_threads(called, int(np.argmax(called))) if called.any() else np.zeros(size, np.bool_)
     return StackThreads(there, host[there], device[there], idle[there])
 
 

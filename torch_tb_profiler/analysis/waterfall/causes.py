@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch_tb_profiler.analysis.replay.lags import LATENCY_FACTOR, LATENCY_NS, LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.replay.silence import SILENT_NS
-from torch_tb_profiler.model.kernel_names.family import MATMULS, Kind
+from torch_tb_profiler.model.kernel_names.family import MATMULS, KernelKind
 
 #: a launch call that takes longer before its work may begin is slow
 SLOW_LAUNCH_NS = 20_000
@@ -106,9 +106,9 @@ UNKNOWN_KIND = "unknown"
 
 def _kinds() -> tuple[str, ...]:
     """Kinds of compute kernels; of several at one moment the first one counts: products, and last those that wait."""
-    first = [kind for kind in Kind if kind in MATMULS]
-    last = [Kind.SPIN, Kind.WAIT]
-    rest = [kind for kind in Kind if kind not in (*first, *last)]
+    first = [kind for kind in KernelKind if kind in MATMULS]
+    last = [KernelKind.SPIN, KernelKind.WAIT]
+    rest = [kind for kind in KernelKind if kind not in (*first, *last)]
     return (*(kind.value for kind in (*first, *rest)), UNKNOWN_KIND, *(kind.value for kind in last))
 
 

@@ -15,7 +15,7 @@ import msgspec
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
-class Kind(str, Enum):
+class KernelKind(str, Enum):
     """The kind of work of a kernel. A helper prepares or finishes the work of another kernel."""
 
     ACTIVATION = "activation"
@@ -59,10 +59,10 @@ class Kind(str, Enum):
 YES, NO, OPEN = True, False, None
 
 #: kinds that multiply matrices: tensor cores could do their work
-MATMULS = frozenset({Kind.GEMM, Kind.CONV, Kind.ATTENTION})
+MATMULS = frozenset({KernelKind.GEMM, KernelKind.CONV, KernelKind.ATTENTION})
 
 
-class Family(msgspec.Struct, frozen=True):
+class KernelFamily(msgspec.Struct, frozen=True):
     """Kernels that are named alike.
 
     tensor_cores  whether they use tensor cores (matrix cores on AMD); None: the name leaves it open
@@ -70,11 +70,11 @@ class Family(msgspec.Struct, frozen=True):
     patterns      regular expressions without a `|` outside of groups; one of them is found in the plain name
     """
 
-    kind: Kind
+    kind: KernelKind
     library: str
     tensor_cores: bool | None
     patterns: tuple[str, ...]
-    also: Kind | None = None
+    also: KernelKind | None = None
 
     @property
     def label(self) -> str:
@@ -82,9 +82,11 @@ class Family(msgspec.Struct, frozen=True):
         return self.kind.value if self.also is None else f"{self.kind.value} + {self.also.value}"
 
 
-def of_kind(kind: Kind, library: str, tensor_cores: bool | None, patterns: str, also: Kind | None = None) -> Family:
+def of_kind(
+    kind: KernelKind, library: str, tensor_cores: bool | None, patterns: str, also: KernelKind | None = None
+) -> KernelFamily:
     """Make a family, with its patterns in one text."""
-    return Family(kind, library, tensor_cores, tuple(patterns.split()), also)
+    return KernelFamily(kind, library, tensor_cores, tuple(patterns.split()), also)
 
 
 #: a pattern is tried where a text has this many characters of it in a row
@@ -156,7 +158,7 @@ MOST_BYTES = 24_000_000
 _ENTRY_BYTES = 100
 
 
-def kept_by_name(of_name: Callable[[str], T]) -> Callable[[str], T]:
+def cached_by_name(of_name: Callable[[str], T]) -> Callable[[str], T]:
     """Remember the results of a function that is asked again and again about the same names.
 
     A bound on the number of names would not do: with one name more than that, asked one after the other, nothing is

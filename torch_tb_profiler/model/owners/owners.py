@@ -24,16 +24,16 @@ from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
 #: what names the module, the surest first; `name` is how torch keeps an annotation that is only a text
-KEYS = ("module_fqn", "fqn", "module", "name")
+OWNER_KEYS = ("module_fqn", "fqn", "module", "name")
 
 
-def named_by(annotation: str) -> str | None:
+def annotated_owner(annotation: str) -> str | None:
     """Return what a text of `DeviceWork.annotation` names; None for nothing."""
     try:
         said: Any = msgspec.json.decode(annotation) if annotation.startswith("{") else {}
     except (msgspec.DecodeError, RecursionError):
         return None
-    return next((said[key] for key in KEYS if isinstance(said.get(key), str) and said[key]), None)
+    return next((said[key] for key in OWNER_KEYS if isinstance(said.get(key), str) and said[key]), None)
 
 
 class Owners(Table):
@@ -76,7 +76,9 @@ def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwner
     how[alike], row[alike], evidence[alike] = OwnerKind.INFERRED, row[like[alike]], work.row[like[alike]]
     reason[alike] = MissingOwner.OWNED
 
-    annotated = trace.strings.where(named_by, work.annotation)[work.annotation] & is_work & (links.operator_node < 0)
+    annotated = (
+        trace.strings.where(annotated_owner, work.annotation)[work.annotation] & is_work & (links.operator_node < 0)
+    )
     how[annotated], reason[annotated] = OwnerKind.ANNOTATED, MissingOwner.OWNED
     return Owners(how, row, evidence, reason)
 

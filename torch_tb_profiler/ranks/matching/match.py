@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.matching.by_order import by_order
-from torch_tb_profiler.ranks.matching.join import MOST_STEPS_APART, Join
+from torch_tb_profiler.ranks.matching.numbering import MOST_STEPS_APART, CollectiveNumbering
 from torch_tb_profiler.ranks.matching.operations import (
     OperationSignatures,
     RunCommunications,
@@ -207,12 +207,12 @@ def match(calls: Sequence[TimedOperations]) -> Matching:
 
 def numbers_of(calls: Sequence[TimedOperations]) -> list[Int64]:
     """Return numbers per rank, shape (rows,): equal ones are the same operation, -1 is on no other rank."""
-    join = Join()
-    numbers = [join.add(each) for each in calls]
-    if join.doubted:
+    numbering = CollectiveNumbering()
+    numbers = [numbering.add(each) for each in calls]
+    if numbering.doubted:
         # a group that becomes doubted later was joined before
-        numbers = [join.add(each) for each in calls]
-        closer = match_closely(calls, join.count)
+        numbers = [numbering.add(each) for each in calls]
+        closer = match_closely(calls, numbering.count)
         numbers = [
             np.where(is_between_two(each), mine, other)
             for each, mine, other in zip(calls, numbers, closer, strict=True)

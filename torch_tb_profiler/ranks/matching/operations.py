@@ -212,7 +212,7 @@ def operation_signatures(operations: RunOperations, groups: Sequence[ProcessGrou
     dtype = np.where(dtype_known & ~barrier, operations.dtype, ANY)
     name = np.where(operations.kind == KINDS.index(UNKNOWN_KIND), operations.name, ANY)
     classes = group([operations.group, operations.kind, dtype, name])
-    free = may_differ(operations.kind, operations.in_bytes, operations.out_bytes, ranks) & ~_same_sizes(
+    free = size_may_differ(operations.kind, operations.in_bytes, operations.out_bytes, ranks) & ~_same_sizes(
         operations.rank, classes.of, size
     )
     return OperationSignatures(
@@ -249,7 +249,7 @@ def comparable_size(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64
     return np.where(of_whole, whole // np.maximum(ranks, 1), size)
 
 
-def may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Bool:
+def size_may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Bool:
     """Mark operations whose size may be another one on each rank; arguments as of `comparable_size`."""
     gathering, uneven, exchanging = _GATHERS[kind], _UNEVEN[kind], _EXCHANGES[kind]
     if not uneven.any():

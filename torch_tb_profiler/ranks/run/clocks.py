@@ -18,7 +18,9 @@ from torch_tb_profiler.ranks.run.answers import Clock
 from torch_tb_profiler.ranks.run.data import RunData
 
 #: kinds of collectives that all ranks end together: none of the ranks is a root
-TOGETHER = tuple(KINDS.index(kind) for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"))
+ENDING_TOGETHER = tuple(
+    KINDS.index(kind) for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier")
+)
 #: backends whose calls on the host end milliseconds apart: they tell nothing of clocks
 LOOSE_BACKENDS = frozenset({"gloo", "mpi"})
 #: clocks differ if the largest offset is more than this many times the median distance from the lines
@@ -179,14 +181,14 @@ def _ends(run: RunData, rank: int) -> RankEnds:
 
 def _groups(run: RunData, rank: int) -> list[GroupEnds]:
     of, rows = run.summaries[rank].timed, run.rows(rank)
-    chosen = np.flatnonzero((rows.number >= 0) & (of.duration >= 0) & np.isin(of.kind, TOGETHER))
+    chosen = np.flatnonzero((rows.number >= 0) & (of.duration >= 0) & np.isin(of.kind, ENDING_TOGETHER))
     chosen = chosen[run.is_shared[rows.number[chosen]]]
-    group = run.join.group_numbers(of.groups)[of.group[chosen]]
+    group = run.numbering.group_numbers(of.groups)[of.group[chosen]]
     origin = run.heads[rank].origin_ns
     found = []
     for at, of_group in each_value(group):
         mine = chosen[of_group[:: max(1, -(-len(of_group) // MOST_POINTS))]]
         ends = GroupEnds(at, rows.number[mine], of.end[mine] + origin)
-        found.append((run.join.groups[at].size, len(of_group), ends))
+        found.append((run.numbering.groups[at].size, len(of_group), ends))
     found.sort(key=lambda each: (-each[0], -each[1], each[2].group))
     return [ends for _, _, ends in found]

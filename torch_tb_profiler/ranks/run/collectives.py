@@ -182,7 +182,7 @@ def _events(run: RunData, waits: RunWaits) -> dict[int, tuple[int, int | None]]:
     return found
 
 
-def fits_of(run: RunData, groups: Sequence[RunGroup]) -> list[BandwidthFit]:
+def bandwidth_fits(run: RunData, groups: Sequence[RunGroup]) -> list[BandwidthFit]:
     """Fit t = alpha + bytes ÷ beta by kind, role, link and size of the groups, most calls first."""
     state, shared = run.state, run.is_shared
     usable = np.flatnonzero((state.signature >= 0) & shared & (state.timed > 0))
@@ -281,8 +281,8 @@ def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: 
     state, shared = run.state, run.is_shared
     here = np.flatnonzero((state.signature >= 0) & shared & (state.timed > 0) & run.is_whole)
     signature = state.signature[here].astype(np.int64)
-    pair = run.join.pair_of_numbers()[here]
-    pairs = len(run.join.pairs) + 1
+    pair = run.numbering.pair_of_numbers()[here]
+    pairs = len(run.numbering.pairs) + 1
     key = signature * pairs + pair + 1
     size = len(run.signatures) * pairs
     calls = np.bincount(key, minlength=size)
@@ -329,16 +329,16 @@ def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: 
 
 
 def _pair_link(run: RunData, number: int) -> str:
-    hosts = {head.host for head in run.heads if head.rank in run.join.pairs[number]}
+    hosts = {head.host for head in run.heads if head.rank in run.numbering.pairs[number]}
     return "unknown" if "" in hosts else "within_node" if len(hosts) == 1 else "between_nodes"
 
 
 def _ends(run: RunData, group: RunGroup, number: int) -> tuple[tuple[int, int] | None, dict[int, str]]:
     """Return the two ranks of a link, None if only its group is known, and the host of each of its ranks that is here.
 
-    number   index into `Join.pairs`, -1 for a link of which only the group is known
+    number   index into `CollectiveNumbering.pairs`, -1 for a link of which only the group is known
     """
-    pair = run.join.pairs[number] if number >= 0 else None
+    pair = run.numbering.pairs[number] if number >= 0 else None
     if pair is None and len(group.ranks) == 2:
         pair = (group.ranks[0], group.ranks[1])
     hosts = {head.rank: head.host for head in run.heads if head.rank is not None}

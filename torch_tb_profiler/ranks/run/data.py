@@ -11,9 +11,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
-from torch_tb_profiler.model.communication_names import KINDS, volume
-from torch_tb_profiler.ranks.matching.join import Join, SharedCodes
+from torch_tb_profiler.model.communication_names import KINDS, nccl_tests_bytes
 from torch_tb_profiler.ranks.matching.match import match_closely
+from torch_tb_profiler.ranks.matching.numbering import CollectiveNumbering, SharedCodes
 from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations, is_between_two
 from torch_tb_profiler.ranks.peers import WorkOfRank, work_of_rank
 from torch_tb_profiler.ranks.summary import RankHead, RankSteps, RankSummary
@@ -21,7 +21,7 @@ from torch_tb_profiler.ranks.summary import RankHead, RankSteps, RankSummary
 #: collectives of ranks that are kept in memory; beyond, a summary is read again when it is needed again
 KEPT_ROWS = 8_000_000
 #: collectives of ranks that are compared all at once; beyond, each rank with the first one
-CLOSELY = 2_000_000
+MOST_COMPARED_AT_ONCE = 2_000_000
 _LONG = np.iinfo(np.uint32).max
 
 
@@ -55,7 +55,7 @@ class CollectiveState(msgspec.Struct):
     """What is kept of each collective, shape (collectives,).
 
     signature   index into `RunData.signatures`, -1 where not seen
-    step        index into `Join.steps`, -1
+    step        index into `CollectiveNumbering.steps`, -1
     ranks       how many have it
     timed       how many of them have its duration
     shortest    ns: the transfer
@@ -124,7 +124,7 @@ class RunData(msgspec.Struct, dict=True):
     work: list[WorkOfRank] = msgspec.field(default_factory=list)
     work_names: SharedCodes = msgspec.field(default_factory=SharedCodes)
     operators: dict[int, str] = msgspec.field(default_factory=dict)
-    join: Join = msgspec.field(default_factory=Join)
+    numbering: CollectiveNumbering = msgspec.field(default_factory=CollectiveNumbering)
     state: CollectiveState = msgspec.field(default_factory=lambda: CollectiveState.of(0))
     signatures: list[CollectiveSignature] = msgspec.field(default_factory=list)
     collectives: list[int] = msgspec.field(default_factory=list)
@@ -149,13 +149,13 @@ class RunData(msgspec.Struct, dict=True):
             kept += len(of)
             if kept <= KEPT_ROWS:
                 run._kept[number] = rows
-        if run.join.doubted:
+        if run.numbering.doubted:
             run._look_closely()
-        run.state = run.state.cut(run.join.count)
+        run.state = run.state.cut(run.numbering.count)
         return run
 
     def _first(self, number: int, summary: RankSummary, calls: CalledOperations) -> RankCollectives:
-        numbers = self.join.add(calls)
+        numbers = self.numbering.add(calls)
         self.heads.append(self._with_known_groups(summary.head))
         self.steps.append(summary.steps)
         self.programs.append(summary.steps.program)
@@ -173,21 +173,21 @@ class RunData(msgspec.Struct, dict=True):
 
     def _with_known_groups(self, head: RankHead) -> RankHead:
         """Share the groups of earlier ranks: each may list thousands of ranks."""
-        codes = self.join.group_numbers(head.groups)[:-1].tolist()
+        codes = self.numbering.group_numbers(head.groups)[:-1].tolist()
         groups = tuple(
-            known if (known := self.join.groups[code]) == mine else mine
+            known if (known := self.numbering.groups[code]) == mine else mine
             for code, mine in zip(codes, head.groups, strict=True)
         )
         return msgspec.structs.replace(head, groups=groups)
 
     def _see(self, calls: CalledOperations, algorithm: Int8, number: Int64) -> None:
         """Take over what collectives look like that were not seen before."""
-        self.state = self.state.grown(self.join.count)
+        self.state = self.state.grown(self.numbering.count)
         new = np.flatnonzero(number >= 0)
         new = new[self.state.signature[number[new]] < 0]
         if not len(new):
             return
-        groups = self.join.group_numbers(calls.groups)
+        groups = self.numbering.group_numbers(calls.groups)
         columns = (calls.group, calls.name, calls.dtype, calls.in_bytes, calls.out_bytes, calls.kind)
         keys = _mixed(*(values[new] for values in columns))
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
@@ -203,28 +203,30 @@ class RunData(msgspec.Struct, dict=True):
                 calls.names[int(calls.name[row])],
                 kind,
                 calls.dtypes[int(calls.dtype[row])],
-                None if uneven else volume(kind, sent, received, self.join.groups[code].size),
+                None if uneven else nccl_tests_bytes(kind, sent, received, self.numbering.groups[code].size),
                 int(algorithm[row]),
             )
             codes.append(self._codes.setdefault(signature, len(self._codes)))
             if codes[-1] == len(self.signatures):
                 self.signatures.append(signature)
         self.state.signature[number[new]] = np.array(codes, np.int32)[place.reshape(-1)]
-        self.state.step[number[new]] = self.join.steps.all(calls.steps)[calls.step[new]]
+        self.state.step[number[new]] = self.numbering.steps.all(calls.steps)[calls.step[new]]
 
     def _look_closely(self) -> None:
         """Match again what is in doubt: all ranks at once where they are few, else each rank with the first."""
-        calls = [summary.timed for summary in self.summaries] if sum(self.collectives) <= CLOSELY else None
+        calls = (
+            [summary.timed for summary in self.summaries] if sum(self.collectives) <= MOST_COMPARED_AT_ONCE else None
+        )
         if calls is not None:
-            numbers = [self.join.add(of) for of in calls]
+            numbers = [self.numbering.add(of) for of in calls]
             between = [is_between_two(of) for of in calls]
-            closer = match_closely(calls, self.join.count)
+            closer = match_closely(calls, self.numbering.count)
             numbers_of_ranks = [np.where(two, a, b) for two, a, b in zip(between, numbers, closer, strict=True)]
         else:
             numbers_of_ranks = self._with_the_first()
         self._numbers = {rank: numbers.astype(np.int32) for rank, numbers in enumerate(numbers_of_ranks)}
-        self.join.count = max((int(numbers.max(initial=-1)) for numbers in numbers_of_ranks), default=-1) + 1
-        self.state, self.signatures = CollectiveState.of(self.join.count), []
+        self.numbering.count = max((int(numbers.max(initial=-1)) for numbers in numbers_of_ranks), default=-1) + 1
+        self.state, self.signatures = CollectiveState.of(self.numbering.count), []
         self._codes.clear()
         for rank, summary in enumerate(self.summaries):
             called = summary.called
@@ -241,9 +243,9 @@ class RunData(msgspec.Struct, dict=True):
         of_ranks = []
         for summary in self.summaries:
             of = summary.timed
-            numbers = self.join.add(of)
-            group = self.join.group_numbers(of.groups)[of.group]
-            for group_number in sorted(self.join.doubted & set(group.tolist())):
+            numbers = self.numbering.add(of)
+            group = self.numbering.group_numbers(of.groups)[of.group]
+            for group_number in sorted(self.numbering.doubted & set(group.tolist())):
                 rows = np.flatnonzero((group == group_number) & ~is_between_two(of))
                 mine = of.take(rows)
                 if group_number not in first:
@@ -261,8 +263,8 @@ class RunData(msgspec.Struct, dict=True):
         return of_ranks
 
     def _new_numbers(self, count: int) -> Int64:
-        self.join.count += count
-        return np.arange(self.join.count - count, self.join.count)
+        self.numbering.count += count
+        return np.arange(self.numbering.count - count, self.numbering.count)
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -274,7 +276,7 @@ class RunData(msgspec.Struct, dict=True):
             summary = self.summaries[rank]
             of = summary.called
             numbers = self._numbers.get(rank)
-            number = self.join.add(of) if numbers is None else numbers.astype(np.int64)
+            number = self.numbering.add(of) if numbers is None else numbers.astype(np.int64)
             kept = RankCollectives(of.step, number, of.duration, _own(summary))
         return RankCollectives(kept.step, kept.number.astype(np.int64), _widened(kept.duration), kept.own)
 
@@ -285,8 +287,8 @@ class RunData(msgspec.Struct, dict=True):
     @cached_property
     def is_shared(self) -> Bool:
         """Shape (collectives,): whether several ranks have it, and no more than its group has."""
-        sizes = self.join.sizes
-        known = np.array([*(bool(of.ranks) for of in self.join.groups), True])
+        sizes = self.numbering.sizes
+        known = np.array([*(bool(of.ranks) for of in self.numbering.groups), True])
         group = np.array([*(each.group for each in self.signatures), -1])[self.state.signature]
         too_many = ~known[group] & (sizes[group] > 0) & (self.state.ranks > sizes[group])
         found: Bool = (self.state.ranks > 1) & ~too_many
@@ -298,8 +300,8 @@ class RunData(msgspec.Struct, dict=True):
 
         Of some of a group's ranks the shortest duration may hold waiting for the others.
         """
-        sizes = self.join.sizes[np.array([*(each.group for each in self.signatures), -1])[self.state.signature]]
-        sizes = np.where(self.join.pair_of_numbers() >= 0, 2, sizes)
+        sizes = self.numbering.sizes[np.array([*(each.group for each in self.signatures), -1])[self.state.signature]]
+        sizes = np.where(self.numbering.pair_of_numbers() >= 0, 2, sizes)
         found: Bool = self.state.timed >= sizes
         return found
 

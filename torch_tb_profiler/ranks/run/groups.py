@@ -13,7 +13,7 @@ import numpy as np
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.ranks.matching.join import group_key
+from torch_tb_profiler.ranks.matching.numbering import group_key
 from torch_tb_profiler.ranks.matching.operations import is_between_two
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import (
@@ -46,20 +46,22 @@ def nodes_of(run: RunData) -> list[int]:
 
 
 def groups_of(run: RunData) -> list[RunGroup]:
-    """Describe all process groups that were used, parallel to `RunData.join.groups`."""
+    """Describe all process groups that were used, parallel to `RunData.numbering.groups`."""
     places = {head.rank: number for number, head in enumerate(run.heads) if head.rank is not None}
     nodes = nodes_of(run)
     world = world_of(run)
     state, shared = run.state, run.is_shared
     group = np.array([*(each.group for each in run.signatures), -1])[state.signature]
     here = group >= 0
-    calls = np.bincount(group[here & shared], minlength=len(run.join.groups))
+    calls = np.bincount(group[here & shared], minlength=len(run.numbering.groups))
     moved = np.where(shared & (state.timed > 0), state.shortest, 0)
-    transfer = sums_at(group[here], moved[here], len(run.join.groups))
-    waited = sums_at(group[here], np.where(shared, state.total - state.timed * moved, 0)[here], len(run.join.groups))
+    transfer = sums_at(group[here], moved[here], len(run.numbering.groups))
+    waited = sums_at(
+        group[here], np.where(shared, state.total - state.timed * moved, 0)[here], len(run.numbering.groups)
+    )
     present = Counter(group_key(process_group) for head in run.heads for process_group in head.groups)
     rows = []
-    for number, process_group in enumerate(run.join.groups):
+    for number, process_group in enumerate(run.numbering.groups):
         members = [places[rank] for rank in process_group.ranks if rank in places]
         role, role_from = _role(process_group, world)
         rows.append(
@@ -187,11 +189,11 @@ def missing_collectives(run: RunData, groups: Sequence[RunGroup]) -> list[Missin
 
 def _users(run: RunData) -> list[list[int]]:
     """List the ranks that are members of each group, as far as their traces name it."""
-    found: list[list[int]] = [[] for _ in run.join.groups]
+    found: list[list[int]] = [[] for _ in run.numbering.groups]
     for rank, head in enumerate(run.heads):
-        for at in run.join.group_numbers(head.groups)[:-1].tolist():
+        for at in run.numbering.group_numbers(head.groups)[:-1].tolist():
             # a group that only a header lists is numbered after those that were used
-            if at < len(found) and (not run.join.groups[at].ranks or head.rank in run.join.groups[at].ranks):
+            if at < len(found) and (not run.numbering.groups[at].ranks or head.rank in run.numbering.groups[at].ranks):
                 found[at].append(rank)
     return found
 
@@ -199,15 +201,15 @@ def _users(run: RunData) -> list[list[int]]:
 def _numbered(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) -> list[MissingCollective]:
     state = run.state
     # steps in which nothing was communicated get their numbers here
-    recorded = [run.join.steps.all(head.steps)[:-1] for head in run.heads]
-    names = list(run.join.steps.of)
+    recorded = [run.numbering.steps.all(head.steps)[:-1] for head in run.heads]
+    names = list(run.numbering.steps.of)
     has_step = np.zeros((len(run), len(names) + 1), np.bool_)
     for rank, steps in enumerate(recorded):
         has_step[rank, steps] = True
     expected = np.array([has_step[of].sum(axis=0) for of in users] or np.zeros((1, len(names) + 1)), np.int64)
     group = np.array([*(each.group for each in run.signatures), -1])[state.signature]
     two = np.array([*(each.kind in ("send", "recv") for each in run.signatures), False])[state.signature]
-    doubted = np.isin(group, list(run.join.doubted))
+    doubted = np.isin(group, list(run.numbering.doubted))
     here = np.flatnonzero((state.signature >= 0) & ~two & ~doubted & (state.step >= 0))
     wanted = expected[group[here], state.step[here]]
     lacking = here[(state.ranks[here] < wanted) & (wanted > 1)][:MOST_MISSING_LISTED]
@@ -257,11 +259,11 @@ def _numbered(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) 
 def _counted(run: RunData, groups: Sequence[RunGroup], users: list[list[int]]) -> list[MissingCollective]:
     """Compare counts in groups without numbers: fewer of a name in a step than most members have."""
     missing: list[MissingCollective] = []
-    for group_number in sorted(run.join.doubted):
+    for group_number in sorted(run.numbering.doubted):
         counts: dict[tuple[str, str], dict[int, int]] = {}
         for rank in users[group_number]:
             of = run.summaries[rank].called
-            group = run.join.group_numbers(of.groups)[of.group]
+            group = run.numbering.group_numbers(of.groups)[of.group]
             rows = np.flatnonzero((group == group_number) & ~is_between_two(of) & (of.step >= 0) & (of.sequence < 0))
             for name in of.steps:
                 for call in of.names:

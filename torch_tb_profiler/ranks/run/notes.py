@@ -135,7 +135,7 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
             yield _note("versions_differ", "warning", told, of=name)
     yield from _about_steps(run)
     yield from _windows(run)
-    if unnumbered := len(run.join.doubted):
+    if unnumbered := len(run.numbering.doubted):
         yield _note("matched_by_order", "info", [], groups=unnumbered)
 
 

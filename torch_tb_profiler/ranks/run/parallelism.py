@@ -98,7 +98,7 @@ def _of_rank(run: RunData, rank: int, step: int, spanning: Collection[int]) -> t
     known = (number >= 0) & shared[np.maximum(number, 0)] if len(shared) else number < -1
     transfer = np.where(known, run.state.shortest[np.maximum(number, 0)] if len(shared) else 0, 0)
     is_pair = is_between_two(calls)[timed]
-    codes = run.join.group_numbers(calls.groups)[:-1]
+    codes = run.numbering.group_numbers(calls.groups)[:-1]
     between = is_pair | np.isin(codes[calls.group[timed]], list(spanning))
     stopped = np.where(between, stopped, 0)
     wait = stopped - np.minimum(transfer, stopped)
@@ -191,7 +191,7 @@ def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
     """Yield the first ranks that use a group, with their rows of it."""
     taken = 0
     for rank, head in enumerate(run.heads):
-        codes = run.join.group_numbers(head.groups)[:-1]
+        codes = run.numbering.group_numbers(head.groups)[:-1]
         if at not in codes or taken == MOST_RANKS:
             continue
         summary = run.summaries[rank]
@@ -223,7 +223,7 @@ def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, fl
 def _largest(run: RunData, rank: int, group: int) -> int | None:
     """Return the event of a rank's largest part in the all-to-alls of a group."""
     summary = run.summaries[rank]
-    of, codes = summary.calls, run.join.group_numbers(summary.head.groups)[:-1]
+    of, codes = summary.calls, run.numbering.group_numbers(summary.head.groups)[:-1]
     mine = np.flatnonzero((of.kind == _EXCHANGE) & (of.in_bytes >= 0) & (codes[of.group] == group))
     sent = np.maximum(of.in_bytes, of.out_bytes)[mine]
     row = int(summary.places.row[mine[np.argmax(sent)]])
@@ -237,7 +237,7 @@ def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
     if not exchanging:
         return []
     for rank, summary in enumerate(run.summaries):
-        codes = run.join.group_numbers(summary.head.groups)[:-1]
+        codes = run.numbering.group_numbers(summary.head.groups)[:-1]
         of = summary.calls
         chosen = np.flatnonzero((of.kind == _EXCHANGE) & (of.in_bytes >= 0))
         number = run.rows(rank).number[chosen]

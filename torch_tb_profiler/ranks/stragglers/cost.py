@@ -43,7 +43,7 @@ class Schedule(msgspec.Struct, frozen=True):
     parted: Int64
 
 
-def savings(run: RunData, removed: Sequence[Mapping[int, Float32]]) -> list[Int64]:
+def replay_savings(run: RunData, removed: Sequence[Mapping[int, Float32]]) -> list[Int64]:
     """Return per scenario, shape (ranks,), ns: how much earlier each rank is at its last collective.
 
     removed: of each scenario, by rank, shape (rows of the rank,): ns taken away before each collective
@@ -136,7 +136,7 @@ def _schedule(run: RunData) -> Schedule:
 #: ranks that are replayed one by one, and ranks that are only listed
 MOST_REPLAYED, MOST_LISTED = 20, 20
 #: a rank is replayed when so many of its collectives have all their ranks here
-WHOLE = 0.5
+LEAST_WHOLE_SHARE = 0.5
 
 
 def stragglers_of(
@@ -150,7 +150,7 @@ def stragglers_of(
     together = {rank.rank: _removed(run, rank) for rank in named if rank.excess is not None and _meets(run, rank)}
     per_step = []
     if scenarios and len(grid.names):
-        gained = savings(run, [*scenarios, together])
+        gained = replay_savings(run, [*scenarios, together])
         per_step = [round(float(np.mean(earlier)) / len(grid.names)) for earlier in gained]
     saved = {rank.rank: ns for rank, ns in zip(removable, per_step, strict=False)}
     lost = 0 if not named else per_step[-1] if together and per_step else None
@@ -167,7 +167,7 @@ def _meets(run: RunData, slow: SlowRank) -> bool:
     """Whether those that it makes wait are here: of most of its collectives all ranks."""
     number = run.rows(slow.rank).number
     whole = run.is_whole[number[number >= 0]]
-    return bool(len(whole)) and float(np.mean(whole)) >= WHOLE
+    return bool(len(whole)) and float(np.mean(whole)) >= LEAST_WHOLE_SHARE
 
 
 def link_stragglers(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -> list[Straggler]:
@@ -242,7 +242,7 @@ def _position(run: RunData, slow: SlowRank, groups: Sequence[RunGroup]) -> str |
     if step is None:
         return None
     row = int(np.flatnonzero(of.step == step)[slow.position])
-    code = int(run.join.group_numbers(of.groups)[of.group[row]])
+    code = int(run.numbering.group_numbers(of.groups)[of.group[row]])
     label = groups[code].label
     return f"{of.names[of.name[row]]} #{slow.position + 1}{f' ({label})' if label else ''}"
 

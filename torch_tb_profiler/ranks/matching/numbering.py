@@ -14,7 +14,12 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching.operations import CalledOperations, comparable_size, is_between_two, may_differ
+from torch_tb_profiler.ranks.matching.operations import (
+    CalledOperations,
+    comparable_size,
+    is_between_two,
+    size_may_differ,
+)
 
 #: Seq is not believed where more than this part of a group's matches have different steps
 MOST_STEPS_APART = 0.5
@@ -120,7 +125,7 @@ class _Look(msgspec.Struct, frozen=True):
         )
 
 
-class Join:
+class CollectiveNumbering:
     """Numbers the collectives of a run.
 
     groups     process groups, as first seen
@@ -214,7 +219,7 @@ class Join:
             self.steps.all(calls.steps)[calls.step],
             np.where(calls.kind == _OTHER, self.texts.all(calls.names)[calls.name], -1),
         )
-        free, between_two = may_differ(calls.kind, calls.in_bytes, calls.out_bytes, size), is_between_two(calls)
+        free, between_two = size_may_differ(calls.kind, calls.in_bytes, calls.out_bytes, size), is_between_two(calls)
         order = np.argsort(group, kind="stable")
         starts = np.flatnonzero(np.diff(group[order], prepend=-2))
         for rows in np.split(order, starts[1:]):
