@@ -66,7 +66,7 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
       <PartialNotes notes={answer.meta.notes} />
       {steps.length > 0 && (
         <>
-          <section className="distributed-choice" aria-label={text.choice}>
+          <section className="row" aria-label={text.choice}>
             <Combo
               label={text.step}
               value={step ?? ALL}

@@ -19,7 +19,7 @@ export function Layout({ answer }: { answer: RanksOverview }) {
   const confidence = ranksTexts.answer.confidence[layout.confidence];
   return (
     <Panel title={words.title} help={words.help}>
-      <p className="run-layout">
+      <p className="totals">
         {layout.dimensions.length === 0 && <span className="muted">{words.none}</span>}
         {layout.dimensions.map((dimension) => (
           <span key={`${dimension.role} ${dimension.stride}`} className="run-dimension">

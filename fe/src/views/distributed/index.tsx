@@ -18,6 +18,7 @@ import { RunTiles } from "./RunTiles";
 import { Missing, Stragglers } from "./Stragglers";
 import { Experts, Layout, Pipeline, Representatives, Shards } from "./Structure";
 import { named } from "./sentence";
+import "../../ui/lines.css";
 import "./distributed.css";
 
 export default function Distributed() {

@@ -108,7 +108,7 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
   ];
   return (
     <div className="memory-sum num">
-      <p>
+      <p className="row">
         <strong title={exact(at.time_ns, "ns")}>{text.at[kind](moment)}</strong>{" "}
         <span title={exact(at.allocated, "bytes")}>
           {bytes(at.allocated)} {text.inUse}

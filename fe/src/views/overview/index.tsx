@@ -17,6 +17,7 @@ import { RunLine } from "./RunLine";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Waterfall } from "./Waterfall";
+import "../../ui/lines.css";
 import "./overview.css";
 
 export default function Overview() {
@@ -35,7 +36,7 @@ function Content({ overview }: { overview: OverviewAnswer }) {
   const [cause, setCause] = useAddress(params.cause);
   const [category, setCategory] = useAddress(params.category);
   return (
-    <div className="overview">
+    <div className="overview stack">
       <Answer overview={overview} />
       <RunLine overview={overview} />
       <Kinds overview={overview} />
