@@ -50,7 +50,7 @@ export default defineConfig({
             // What views have in common besides. The frame does without it: it is fetched with the first view.
             {
               name: "shared",
-              test: /\/src\/((format|api|draw)\/(?!drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField)|shell\/(places|Choice|Notes|ViewNotes|notes|utilization|findings\/showInTrace)|i18n\/en\/(parts|dialogs|utilization))/,
+              test: /\/src\/((format|api|draw)\/(?!drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField)|shell\/(places|Choice|useDraft|Notes|ViewNotes|notes|utilization|findings\/showInTrace)|i18n\/en\/(parts|dialogs|utilization))/,
             },
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },

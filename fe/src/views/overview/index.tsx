@@ -43,7 +43,7 @@ function Content({ overview }: { overview: OverviewAnswer }) {
       <Flow className="overview-parts">
         <Waterfall overview={overview} picked={cause} onPick={setCause} />
         <Findings overview={overview} />
-        <Tiles overview={overview} onCause={setCause} onCategory={setCategory} />
+        <Tiles overview={overview} />
         {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
         <Breakdown overview={overview} />
         <AverageStep overview={overview} picked={category} onPick={setCategory} />
@@ -58,14 +58,7 @@ function Content({ overview }: { overview: OverviewAnswer }) {
         <TopOperators overview={overview} />
         {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       </Flow>
-      {overview.devices.length > 0 && (
-        <Devices
-          devices={overview.devices}
-          definitions={overview.definitions}
-          onCause={setCause}
-          onCategory={setCategory}
-        />
-      )}
+      {overview.devices.length > 0 && <Devices overview={overview} />}
       <Configuration overview={overview} />
     </div>
   );

@@ -96,7 +96,6 @@ interface ShownProps {
 function Shown({ answer, drawn, gone, root, onRoot }: ShownProps) {
   const [mode] = useAddress(params.mode);
   const [show] = useAddress(params.show);
-  const [files, setFiles] = useAddress(params.files);
   const fields = (
     <>
       <Threads
@@ -104,7 +103,7 @@ function Shown({ answer, drawn, gone, root, onRoot }: ShownProps) {
         // What is zoomed into may not be on another thread.
         onChange={(next) => setAddress(change(params.thread, next), change(params.zoom, 0))}
       />
-      <Files value={files} onChange={setFiles} />
+      <Files />
     </>
   );
   const stacks = { answer: drawn, root, onRoot, files: fields };
