@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Wrong
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import Wrong
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ PROMPTS: Mapping[str, Prompt] = {
 }
 
 
-def messages_of(catalog: Catalog, name: str, arguments: Mapping[str, str]) -> str:
+def messages_of(catalog: TraceCatalog, name: str, arguments: Mapping[str, str]) -> str:
     """The text of a prompt about existing traces. Raises Wrong and ProfileError."""
     prompt = PROMPTS.get(name)
     if prompt is None:
