@@ -27,7 +27,7 @@ _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
 
 def trace_card(found: SummaryAnswer) -> str:
-    """A card: what bounds the steps, where their time goes, what findings would save, what is wrong with the trace."""
+    """Return a card: what bounds the steps, where their time goes, what findings save, what is wrong with the trace."""
     trace, steps = found.trace, found.steps
     title = f"{trace.run} · {trace.worker} · span {trace.span}"
     if steps.median_ns is None:
@@ -46,7 +46,7 @@ def trace_card(found: SummaryAnswer) -> str:
 
 
 class RunRow(NamedTuple):
-    """A run in a card: of how many files of each kind, by how many workers; `size` in bytes."""
+    """A run in a card: its files of each kind and workers; `size` in bytes."""
 
     name: str
     traces: int
@@ -56,7 +56,7 @@ class RunRow(NamedTuple):
 
 
 def profile_card(path: str, runs: Sequence[RunRow]) -> str:
-    """A card of the runs below a path."""
+    """Return a card of the runs below a path."""
     rows = "".join(
         f'<tr><td align="left">{safe(run.name, _NAME)}</td><td align="right">{run.traces:,}</td>'
         f'<td align="right">{run.workers:,}</td><td align="right">{run.snapshots:,}</td>'
@@ -81,19 +81,19 @@ _RUN_COLUMNS = (
 
 
 def profile_text(path: str, runs: Sequence[RunRow]) -> str:
-    """The same as Markdown."""
+    """Return the same as Markdown."""
     shown = runs[:_MOST_RUNS]
     lines = [f"- {_plain(run.name)}: {run.traces:,} traces, {text_of(run.size, 'bytes')}" for run in shown]
     return "\n".join([f"**{_plain(path)}**: {len(shown)} of {len(runs):,} runs", "", *lines])
 
 
 def trouble_card(title: str, trouble: str) -> str:
-    """The card that is shown when a card cannot be made."""
+    """Return the card that replaces one that cannot be made."""
     return card(f'<p style="{_HEAD}"><b>{safe(title, _NAME)}</b></p><p>{safe(trouble, _SENTENCE)}</p>')
 
 
 def trace_text(found: SummaryAnswer) -> str:
-    """The same as Markdown."""
+    """Return the same as Markdown."""
     return fenced(as_text(found))
 
 
@@ -103,17 +103,17 @@ def fenced(text: str) -> str:
 
 
 def heading(text: str) -> str:
-    """The first line of a card."""
+    """Return the first line of a card."""
     return f'<p style="{_HEAD}"><b>{safe(text, _NAME)}</b></p>'
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of a card."""
+    """Return a paragraph of a card."""
     return f'<p style="color:inherit;font-size:13px;margin:4px 0">{safe(text, _SENTENCE)}</p>'
 
 
 def card(body: str) -> str:
-    """A box around HTML that is safe."""
+    """Return a box around HTML that is safe."""
     found = (
         '<div style="border:1px solid rgba(128,128,128,.45);border-radius:6px;padding:8px 12px;max-width:680px;'
         f'color:inherit;background:transparent;font-family:sans-serif">{body}</div>'
@@ -123,7 +123,7 @@ def card(body: str) -> str:
 
 
 def _average_step_bar(parts: Sequence[Part]) -> str:
-    """The average step: one bar, its largest parts by colour, the rest grey; each says what it is when pointed at."""
+    """Draw the average step as one bar: its largest parts by colour, the rest grey, each with a tooltip."""
     whole = sum(part.ns for part in parts)
     if whole <= 0:
         return ""
@@ -174,12 +174,12 @@ def _list(entries: Sequence[str], empty: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A name in Markdown: in a code span that nothing in it can end."""
+    """Return a name in Markdown: in a code span that nothing in it can end."""
     return "`" + harmless(text, _NAME).replace("`", "'") + "`"
 
 
 def safe(text: str, most: int) -> str:
-    """A text from outside, escaped for HTML."""
+    """Return a text from outside, escaped for HTML."""
     return escape(harmless(text, most), quote=True)
 
 
@@ -190,7 +190,7 @@ _SLOWER, _FASTER = "#d9822b", "#4c78c8"
 
 
 def shown_change(found: ChangeAnswer) -> ShownChange:
-    """The same, which a notebook shows."""
+    """Make an answer one that a notebook shows."""
     return ShownChange(**msgspec.structs.asdict(found))
 
 
@@ -212,7 +212,7 @@ class ShownChange(ChangeAnswer, frozen=True, kw_only=True):
 
 
 def _change_bar(found: ChangeAnswer) -> str:
-    """The causes that moved, what takes less left of the middle and what takes more right of it, in one scale."""
+    """Draw the causes that moved in one scale: what takes less left of the middle, what takes more right of it."""
     moved = [each for each in found.causes if each.delta_ns]
     less = sum(-each.delta_ns for each in moved if each.delta_ns < 0)
     more = sum(each.delta_ns for each in moved if each.delta_ns > 0)

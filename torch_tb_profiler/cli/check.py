@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown", "junit", "github")
 
 _STDOUT = "-"
-#: what may be a sign that is not seen
+#: what may be an invisible character
 _UNSEEN = re.compile(r"[^ -~\n]")
 _ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 class _Output(argparse.Action):
-    """Pairs of --format and -o, in the order in which they were given."""
+    """Pairs --format with -o, in the order given."""
 
     def __call__(
         self,
@@ -167,7 +167,7 @@ class CheckCommand:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[tuple[str, Target | None]]:
-    """Formats and files; None is stdout. The default is text to stdout. Raises UserError."""
+    """Pair formats with files; None is stdout. The default is text to stdout. Raises UserError."""
     from torch_tb_profiler.cli.work.check_settings import FILES
     from torch_tb_profiler.cli.work.targets import target_of
 
@@ -190,10 +190,9 @@ def _text(found: CheckAnswer, form: str) -> str:
 
 
 def _as_json(found: CheckAnswer) -> str:
-    """Keys in order, no clock, no paths: equal input is equal bytes.
+    """Return JSON with sorted keys, no clock and no paths, so that equal input gives equal bytes.
 
-    What could steer whatever shows it is written as JSON allows: signs that are not seen, and `##[`, which commands
-    some CI systems wherever it stands.
+    What could steer whatever shows it is escaped: invisible characters, and `##[`, a command to some CI systems.
     """
     import msgspec
 

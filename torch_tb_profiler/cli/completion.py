@@ -47,7 +47,7 @@ class _Command(NamedTuple):
 
 
 def script(shell: str) -> str:
-    """The script for bash, zsh or fish."""
+    """Return the script for bash, zsh or fish."""
     commands = [_command(name) for name in COMMANDS]
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
 

@@ -10,7 +10,7 @@ from torch_tb_profiler.cli.messages import UNSOUND, UserError, safe
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.cli.work.doctor_facts import CacheFacts, Diagnosis, Machine, PathFacts, TraceFacts
+    from torch_tb_profiler.cli.work.doctor_facts import CacheFacts, DoctorReport, Machine, PathFacts, TraceFacts
     from torch_tb_profiler.discovery import Found, Skipped
     from torch_tb_profiler.trace import Note
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
@@ -73,12 +73,12 @@ class DoctorCommand:
         return UNSOUND if found.path and any(_is_unsound(trace) for trace in found.path.traces) else 0
 
 
-def diagnosis(path: str | None, cache_dir: str | None) -> Diagnosis:
+def diagnosis(path: str | None, cache_dir: str | None) -> DoctorReport:
     """Facts about the machine and a path. Raises StorageError, and UserError if the path holds nothing."""
-    from torch_tb_profiler.cli.work.doctor_facts import Diagnosis, cache_facts, machine, storage_schemes
+    from torch_tb_profiler.cli.work.doctor_facts import DoctorReport, cache_facts, machine, storage_schemes
 
     below = None if path is None else _below(path, cache_dir)
-    return Diagnosis(machine(), cache_facts(cache_dir), storage_schemes(), below)
+    return DoctorReport(machine(), cache_facts(cache_dir), storage_schemes(), below)
 
 
 def _is_unsound(trace: TraceFacts) -> bool:
@@ -88,7 +88,7 @@ def _is_unsound(trace: TraceFacts) -> bool:
 
 
 def _below(path: str, cache_dir: str | None) -> PathFacts:
-    from torch_tb_profiler.cli.work.doctor_facts import PathFacts, SkippedFile, without_home
+    from torch_tb_profiler.cli.work.doctor_facts import PathFacts, SkippedFacts, without_home
     from torch_tb_profiler.cli.work.traces import open_local
     from torch_tb_profiler.storage import shown
     from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
@@ -102,7 +102,7 @@ def _below(path: str, cache_dir: str | None) -> PathFacts:
         path=without_home(shown(path)),
         runs=len(found.runs),
         traces=_traces(found, open_local(cache_dir)),
-        skipped=[SkippedFile(run, each.file, without_home(str(each.reason))) for run, each in skipped],
+        skipped=[SkippedFacts(run, each.file, without_home(str(each.reason))) for run, each in skipped],
     )
 
 
@@ -135,7 +135,7 @@ def _examined(known: TraceFacts, trace: LocalTrace) -> TraceFacts:
     return replace(known, notes=notes)
 
 
-def _lines(found: Diagnosis) -> list[str]:
+def _lines(found: DoctorReport) -> list[str]:
     lines = [*_of_machine(found.machine), *_of_cache(found.cache), "storage"]
     lines += [f"  {scheme:<20} {said}" for scheme, said in found.storage.items()]
     return lines + (_of_path(found.path) if found.path else [])

@@ -209,7 +209,7 @@ def _times(arguments: argparse.Namespace, found: Chosen) -> tuple[int, int]:
 
 
 def _of_steps(model: Model) -> Bool:
-    """What belongs to the chosen steps, and the ends of arrows that begin there."""
+    """Select what belongs to the chosen steps, and the ends of arrows that begin there."""
     import numpy as np
 
     from torch_tb_profiler.arrays.distinct import among

@@ -97,7 +97,7 @@ class IngestCommand:
 
 
 def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Callable[[], Runner] | None:
-    """Connects to the cluster that is named; None if none is. Raises UserError."""
+    """Return a function that connects to the named cluster; None if none is named. Raises UserError."""
     address = arguments.scheduler
     if arguments.scheduler_file:
         try:

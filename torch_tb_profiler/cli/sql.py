@@ -74,7 +74,7 @@ class SqlCommand:
 
 
 def _statement(arguments: argparse.Namespace) -> str | None:
-    """That of the arguments; None: they are read one after another. Raises UserError."""
+    """Return the query of the arguments; None if queries are typed one after another. Raises UserError."""
     from torch_tb_profiler.tables.sql.connection import LONGEST_STATEMENT
 
     if arguments.query is not None and arguments.file is not None:
@@ -112,7 +112,7 @@ def _write(found: SqlRows, form: outputs.Format, target: Target | None, argument
 
 
 def _shell(database: Database, arguments: argparse.Namespace) -> None:
-    """Queries from a terminal until it ends; each ends with a semicolon or an empty line."""
+    """Answer queries from a terminal until it ends; each ends with a semicolon or an empty line."""
     from torch_tb_profiler.reason import ErrorWithReason
 
     with contextlib.suppress(ImportError):
@@ -130,7 +130,7 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
 
 
 def _read() -> str | None:
-    """The next query; None at the end."""
+    """Return the next query; None at the end."""
     lines: list[str] = []
     while True:
         try:

@@ -54,7 +54,7 @@ class SummaryCommand:
 
 
 def _of_run(traces: Chosen) -> SummaryAnswer:
-    """The ranks of the first span of which one can be read. Raises UserError."""
+    """Return the ranks of the first span of which one can be read. Raises UserError."""
     from msgspec.structs import replace
 
     from torch_tb_profiler.insights.run.facts import RunRank
@@ -89,7 +89,7 @@ def _of_run(traces: Chosen) -> SummaryAnswer:
 
 
 def _first(traces: Chosen) -> tuple[SummaryAnswer, dict[str, str]]:
-    """The first trace that can be read, and by path why others cannot: those before it, and empty files.
+    """Return the first trace that can be read, and by path why others cannot: those before it, and empty files.
 
     Raises UserError.
     """

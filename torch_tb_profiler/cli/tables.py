@@ -21,7 +21,7 @@ ROWS = 20
 
 
 class TableCommand:
-    """Prints one of the tables; its docstring is what the list says."""
+    """Prints one of the tables; the list has its help text."""
 
     def __init__(self, of: ListedTable) -> None:
         self.name = of.name
@@ -82,7 +82,7 @@ class TableCommand:
 
 
 def table(name: str) -> TableCommand:
-    """The command that prints the table of this name."""
+    """Return the command that prints the table of this name."""
     return TableCommand(TABLES[name])
 
 
@@ -113,14 +113,14 @@ def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"
 
 
 def _sort(of: ListedTable, arguments: argparse.Namespace, table: TableAnswer) -> str:
-    """What is asked for; else the usual order, by those of its columns that this table has."""
+    """Return the order asked for, else the usual one by those of its columns that this table has."""
     if arguments.sort is not None:
         return str(arguments.sort)
     return ",".join(each for each in of.command.sort.split(",") if each.removeprefix("-") in table.keys)
 
 
 def _keys(of: ListedTable, asked: str | None, table: TableAnswer, is_text: bool) -> list[str] | None:
-    """Of the columns to write; None for all."""
+    """Return the keys of the columns to write; None for all."""
     if asked == "all":
         return table.keys if is_text else None
     if asked is None:
@@ -129,7 +129,7 @@ def _keys(of: ListedTable, asked: str | None, table: TableAnswer, is_text: bool)
 
 
 def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
-    """Of a table that was made with its first rows only, all are counted."""
+    """Count all rows of a table of which only the first were made."""
     total = table.table.meta.total
     if total <= len(table):
         return page
@@ -139,7 +139,7 @@ def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
 
 
 def _depth(table: TableAnswer, query: Query) -> Sequence[int] | None:
-    """How far the name of each row is indented: where rows are a tree, and in its order."""
+    """Return how far the name of each row is indented, if rows are a tree in its own order."""
     if query.sort or query.filter or "depth" not in table.keys:
         return None
     found: Sequence[int] = table.page(query, ["depth"]).rows["depth"]
@@ -153,7 +153,7 @@ def _explained(problem: QueryProblem, table: TableAnswer) -> str:
 
 
 def _say_what_is_left(page: Page[Any], arguments: argparse.Namespace) -> None:
-    """On stderr: rows that are not shown, and notes that concern them."""
+    """Print on stderr how many rows are left out, and notes that concern the rows."""
     columns: Sequence[Column] = page.columns
     shown = len(page.rows[columns[0].key]) if columns else 0
     if shown < page.meta.matched:

@@ -160,7 +160,7 @@ def _ranks_of(logdir: str, found: Found) -> Found:
 
 
 def _prepared(cache_dir: str) -> Folder | Stored:
-    """The place, which can be written as far as that can be known here."""
+    """Return the place, which can be written as far as that can be known here."""
     try:
         place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
         place.prepare()

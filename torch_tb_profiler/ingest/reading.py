@@ -1,4 +1,7 @@
-"""Reading one rank into a place: the same on this machine and on a worker of a cluster."""
+"""Reading one rank into a place, by a child process: the same on this machine and on a worker of a cluster.
+
+Also what a worker is asked first (`probe_worker`): whether it can read the log directory and write to the place.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,7 @@ class Children:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """An empty folder, for as long as it is needed. Raises OSError."""
+        """Return an empty folder, for as long as it is needed. Raises OSError."""
         with self._lock:
             if self._closed:
                 raise OSError(errno.ECANCELED, "reading has ended")
@@ -130,7 +133,7 @@ _MANY = 1 << 16
 
 
 def ingest_rank(task: bytes) -> bytes:
-    """A `Task` in, an `Outcome` out. Sent by its name to workers of a cluster, each of which keeps a child for it."""
+    """Do an encoded `Task`, return an encoded `Outcome`. Sent by name to workers of a cluster, which keep a child."""
     return encode(read_rank(decode_task(task), _children()))
 
 
@@ -168,7 +171,7 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
 
 
 def _known_summary(place: Place, names: Shared) -> Summary | None:
-    """The summary of a rank that is whole in the place."""
+    """Return the summary of a rank that is whole in the place."""
     try:
         if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
             return None
@@ -211,12 +214,12 @@ _MOST = 5
 
 
 def probe_worker(check: bytes) -> bytes:
-    """A `WorkerProbe` in, a `WorkerFact` out. Sent by its name to workers of a cluster."""
+    """Answer an encoded `WorkerProbe` with a `WorkerFact`. Sent by its name to workers of a cluster."""
     return msgspec.json.encode(facts_of(from_json(check, WorkerProbe)))
 
 
 def facts_of(check: WorkerProbe) -> WorkerFact:
-    """What this process can do. Raises nothing."""
+    """Find out what this process can do. Raises nothing."""
     nonce = f"{check.nonce}-{socket.gethostname()}-{id(check)}"
     return WorkerFact(
         socket.gethostname(),
@@ -246,7 +249,7 @@ def _unwritable(target: IngestTarget, nonce: str) -> str:
 
 
 def judge(facts: Sequence[WorkerFact], check: WorkerProbe) -> None:
-    """Raises IngestRefused: a worker cannot do it. What the workers have written is removed."""
+    """Check that every worker can do it, and remove what they have written. Raises IngestRefused."""
     place = check.target.open()
     _refuse([(f, "has answered with something else") for f in facts if not f.nonce.startswith(check.nonce)])
     try:

@@ -157,7 +157,7 @@ def _read(stored: bytes) -> Derived:
 
 
 def _path(subject: Subject) -> bytes:
-    """The critical path of all steps, whichever are chosen, and the slack of all slices."""
+    """Return the critical path of all steps, whichever are chosen, and the slack of all slices."""
     model = subject.model
     edges = [edge.name.lower() for edge in Edge]
     path = recorded_path(model)
@@ -180,7 +180,7 @@ def _path(subject: Subject) -> bytes:
 
 
 def _idle(subject: Subject) -> bytes:
-    """The gaps of each device that ran kernels in the steps, by cause; each belongs to the work that ended it."""
+    """Return the gaps of each device that ran kernels in the steps, by cause; the work that ends a gap owns it."""
     model = subject.model
     found = waterfall(model)
     if found.basis != "devices":
@@ -207,7 +207,7 @@ def _idle(subject: Subject) -> bytes:
 
 
 def _phases(subject: Subject) -> bytes:
-    """The phases of the main thread in the whole trace; each belongs to the mark in which it begins, if one says it."""
+    """Return the phases of the main thread in the whole trace; each belongs to the mark in which it begins, if any."""
     found = phases(subject.model)
     segments = found.segments
     if not len(segments.start):

@@ -217,7 +217,7 @@ def _is_on_host(timeline: Timeline, row: int) -> bool:
 
 
 def _around(timeline: Timeline, row: int) -> list[int]:
-    """What encloses a slice, and the slice itself."""
+    """Return the rows of what encloses a slice, and of the slice itself."""
     events = timeline.trace.events
     return enclosing(timeline, int(events.track[row]), int(events.start[row]), int(events.end[row]))
 
@@ -260,7 +260,7 @@ def _modules(trace: Trace, rows: list[int]) -> tuple[str, ...]:
 
 
 def arguments(trace: Trace, row: int) -> dict[str, Any]:
-    """What the columns hold of an event's `args`, by the names that files use."""
+    """Return what the columns hold of an event's `args`, by the names that files use."""
     found: dict[str, Any] = {}
     for kind in _TABLES:
         table = trace.table(kind)
@@ -346,7 +346,7 @@ def _histogram(duration: Int64) -> DurationHistogram | None:
 
 
 def neighbour(timeline: Timeline, row: int, forwards: bool) -> SliceReference | None:
-    """The slice of the same name that begins next, or before; of equal starts rows count."""
+    """Return the slice of the same name that begins next, or before; of equal starts rows count."""
     events = timeline.trace.events
     rows = timeline.rows_named(int(events.name[row]))
     rows = rows[np.lexsort((rows, events.start[rows]))]

@@ -1,4 +1,4 @@
-"""Labels and colours of slices: short names, and kinds of work."""
+"""Labels and colours of slices, and the texts of the names that binary answers hold as numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def drawn_categories(timeline: Timeline, rows: Int32) -> UInt8:
 
 
 def label(timeline: Timeline, code: int) -> str:
-    """What is written on a slice with this name (a string of the trace): the name, unless there is a shorter one."""
+    """Return the text on a slice with this name (a string of the trace): the name, or a shorter one."""
     name = timeline.trace.strings[code]
     if timeline.is_kernel_name[code]:
         return short_name(name)

@@ -58,7 +58,7 @@ _RANKS[list(_OUTER_FIRST)] = np.arange(len(_OUTER_FIRST))
 
 
 def drawn(events: Events) -> Bool:
-    """A mask over rows: slices, and events without length."""
+    """Return a mask over rows: slices, and events without length."""
     found: Bool = (events.duration >= 0) | (events.phase == EventPhase.INSTANT)
     return found
 
@@ -142,7 +142,7 @@ def _depths(start: Int64, end: Int64, parent: Int32) -> Int32:
 
 
 def _side_by_side(start: Int64, end: Int64) -> list[int]:
-    """The first free lane below the innermost enclosing slice, one slice after the other in the order of starts.
+    """Return the first free lane below the innermost enclosing slice, one slice after the other in the order of starts.
 
     Lanes from MOST_DEPTHS on are not told apart. Takes n · log n operations, however many overlap.
     """
@@ -219,7 +219,7 @@ def ends_of(events: Events, rows: Int32) -> Int64:
 
 
 def in_lane_order(events: Events, of_row: Int32, lanes: int) -> Int32:
-    """The rows of what is drawn, by lane, start and end."""
+    """Return the rows of what is drawn, by lane, start and end."""
     rows, first = rows_by_group(of_row, lanes)
     for low, high in group_batches(first):
         batch = rows[first[low] : first[high]]

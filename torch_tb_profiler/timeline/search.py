@@ -84,7 +84,7 @@ def _name_test(text: str, is_pattern: bool, ignore_case: bool) -> Callable[[str]
 
 
 def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
-    """The longest slice of each name, of equals the first."""
+    """Return the longest slice of each name, of equals the first."""
     events = timeline.trace.events
     number = timeline.names.number[events.name[rows]]
     order = np.lexsort((rows, events.start[rows], -events.duration[rows], number))
@@ -94,7 +94,7 @@ def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
 
 
 def _first_slices(start: Int64, rows: Int32, most: int, after: int | None, earliest: int | None) -> Int64:
-    """The first rows in time, of equal starts by number."""
+    """Return the first rows in time, of equal starts by number."""
     if after is not None:
         behind = (start[rows] > start[after]) | ((start[rows] == start[after]) & (rows > after))
         rows = rows[behind]

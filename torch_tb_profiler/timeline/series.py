@@ -88,7 +88,7 @@ class StepCurve(NamedTuple):
 
 
 def curve_of(profile: StepFunction, start: int) -> StepCurve:
-    """A profile, which is zero where it has no segment, from `start` on."""
+    """Return a profile, which is zero where it has no segment, from `start` on."""
     # where one segment ends and the next begins at once, the second of two equal times counts
     time = np.stack([profile.start, profile.end], axis=1).ravel()
     value = np.stack([profile.value, np.zeros(len(profile.value))], axis=1).ravel()
@@ -109,7 +109,7 @@ def _last_of_equals(time: Int64, value: Float64, start: int) -> StepCurve:
 
 
 def bins_of(steps: StepCurve, edges: Int64) -> CounterBins:
-    """The bins between ascending edges (the first not before the first step); NaN for those without length."""
+    """Return the bins between ascending edges (the first not before the first step); NaN for those without length."""
     low, high, last, mean = (np.full(len(edges) - 1, np.nan) for _ in range(4))
     there = np.flatnonzero(edges[1:] > edges[:-1])
     if len(there):
@@ -172,7 +172,7 @@ class RecordedCounter(msgspec.Struct, frozen=True):
 
 
 def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
-    """The recorded counters, in the order of their first values in the file."""
+    """Return the recorded counters, in the order of their first values in the file."""
     table, events = trace.counter_values, trace.events
     if not len(table):
         return ()

@@ -196,7 +196,7 @@ def _slack_tile(timeline: Timeline, derived: Path, asked: OneTile) -> bytes:
 
 
 def _check_derived(derived: Derived) -> None:
-    """Raises NotFound: there are no such lanes."""
+    """Check that there are such lanes. Raises NotFound."""
     if derived.about.refused:
         raise NotFound(derived.about.refused.text)
 

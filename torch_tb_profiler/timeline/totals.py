@@ -48,8 +48,8 @@ PLACE[list(_LAST)] = len(_FIRST) + 1 + np.arange(len(_LAST))
 
 
 def sought_first(category: UInt8, total: Int64) -> Int64:
-    """The order of sums: kernels, copies, sets, operators, annotations, others, overhead, Python frames, the recording
-    window; in each the largest first, of equals the first.
+    """Order sums by category (kernels, copies, sets, operators, annotations, others, overhead, Python frames, the
+    recording window), in each the largest first, of equals the first.
     """
     return np.lexsort((-total, PLACE[category]))
 

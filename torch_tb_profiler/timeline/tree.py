@@ -121,7 +121,7 @@ def account(timeline: Timeline) -> EventAccount:
 
 
 def tree_of(timeline: Timeline) -> Tree:
-    """The devices first, then processes with host threads, then what the profiler says of itself.
+    """Return the devices first, then processes with host threads, then what the profiler says of itself.
 
     In a process the main thread stands first, and threads that are idle last.
     """
@@ -199,7 +199,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
 
 
 def _by_role(threads: list[tuple[int, DrawnTrack]]) -> list[tuple[int, DrawnTrack]]:
-    """The main thread first, those that are idle last."""
+    """Return the main thread first, those that are idle last."""
     return sorted(threads, key=lambda thread: (thread[1].role != "main", thread[1].role == "idle"))
 
 
@@ -239,7 +239,7 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> li
 
 
 def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:
-    """Processes of devices are numbered 0, 1, …: what a host process of the same number did is no part of them."""
+    """Separate processes of devices, numbered 0, 1, …, from host processes of the same number."""
     if all(devices[track] < 0 for track in tracks):
         return [tracks]
     calls = [track in host and devices[track] < 0 for track in tracks]
@@ -248,7 +248,7 @@ def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]
 
 
 def _is_gpu_label(track: Track) -> bool:
-    """A host process with the number of a device gets its label, too."""
+    """Return whether a label names a GPU: a host process with the number of a device gets its label, too."""
     return track.process_labels.startswith("GPU ")
 
 

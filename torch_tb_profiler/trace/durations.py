@@ -1,4 +1,8 @@
-"""Events that are written as two: where they begin (`ph` `B`), and where they end (`E`)."""
+"""Durations that the file does not say right: events written as two (`ph` `B` and `E`), and device work that overruns.
+
+A stream runs one piece of work after the other. Profilers have written durations of seconds for kernels of microseconds
+beneath which hundreds of successors ran. Such a duration is cut at the start of the next work of the stream.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ class Pairs(msgspec.Struct, frozen=True):
 
 
 def pairs_of(events: Events) -> Pairs:
-    """An end belongs to the innermost event of its track that has begun and has its name; one without a name to the
+    """Match each end with the innermost event of its track that has begun and has its name; one without a name with the
     innermost. In files that are not in order times decide, and at equal times the order in the file.
     """
     rows = np.flatnonzero((events.phase == EventPhase.BEGIN) | (events.phase == EventPhase.END))
@@ -63,7 +67,7 @@ def pairs_of(events: Events) -> Pairs:
 
 
 def as_complete(recorded: Events, pairs: Pairs) -> Events:
-    """The same with begins as complete events; those that do not end last 0, as others without a duration."""
+    """Return the same with begins as complete events; those that do not end last 0, as others without a duration."""
 
     def read(name: str) -> Any:
         column = getattr(recorded, name)

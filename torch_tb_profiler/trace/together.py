@@ -112,7 +112,7 @@ class ParallelReader:
     # cutting ------------------------------------------------------------------------------------------------
 
     def _next_batch(self) -> Batch | None:
-        """The next chunks; None at the end of those that can be decoded apart."""
+        """Return the next chunks; None at the end of those that can be decoded apart."""
         for chunk in self._chunks:
             if not chunk.room:
                 self._decode_here(chunk)

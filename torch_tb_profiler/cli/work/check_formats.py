@@ -15,7 +15,7 @@ _HEADS = ("", "metric", "baseline", "new", "change", "limit", "verdict", "compar
 
 
 def as_text(found: CheckAnswer) -> str:
-    """The answer as text. No line begins with text from a trace."""
+    """Return the answer as text. No line begins with text from a trace."""
     lines = [
         words.headline(found),
         "",
@@ -108,7 +108,7 @@ SUITE = "torch-tb-profiler check"
 
 
 def as_junit(found: CheckAnswer) -> str:
-    """A failed rule is a failure, one that cannot be judged an error, an inconclusive one is skipped.
+    """Return a failed rule is a failure, one that cannot be judged an error, an inconclusive one is skipped.
 
     There is no time and no name of a machine: equal input is equal bytes.
     """
@@ -187,7 +187,7 @@ _OUTCOMES = {"passed": "passed", "failed": "failed", "cannot_be_judged": "cannot
 
 
 def as_markdown(found: CheckAnswer) -> str:
-    """The answer as Markdown. Text from traces stands in code spans or is escaped."""
+    """Return the answer as Markdown. Text from traces stands in code spans or is escaped."""
     lines = [
         f"### Performance: {_OUTCOMES[found.outcome]}",
         "",
@@ -235,7 +235,7 @@ def as_markdown(found: CheckAnswer) -> str:
 
 
 def code_span(text: str) -> str:
-    """A code span in a cell of a table: the fence is longer than any in the text, and no pipe ends the cell."""
+    """Return a code span in a cell of a table: the fence is longer than any in the text, and no pipe ends the cell."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if text.startswith("`") or text.endswith("`") else ""

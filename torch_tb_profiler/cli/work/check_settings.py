@@ -60,7 +60,7 @@ def settings_of(arguments: argparse.Namespace) -> GateSettings:
 
 
 def rules_of(settings: GateSettings, runs: Sequence[str]) -> list[GateRule]:
-    """The rules for some runs: of the command line, else of the first pattern that matches all, else of the file."""
+    """Return the rules for some runs: of the command line, else of the first matching pattern, else of the file."""
     matching = next(
         (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
     )
@@ -84,7 +84,7 @@ def _parsed(said: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] |
 
 
 def _settings_file(named: str | None) -> tuple[_SettingsFile, str]:
-    """What a file says, and its name. The first that has the table counts."""
+    """Return the settings of the first file that has the table, and its name."""
     if named is not None:
         path = Path(named)
         tables = PROJECT_TABLES if path.name == PROJECT else OWN_TABLES

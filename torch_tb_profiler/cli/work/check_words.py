@@ -18,13 +18,13 @@ LONGEST_NAME = 160
 
 
 def shown(name: str, longest: int = LONGEST_NAME) -> str:
-    """A text from a trace, shortened and without control characters; never put at the beginning of a line."""
+    """Return a text from a trace, shortened and without control characters; never put at the beginning of a line."""
     text = _ORDER.sub("# #", safe(name))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def mark(judged: Judged) -> str:
-    """The outcome of a rule in a word."""
+    """Return the outcome of a rule in a word."""
     if judged.verdict == "regressed":
         return "FAIL" if judged.rule.severity == "fail" else "WARN"
     if judged.verdict == "unknown":
@@ -33,7 +33,7 @@ def mark(judged: Judged) -> str:
 
 
 def headline(found: CheckAnswer) -> str:
-    """The outcome in one sentence."""
+    """Return the outcome in one sentence."""
     failing = [each for each in found.rules if each.rule.severity == "fail"]
     if found.outcome == "failed":
         broken = [each for each in failing if each.verdict == "regressed"]
@@ -55,7 +55,7 @@ def headline(found: CheckAnswer) -> str:
 
 
 def because(found: CheckAnswer) -> str:
-    """The name that moved most, if any; kernels are preferred."""
+    """Return the name that moved most, if any; kernels are preferred."""
     slower = [each for each in found.moved if each.change_ns > 0]
     if not slower:
         return ""
@@ -65,7 +65,7 @@ def because(found: CheckAnswer) -> str:
 
 
 def moved(each: MovedName) -> str:
-    """A line about a name and how it changed."""
+    """Return a line about a name and how it changed."""
     of = f" (of {shown(each.owner)})" if each.owner else ""
     amount = f"{signed(each.change_ns, 'ns')} a step"
     calls = ""
@@ -77,17 +77,17 @@ def moved(each: MovedName) -> str:
 
 
 def part(each: MovedPart) -> str:
-    """A line about a cause and its change."""
+    """Return a line about a cause and its change."""
     return f"{each.cause}: {alone(each.base_ns, 'ns')} → {alone(each.new_ns, 'ns')}, {signed(each.change_ns, 'ns')}"
 
 
 def value(amount: float | None, judged: Judged) -> str:
-    """A value in the unit of the rule."""
+    """Return a value in the unit of the rule."""
     return alone(amount, judged.unit)
 
 
 def change(judged: Judged) -> str:
-    """The change with its bounds."""
+    """Return the change with its bounds."""
     if judged.change is None:
         return "–"
     if judged.test in ("exact", "cases"):
@@ -103,12 +103,12 @@ def _amount(judged: Judged, amount: float) -> str:
 
 
 def limit(judged: Judged) -> str:
-    """What a rule allows."""
+    """Describe what a rule allows."""
     return shown(judged.rule.text.removeprefix(judged.rule.metric).strip())
 
 
 def undecided(judged: Judged) -> str:
-    """What an inconclusive rule would need."""
+    """Describe what an inconclusive rule would need."""
     text = f"{shown(judged.rule.metric)} {change(judged)}"
     if judged.detectable is not None:
         text += f", these recordings cannot show less than {_amount(judged, judged.detectable).lstrip('+')}"
@@ -120,7 +120,7 @@ def undecided(judged: Judged) -> str:
 
 
 def counted(judged: Judged) -> str:
-    """The kind of test and the number of values."""
+    """Return the kind of test and the number of values."""
     base, new = judged.counts
     return (
         "exact" if judged.test == "exact" else f"{base} and {new} {'steps' if judged.test == 'cases' else judged.test}"
@@ -128,7 +128,7 @@ def counted(judged: Judged) -> str:
 
 
 def side(of: GateSide) -> str:
-    """A line about a side: its recordings and steps, and what is left out."""
+    """Return a line about a side: its recordings and steps, and what is left out."""
     text = f"{_plural(of.recordings, 'recording')}, {_plural(of.steps, 'step')}"
     if of.ranks > 1:
         text += f", {of.ranks} ranks"
@@ -148,12 +148,12 @@ def side(of: GateSide) -> str:
 
 
 def percent(part_: float | None) -> str:
-    """A relative change, with its sign."""
+    """Return a relative change, with its sign."""
     return "–" if part_ is None else f"{100 * part_:+.2f} %" if abs(part_) < 0.1 else f"{100 * part_:+.1f} %"
 
 
 def signed(amount: float, unit: str) -> str:
-    """An amount with its sign and unit."""
+    """Return an amount with its sign and unit."""
     text = alone(abs(amount), unit)  # type: ignore[arg-type]
     return f"{'-' if amount < 0 else '+'}{text}"
 

@@ -27,7 +27,7 @@ _TIMES = [_time("delta", "change"), _time("before", "baseline"), _time("after", 
 
 
 def change_text(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> str:
-    """The whole comparison as text. limit: rows of each table; width: columns of the terminal, None to cut nothing."""
+    """Return the comparison as text. limit: rows of each table; width: columns of the terminal, None to cut nothing."""
     lines = [
         f"Baseline: {_side_text(answer.meta, answer.baseline.recordings)}, {answer.baseline.steps} steps",
         f"New:      {_side_text(answer.exp, answer.experiment.recordings)}, {answer.experiment.steps} steps",
@@ -204,7 +204,7 @@ def _level(found: LevelChange) -> str:
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """A sign for each value, the lowest from the smallest on.
+    """Return a sign for each value, the lowest from the smallest on.
 
     >>> sparkline([1.0, 2.0, None, 3.0])
     '▁▅·█'

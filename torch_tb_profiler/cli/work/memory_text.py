@@ -72,7 +72,7 @@ def timeline_text(found: MemoryTimeline) -> str:
 
 
 def as_json(whole: SnapshotFacts) -> dict[str, Any]:
-    """The numbers of the chosen device, and of every device."""
+    """Return the numbers of the chosen device, and of every device."""
     found, rows, more = whole.snapshot, whole.rows, whole.more
     devices = [_device(found, each) for each in found.devices]
     answered: dict[str, Any] = {

@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?\Z")
 
 
 def format_of(arguments: argparse.Namespace) -> tuple[Format, Target | None]:
-    """The format and the file; None stands for stdout. Raises UserError."""
+    """Return the format and the file; None stands for stdout. Raises UserError."""
     asked: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
     if arguments.parquet is not None:
         if arguments.output is not None:
@@ -133,7 +133,7 @@ def as_json(page: Page[Any]) -> str:
 
 
 def as_json_lines(page: Page[Any]) -> str:
-    """An object for each row."""
+    """Return an object for each row."""
     keys = [column.key for column in page.columns]
     rows = zip(*(page.rows[key] for key in keys), strict=True)
     encode = msgspec.json.Encoder().encode
@@ -152,7 +152,7 @@ def _quoted(text: str) -> str:
 
 
 def cell(value: Any) -> str:
-    """A cell of CSV: numbers as in JSON, texts escaped so that no spreadsheet runs them."""
+    """Return a cell of CSV: numbers as in JSON, texts escaped so that no spreadsheet runs them."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     if isinstance(value, bool):
@@ -227,7 +227,7 @@ _SOURCE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): ")
 
 
 def as_speedscope(tables: Sequence[StackTable], name: str) -> str:
-    """A profile for each weight, of stacks with their own times in ns, which add up to the whole."""
+    """Return a profile for each weight, of stacks with their own times in ns, which add up to the whole."""
     frames: dict[tuple[str, str], int] = {}
     profiles = [_profile(table, name, frames) for table in tables]
     document: dict[str, Any] = {

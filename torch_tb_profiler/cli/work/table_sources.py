@@ -37,7 +37,7 @@ Own = Mapping[str, str]
 
 
 def table_of_trace(of: ListedTable, own: Own, subject: Subject) -> Table[Any]:
-    """A table of one trace, with options of its own. Raises Refused and UserError."""
+    """Return a table of one trace, with options of its own. Raises Refused and UserError."""
     return _SHAPED.get(of.name, _usual)(of, subject, own)
 
 
@@ -118,7 +118,7 @@ def _needs_device(model: Model) -> None:
 
 
 def _without_stream(table: Table[TableMeta]) -> Table[TableMeta]:
-    """A gap of a whole device has no stream."""
+    """Drop the column of streams where all gaps are of whole devices."""
     if (table.values["stream"] >= 0).any():
         return table
     return replace(table, columns=[column for column in table.columns if column.key != "stream"])
@@ -187,7 +187,7 @@ R = TypeVar("R")
 
 
 def _from_each_rank(arguments: argparse.Namespace, of: Callable[[Model, str], R]) -> list[R]:
-    """What is made of each trace of the first span."""
+    """Return what a function makes of each trace of the first span."""
     with chosen(arguments) as found:
         spans = list(dict.fromkeys(file.span for file in found.files))
         return [

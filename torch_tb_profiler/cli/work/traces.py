@@ -37,7 +37,7 @@ _MOST_NAMES = 20
 
 
 def chosen_run(path: str, name: str | None) -> Run:
-    """The run of this name; it may be left out where there is one. Raises UserError and StorageError."""
+    """Return the run of this name; it may be left out where there is one. Raises UserError and StorageError."""
     found = find_traces(path)
     runs = [run.name for run in found.runs]
     if not runs:
@@ -100,8 +100,9 @@ class Chosen(msgspec.Struct, frozen=True):
         return self.traces[at].ask(asked)
 
     def answer(self, question: Question, own: msgspec.Struct, at: int = 0) -> Any:
-        """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
-        where the server keeps it. Raises ErrorWithReason and UserError.
+        """Answer a declared question about one of the traces; answers about all steps are cached where the server does.
+
+        Raises ErrorWithReason and UserError.
         """
         if self.steps is not None:
             return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
@@ -117,7 +118,7 @@ class Chosen(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
-    """What the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
+    """Open what the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
 
     Where they leave a choice, what was taken is said on stderr, unless all traces are meant.
     ranks: such as `0,2-4`, only these; None for any
@@ -145,7 +146,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
 
 @contextlib.contextmanager
 def readable_path(path: str) -> Iterator[str]:
-    """The path to read; for `-`, a temporary file with the content of stdin. Raises UserError."""
+    """Return the path to read; for `-`, a temporary file with the content of stdin. Raises UserError."""
     if path != STDIN:
         yield path
         return
@@ -228,7 +229,7 @@ def _rank(file: TraceFile) -> int | None:
 
 
 def step_choice(arguments: argparse.Namespace) -> StepChoice | None:
-    """What --step-rule and --step-pattern choose; None without them. Raises UserError."""
+    """Return what --step-rule and --step-pattern choose; None without them. Raises UserError."""
     rule, pattern = getattr(arguments, "step_rule", None), getattr(arguments, "step_pattern", None)
     if rule is not None and rule not in RULES:
         raise UserError(f"--step-rule: there is no rule {rule!r}{nearest(rule, list(RULES))}, only {', '.join(RULES)}")

@@ -58,7 +58,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def longest_call(trace: TraceProfile, name: str, step: str | None = None) -> Call | None:
-    """The longest event called so, in a step or in all."""
+    """Return the longest event called so, in a step or in all."""
 
     def found(model: Model) -> Call | None:
         chosen = model if step is None else model.of_steps(StepRange(step, step))
@@ -254,7 +254,7 @@ _TABLES: Mapping[str, _Table] = {
 
 
 def _named(trace: TraceProfile, what: str, wanted: str) -> ExplainAnswer:
-    """An operator or a kernel."""
+    """Explain an operator or a kernel."""
     of = _TABLES[what]
     table = trace.answer(of.name)
     name = _known(table, wanted, what)
@@ -272,7 +272,7 @@ def _named(trace: TraceProfile, what: str, wanted: str) -> ExplainAnswer:
 
 
 def _known(table: Table[Any], wanted: str, what: str) -> str:
-    """The name in full of what an agent knows by a name that may have been cut."""
+    """Return the full name for one that may have been cut for an agent."""
     found = next((name for name in table.values["name"] if wanted in (name, name_of(name))), None)
     if found is None:
         raise Wrong(f"there is no {what} of this name; the tool table lists them")
@@ -280,7 +280,7 @@ def _known(table: Table[Any], wanted: str, what: str) -> str:
 
 
 def _rows(table: Table[Any], keys: Sequence[str], name: str, limit: int) -> TableCells:
-    """The rows of exactly this name."""
+    """Return the rows of exactly this name."""
     chosen = [at for at, each in enumerate(table.values["name"]) if each == name][:limit]
     columns = [column for column in table.columns if column.key in keys]
     page = TableAnswer(table).page(Query(limit="all"))

@@ -126,7 +126,7 @@ def _place(whole: WaterfallAnswer, wanted: str) -> int:
 
 
 def _both(trace: TraceProfile, question: str, key: str, here: str, usual: str) -> dict[str, tuple[int, int]]:
-    """Sums by name in both steps."""
+    """Return sums by name in both steps."""
     sums = [_sums(trace.answer(question, from_step=step, to_step=step), key) for step in (here, usual)]
     return {name: (sums[0].get(name, 0), sums[1].get(name, 0)) for name in {**sums[0], **sums[1]}}
 
@@ -139,7 +139,7 @@ def _sums(table: Table[Any], key: str) -> dict[str, int]:
 
 
 def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
-    """What takes longer than in the median step, by how much."""
+    """Return what takes longer than in the median step, by how much."""
     grown = [(name, here, usual) for name, (here, usual) in found.items() if here - usual >= max(least, 1)]
     return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))
 

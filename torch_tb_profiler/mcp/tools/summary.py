@@ -277,7 +277,7 @@ def _mostly(excess_ns: float, found: Finding) -> bool:
 
 
 def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
-    """The longest steps that take `least` times the median, and what each has more of than the median step."""
+    """Return the longest steps that take `least` times the median, and what each has more of than the median step."""
     if not parts.step_ns:
         return []
     times = np.array(parts.step_ns)

@@ -321,7 +321,7 @@ class SqlTool(QuerySessions):
         super().__init__(limits or QueryLimits(rows=_MOST_ROWS))
 
     def tool(self) -> AnyTool:
-        """The tool, which only a server that was started with --sql has."""
+        """Return the tool, which only a server that was started with --sql has."""
         return Tool(
             name="sql",
             title="SQL",

@@ -92,7 +92,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         return [each["key"] for each in self._descriptions]
 
     def page(self, query: Query | None = None, keys: Sequence[str] | None = None) -> Page[Any]:
-        """The rows that are asked for. Raises Problem.
+        """Return the rows that are asked for. Raises QueryProblem.
 
         keys: of the columns, also of derived ones; None for those of the table
         """

@@ -129,7 +129,7 @@ def _source(stored: StoredTrace) -> TraceSource:
 
 
 def answer(database: Database, statement: str, limits: QueryLimits, prepared: Any = lambda: None) -> QueryAnswer:
-    """The first rows of a query; `prepared` is called when its tables are made. Raises QueryError."""
+    """Return the first rows of a query; `prepared` is called when its tables are made. Raises QueryError."""
     ended = threading.Event()
 
     def begin() -> None:

@@ -55,7 +55,7 @@ class QuerySession:
         self.close()
 
     def ask(self, statement: str) -> QueryAnswer:
-        """The first rows of one SELECT. Raises QueryError."""
+        """Return the first rows of one SELECT. Raises QueryError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
@@ -103,7 +103,7 @@ class QuerySession:
             self._process.stdin.flush()
 
     def _next(self, seconds: float, late: str | None) -> QueryReply:
-        """The next line of the process. Raises QueryError when it is late or the process has ended."""
+        """Return the next line of the process. Raises QueryError when it is late or the process has ended."""
         until = time.monotonic() + seconds
         try:
             line = self._heard.get(timeout=max(until - time.monotonic(), 0))

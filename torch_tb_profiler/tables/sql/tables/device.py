@@ -66,7 +66,7 @@ def _work(model: Model, *categories: Category) -> Int64:
 
 
 def _of_work(model: Model, work: Int64, names: tuple[str, ...]) -> dict[str, SqlValues]:
-    """What kernels, copies and fills have in common; work: positions in `Model.device_work`."""
+    """Return what kernels, copies and fills have in common; work: positions in `Model.device_work`."""
     links, table = model.device_links, model.device_work
     schema = {column.name: column for column in DeviceWork.schema()}
     found: dict[str, SqlValues] = {}
