@@ -26,21 +26,21 @@ _HEAD = "color:inherit;font-size:14px;margin:0 0 4px"
 _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
 
-def trace_card(found: SummaryAnswer) -> str:
+def trace_card(summary: SummaryAnswer) -> str:
     """Return a card: what bounds the steps, where their time goes, what findings save, what is wrong with the trace."""
-    trace, steps = found.trace, found.steps
+    trace, steps = summary.trace, summary.steps
     title = f"{trace.run} · {trace.worker} · span {trace.span}"
     if steps.median_ns is None:
-        told = "no steps were found"
+        text = "no steps were found"
     else:
-        told = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}; bound by {found.bound}"
-    if found.device.busy is not None:
-        told += f"; devices busy {text_of(found.device.busy, 'fraction')}"
+        text = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}; bound by {summary.bound}"
+    if summary.device.busy is not None:
+        text += f"; devices busy {text_of(summary.device.busy, 'fraction')}"
     body = [
-        heading(title) + f'<p style="{CAPTION_STYLE}">{safe(told, _SENTENCE)}</p>',
-        _average_step_bar(found.waterfall),
-        _list([_finding(each) for each in found.findings[:_MOST_FINDINGS]], "Nothing was found."),
-        _list([_note(each) for each in found.notes if each.severity != "info"][:_MOST_NOTES], ""),
+        heading(title) + f'<p style="{CAPTION_STYLE}">{safe(text, _SENTENCE)}</p>',
+        _average_step_bar(summary.waterfall),
+        _list([_finding(each) for each in summary.findings[:_MOST_FINDINGS]], "Nothing was found."),
+        _list([_note(each) for each in summary.notes if each.severity != "info"][:_MOST_NOTES], ""),
     ]
     return card("".join(body))
 
@@ -64,10 +64,10 @@ def profile_card(path: str, runs: Sequence[RunRow]) -> str:
         for run in runs[:_MOST_RUNS]
     )
     head = "".join(f'<th align="{side}">{name}</th>' for name, side in _RUN_COLUMNS)
-    told = f"{min(len(runs), _MOST_RUNS)} of {len(runs):,} runs"
+    count = f"{min(len(runs), _MOST_RUNS)} of {len(runs):,} runs"
     return card(
         f'<p style="{_HEAD}"><b>{safe(path, _NAME)}</b></p><table cellpadding="4" style="{TABLE_STYLE}"><thead>'
-        f'<tr>{head}</tr></thead><tbody>{rows}</tbody></table><p style="{CAPTION_STYLE}">{told}</p>'
+        f'<tr>{head}</tr></thead><tbody>{rows}</tbody></table><p style="{CAPTION_STYLE}">{count}</p>'
     )
 
 
@@ -135,12 +135,12 @@ def _average_step_bar(parts: Sequence[Part]) -> str:
     left, shapes = 0.0, []
     for name, color, ns in shown:
         width = CARD_WIDTH * ns / whole
-        told = f"{name}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
+        tooltip = f"{name}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
         # parts of one colour lie side by side
         drawn = max(width - _BETWEEN, width / 2)
         shapes.append(
             f'<rect x="{left:.2f}" y="0" width="{drawn:.2f}" height="{_HEIGHT}" fill="{color}">'
-            f"<title>{escape(told)}</title></rect>"
+            f"<title>{escape(tooltip)}</title></rect>"
         )
         left += width
     legend = " · ".join(
@@ -207,8 +207,8 @@ class ShownChange(ChangeAnswer, frozen=True, kw_only=True):
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
-        told = f"{sentence(self)} {sureness(self)}"
-        return {"text/html": self._repr_html_(), "text/markdown": safe(told, 500), "text/plain": harmless(told, 500)}
+        text = f"{sentence(self)} {sureness(self)}"
+        return {"text/html": self._repr_html_(), "text/markdown": safe(text, 500), "text/plain": harmless(text, 500)}
 
 
 def _change_bar(found: ChangeAnswer) -> str:
@@ -221,11 +221,11 @@ def _change_bar(found: ChangeAnswer) -> str:
     scale = CARD_WIDTH / (less + more)
     shapes = [*_stretch(less * scale, moved, scale, False), *_stretch(less * scale, moved, scale, True)]
     middle = f'<rect x="{less * scale - 0.75:.2f}" y="0" width="1.5" height="{_CHANGE_BAR}" fill="#8c8c8c"/>'
-    told = f"{text_of(less, 'ns')} less, {text_of(more, 'ns')} more"
+    caption = f"{text_of(less, 'ns')} less, {text_of(more, 'ns')} more"
     return (
         f'<svg role="img" aria-label="What takes less and what takes more" viewBox="0 0 {CARD_WIDTH} {_CHANGE_BAR}" '
         f'width="100%" height="{_CHANGE_BAR}" preserveAspectRatio="none">{"".join(shapes)}{middle}</svg>'
-        f'<p style="{CAPTION_STYLE}">{escape(told)}</p>'
+        f'<p style="{CAPTION_STYLE}">{escape(caption)}</p>'
     )
 
 
@@ -234,10 +234,10 @@ def _stretch(middle: float, moved: list[ChangedCause], scale: float, is_more: bo
     for number, each in enumerate(each for each in moved if (each.delta_ns > 0) == is_more):
         width = abs(each.delta_ns) * scale
         left -= 0 if is_more else width
-        told = f"{part_name(each.cause)}: {'+' if is_more else '−'}{text_of(abs(each.delta_ns), 'ns')}"
+        tooltip = f"{part_name(each.cause)}: {'+' if is_more else '−'}{text_of(abs(each.delta_ns), 'ns')}"
         shapes.append(
             f'<rect x="{left:.2f}" y="0" width="{width:.2f}" height="{_CHANGE_BAR}" fill="{color}" '
-            f'opacity="{1 - 0.15 * min(number, 4):.2f}"><title>{escape(told)}</title></rect>'
+            f'opacity="{1 - 0.15 * min(number, 4):.2f}"><title>{escape(tooltip)}</title></rect>'
         )
         left += width if is_more else 0
     return shapes

@@ -119,8 +119,8 @@ class TraceProfile(TraceInNotebook, Queried):
             raise ProfileError(f"there is no question {name!r} about one trace, only {known}")
         try:
             steps = step_range(from_step, to_step)
-            own = convert(parameters, question.parameters)
-            return self.ask(lambda model: self._answered(question, model, own, steps))
+            params = convert(parameters, question.parameters)
+            return self.ask(lambda model: self._answered(question, model, params, steps))
         except (msgspec.ValidationError, Refused, UnknownStep) as error:
             raise ProfileError(f"{name}: {error}") from None
 
@@ -128,11 +128,11 @@ class TraceProfile(TraceInNotebook, Queried):
         self,
         question: Question,
         model: Model,
-        own: msgspec.Struct,
+        params: msgspec.Struct,
         steps: StepRange | None,
     ) -> Any:
         subject = self.subject(model.of_steps(steps) if question.of_steps else model, steps)
-        return answer_here(question, subject, own)
+        return answer_here(question, subject, params)
 
     def subject(self, model: Model, steps: StepRange | None = None) -> Subject:
         """Return what a question is asked about; model: of this trace."""

@@ -161,12 +161,12 @@ def _of_cache(of: CacheFacts) -> list[str]:
     return [*lines, f"  shared: {of.shared}"] if of.shared else lines
 
 
-def _of_path(of: PathFacts) -> list[str]:
+def _of_path(message: PathFacts) -> list[str]:
     from torch_tb_profiler.analysis.shown.values import alone
     from torch_tb_profiler.cli.health import counted, note_lines
 
-    lines = [f"{of.path}: runs {of.runs}, traces {len(of.traces)}, skipped files {len(of.skipped)}"]
-    for trace in of.traces[:_MOST_FILES]:
+    lines = [f"{message.path}: runs {message.runs}, traces {len(message.traces)}, skipped files {len(message.skipped)}"]
+    for trace in message.traces[:_MOST_FILES]:
         names = f"{trace.run} · {trace.worker} · span {trace.span}"
         if trace.failed is not None:
             said = f"error: {trace.failed}"
@@ -174,11 +174,11 @@ def _of_path(of: PathFacts) -> list[str]:
             said = counted(trace.notes) if trace.looked_at else "not read"
         lines.append(f"  {names} ({trace.kind}, {alone(trace.bytes, 'bytes')}): {said}")
         lines += [f"  {line}" for note in trace.notes for line in note_lines(note)]
-    if len(of.traces) > _MOST_FILES:
-        lines.append(f"  … {len(of.traces) - _MOST_FILES} more traces")
-    for each in of.skipped[:_MOST_FILES]:
+    if len(message.traces) > _MOST_FILES:
+        lines.append(f"  … {len(message.traces) - _MOST_FILES} more traces")
+    for each in message.skipped[:_MOST_FILES]:
         where = f"{each.run} · {each.file}" if each.run else each.file
         lines.append(f"  skipped {where}: {each.reason}")
-    if len(of.skipped) > _MOST_FILES:
-        lines.append(f"  … {len(of.skipped) - _MOST_FILES} more files skipped")
+    if len(message.skipped) > _MOST_FILES:
+        lines.append(f"  … {len(message.skipped) - _MOST_FILES} more files skipped")
     return lines

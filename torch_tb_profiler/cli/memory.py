@@ -157,14 +157,14 @@ def _other(arguments: argparse.Namespace) -> TraceFile:
     return snapshots[0]
 
 
-def _against(theirs: Model, own: Side, arguments: argparse.Namespace) -> AgainstRows:
+def _against(theirs: Model, side: Side, arguments: argparse.Namespace) -> AgainstRows:
     from torch_tb_profiler.analysis.snapshot.against import against
     from torch_tb_profiler.analysis.snapshot.frames import stack_names
     from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
 
     history = device_history(theirs, _chosen_device(theirs, arguments.device))
     wanted = arguments.since or arguments.at or "peak"
-    return against((history, stack_names(theirs), position_of(history, wanted)), own, arguments.by)
+    return against((history, stack_names(theirs), position_of(history, wanted)), side, arguments.by)
 
 
 def _chosen_device(model: Model, named: int | None) -> int | None:

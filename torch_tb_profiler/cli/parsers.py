@@ -32,16 +32,16 @@ class _Help(argparse.HelpFormatter):
 
 def _paragraphs(text: str) -> list[str]:
     """Lines that belong together are one; those that begin with two spaces, and empty ones, are their own."""
-    found: list[str] = []
+    paragraphs: list[str] = []
     goes_on = False
     for line in text.splitlines():
         is_plain = bool(line.strip()) and not line.startswith("  ")
         if is_plain and goes_on:
-            found[-1] += f" {line.strip()}"
+            paragraphs[-1] += f" {line.strip()}"
         else:
-            found.append(line)
+            paragraphs.append(line)
         goes_on = is_plain
-    return found
+    return paragraphs
 
 
 def _docstring(command: Command) -> str:

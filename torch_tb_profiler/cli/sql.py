@@ -93,22 +93,22 @@ def _statement(arguments: argparse.Namespace) -> str | None:
     return str(arguments.query) if arguments.query is not None else None
 
 
-def _write(found: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
+def _write(query_rows: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
     from torch_tb_profiler.analysis.table import Page, PageMeta
     from torch_tb_profiler.cli.work import outputs
     from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
     from torch_tb_profiler.tables.sql.answer import table_of_rows
 
-    columns, rows = table_of_rows(found.columns, found.types, found.rows)
-    page = Page(meta=PageMeta(total=len(found), matched=len(found)), columns=columns, rows=rows)
+    columns, rows = table_of_rows(query_rows.columns, query_rows.types, query_rows.rows)
+    page = Page(meta=PageMeta(total=len(query_rows), matched=len(query_rows)), columns=columns, rows=rows)
     if form != "text":
         outputs.write(page, form, target)
         return
     width, colors = (None, False) if target else stdout_style(arguments.color)
     shown = {key: values[:ROWS] for key, values in rows.items()} if target is None else rows
     outputs.put(text_table(columns, shown, width, colors) + "\n", target)
-    if target is None and len(found) > ROWS:
-        tell(f"{ROWS:,} of {len(found):,} rows; --csv and other formats have all")
+    if target is None and len(query_rows) > ROWS:
+        tell(f"{ROWS:,} of {len(query_rows):,} rows; --csv and other formats have all")
 
 
 def _shell(database: Database, arguments: argparse.Namespace) -> None:

@@ -79,7 +79,7 @@ class ClusterRunner:
             facts.append(msgspec.structs.replace(fact, address=address))
         return facts
 
-    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
         from distributed import as_completed  # noqa: PLC0415
         from distributed.client import FutureCancelledError  # noqa: PLC0415
 
@@ -112,7 +112,7 @@ class ClusterRunner:
                     text = f"could not be read: {MOST_DEATHS + 1} times the worker that read it was killed"
                     outcome = RankLost.of(task.number, Reason(OTHER, text))
                 future.release()
-                told(task.number, task.size)
+                on_bytes(task.number, task.size)
                 yield outcome
                 fill()
         except (FutureCancelledError, OSError) as error:

@@ -59,15 +59,15 @@ class Child:
         if message is not None:
             self._heard.put(message)
 
-    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
-        """Do a job that is not to answer; `told` is told how far it is."""
+    def read(self, job: Job, on_progress: Callable[[Reading], None]) -> Done | Failed:
+        """Do a job that is not to answer; `on_progress` is called now and then."""
         self._pool.submit(job)
         while True:
             message = self._heard.get()
             if isinstance(message, Done | Failed):
                 return message
             if isinstance(message, Reading):
-                told(message)
+                on_progress(message)
 
     def close(self) -> None:
         """End the process; a job under way is given up."""
@@ -101,7 +101,7 @@ class Children:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
-    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
+    def read(self, job: Job, on_progress: Callable[[Reading], None]) -> Done | Failed:
         """Have a child do a job as soon as one is idle."""
         with self._free:
             with self._lock:
@@ -112,7 +112,7 @@ class Children:
                     self._all.append(self._idle[-1])
                 child = self._idle.pop()
             try:
-                return child.read(job, told)
+                return child.read(job, on_progress)
             finally:
                 with self._lock:
                     self._idle.append(child)
@@ -145,7 +145,7 @@ def _children() -> Children:
     return children
 
 
-def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = lambda _: None) -> Outcome:
+def read_rank(task: Task, children: Children, on_progress: Callable[[Reading], None] = lambda _: None) -> Outcome:
     """Read a file unless it is in the place already. Raises nothing."""
     try:
         if task.target.code != answers_version():
@@ -158,7 +158,7 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
         known = _known_summary(place, names)
         if known is not None:
             return RankKept(task.number, key, known, was_there=True)
-        return _read_into_place(task, key, names, place, children, told)
+        return _read_into_place(task, key, names, place, children, on_progress)
     except StorageError as error:
         return RankLost.of(task.number, error.reason)
     except OSError as error:
@@ -181,13 +181,13 @@ def _known_summary(place: Place, names: Shared) -> Summary | None:
 
 
 def _read_into_place(
-    task: Task, key: str, names: Shared, place: Place, children: Children, told: Callable[[Reading], None]
+    task: Task, key: str, names: Shared, place: Place, children: Children, on_progress: Callable[[Reading], None]
 ) -> Outcome:
     with children.folder() as folder:
         columns, rank = folder / "columns", folder / "rank"
         copied = _copied(place, names.columns, columns)
         job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
-        outcome = children.read(job, told)
+        outcome = children.read(job, on_progress)
         if isinstance(outcome, Failed):
             return RankLost.of(task.number, outcome.reason, outcome.details)
         was_damaged = copied not in (None, columns.stat().st_ino)
@@ -267,7 +267,7 @@ def judge(facts: Sequence[WorkerFact], check: WorkerProbe) -> None:
 
 def _refuse(wrong: Sequence[tuple[WorkerFact, str]]) -> None:
     if wrong:
-        told = [f"worker {fact.address or 'of this machine'} ({fact.host}) {why}" for fact, why in wrong[:_MOST]]
+        complaints = [f"worker {fact.address or 'of this machine'} ({fact.host}) {why}" for fact, why in wrong[:_MOST]]
         if len(wrong) > _MOST:
-            told.append(f"and {len(wrong) - _MOST} more workers")
-        raise IngestRefused("; ".join(told))
+            complaints.append(f"and {len(wrong) - _MOST} more workers")
+        raise IngestRefused("; ".join(complaints))

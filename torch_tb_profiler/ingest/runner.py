@@ -174,10 +174,10 @@ class Runner(Protocol):
         """Ask every worker. Raises IngestRefused."""
         ...
 
-    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
         """Yield the outcomes as they come. Raises WorkLost.
 
-        told: is told the number of a task and how many bytes of its file were read, from several threads
+        on_bytes: called with the number of a task and the bytes read of its file, from several threads
         """
         ...
 

@@ -146,11 +146,11 @@ class ProfileServer:
         if tool is None:
             return _refused("there is no such tool")
         try:
-            asked = convert(params.arguments or {}, tool.arguments)
+            params_given = convert(params.arguments or {}, tool.arguments)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half of a pair of surrogates is no text
             return _refused(str(error))
         try:
-            return await self._computed(context, partial(self._answer, tool, asked))
+            return await self._computed(context, partial(self._answer, tool, params_given))
         except TimeoutError:
             return _refused(
                 f"no answer after {self.limits.seconds:g} s; it is being computed, so call again in a minute, or read "
@@ -163,8 +163,8 @@ class ProfileServer:
             log.exception("error %s in the tool %s", mark, tool.name)
             return _refused(f"an error occurred in the server; its error output has details under {mark}")
 
-    def _answer(self, tool: AnyTool, asked: Any) -> types.CallToolResult:
-        found, text = fitted(tool, tool.compute(self.catalog, asked))
+    def _answer(self, tool: AnyTool, params: Any) -> types.CallToolResult:
+        found, text = fitted(tool, tool.compute(self.catalog, params))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             structured_content=found,

@@ -102,22 +102,22 @@ _TEMPLATE = "#/$defs/{name}"
 def schema_of_arguments(arguments: type) -> dict[str, Any]:
     """Return the schema of arguments, with bounds, defaults and descriptions; other arguments are refused."""
     (_,), found = msgspec.json.schema_components([arguments], ref_template=_TEMPLATE)
-    own = found.pop(arguments.__name__)
-    kept = {key: own[key] for key in ("type", "properties", "required") if key in own}
+    schema = found.pop(arguments.__name__)
+    kept = {key: schema[key] for key in ("type", "properties", "required") if key in schema}
     return {**kept, "additionalProperties": False, **({"$defs": found} if found else {})}
 
 
 def schema_of_answer(answer: type) -> dict[str, Any]:
     """Return the schema of an answer; every field is required."""
     found = components([answer], _TEMPLATE)
-    own = found.pop(answer.__name__)
-    others = {name: found[name] for name in sorted(_named(own, found))}
-    return {**own, **({"$defs": others} if others else {})}
+    schema = found.pop(answer.__name__)
+    others = {name: found[name] for name in sorted(_named(schema, found))}
+    return {**schema, **({"$defs": others} if others else {})}
 
 
 def _named(schema: Any, known: dict[str, Any]) -> set[str]:
     """Return the components that a schema refers to, and those that these refer to."""
-    found: set[str] = set()
+    components: set[str] = set()
     waiting = [schema]
     while waiting:
         each = waiting.pop()
@@ -126,18 +126,18 @@ def _named(schema: Any, known: dict[str, Any]) -> set[str]:
         elif isinstance(each, dict):
             waiting += each.values()
             name = str(each.get("$ref", "")).rpartition("/")[2]
-            if name and name not in found:
-                found.add(name)
+            if name and name not in components:
+                components.add(name)
                 waiting.append(known[name])
-    return found
+    return components
 
 
 def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
     """Return the answer as JSON values and as text; what was left out is counted in `more`. Raises Wrong."""
-    found: dict[str, Any] = msgspec.to_builtins(answer)
-    found["more"] = dict(found["more"])
-    while len(text := compact(found)) > tool.budget:
-        lists = [(path, entries) for path in tool.shrinks if (entries := _at(found, path))]
+    values: dict[str, Any] = msgspec.to_builtins(answer)
+    values["more"] = dict(values["more"])
+    while len(text := compact(values)) > tool.budget:
+        lists = [(path, entries) for path in tool.shrinks if (entries := _at(values, path))]
         if not lists:
             raise Wrong(f"the answer does not fit into {tool.budget} characters; ask for less")
         path, entries = max(lists, key=lambda each: len(compact(each[1])))
@@ -145,8 +145,8 @@ def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
         each = len(compact(entries)) / len(entries)
         dropped = min(max(int((len(text) - tool.budget) / (2 * each)), 1), len(entries))
         del entries[-dropped:]
-        found["more"][path] = found["more"].get(path, 0) + dropped
-    return found, text
+        values["more"][path] = values["more"].get(path, 0) + dropped
+    return values, text
 
 
 def compact(value: Any) -> str:
@@ -195,19 +195,19 @@ def digits(value: float | None) -> float | None:
     return float(f"{value:.4g}")
 
 
-def brief(shape: type[S], of: Any, **own: Any) -> S:
+def brief(shape: type[S], source: Any, **given: Any) -> S:
     """Return the fields of `shape` of a part of an answer, for an agent.
 
     Those that `own` does not give come from the fields of `of` that are called so: `x_ms` from `x_ns`, names as
     `name_of`, other numbers with four significant digits.
     """
-    return shape(**{key: own[key] if key in own else _brief_value(of, key) for key in shape.__struct_fields__})
+    return shape(**{key: given[key] if key in given else _brief_value(source, key) for key in shape.__struct_fields__})
 
 
-def _brief_value(of: Any, key: str) -> Any:
+def _brief_value(source: Any, key: str) -> Any:
     if key.endswith("_ms"):
-        return milliseconds(getattr(of, f"{key.removesuffix('_ms')}_ns"))
-    value = getattr(of, key)
+        return milliseconds(getattr(source, f"{key.removesuffix('_ms')}_ns"))
+    value = getattr(source, key)
     if isinstance(value, float):
         return digits(value)
     return name_of(value) if isinstance(value, str) else value

@@ -261,7 +261,7 @@ def _modules(trace: Trace, rows: list[int]) -> tuple[str, ...]:
 
 def arguments(trace: Trace, row: int) -> dict[str, Any]:
     """Return what the columns hold of an event's `args`, by the names that files use."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for kind in _TABLES:
         table = trace.table(kind)
         rows: Int32 = getattr(table, "row")  # noqa: B009 - every one of these tables has it
@@ -271,8 +271,8 @@ def arguments(trace: Trace, row: int) -> dict[str, Any]:
         for column in kind.schema():
             value = _argument(trace, getattr(table, column.name)[place], column) if column.source else None
             if value is not None:
-                found[column.source[0]] = value
-    return found
+                values[column.source[0]] = value
+    return values
 
 
 def computed(trace: Trace, row: int) -> dict[str, float]:

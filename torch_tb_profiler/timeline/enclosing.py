@@ -161,10 +161,10 @@ def _above(timeline: Timeline, work: int | None, known: dict[ChainPlace, int]) -
         launch = launch_of(timeline, work)
         if launch is not None:
             rows.setdefault("launch", launch)
-    asked = next(iter(known.values()))
+    row = next(iter(known.values()))
     on_host = "work" not in known
-    inside = asked if {"frame", "module"} & known.keys() else None
-    start = rows.get("launch", asked if on_host else None)
+    inside = row if {"frame", "module"} & known.keys() else None
+    start = rows.get("launch", row if on_host else None)
     if "operator" not in rows:
         around = [] if start is None else _around(timeline, start, inside)
         operator = _last_of(timeline, around, Category.OPERATOR)
@@ -184,12 +184,12 @@ def _above(timeline: Timeline, work: int | None, known: dict[ChainPlace, int]) -
         around = [] if start is None else _around(timeline, start, inside)
     frames = [each for each in around if timeline.trace.events.category[each] == Category.PYTHON_FUNCTION]
     if "frame" not in rows:
-        frame = _line(timeline, [each for each in frames if each != asked])
+        frame = _line(timeline, [each for each in frames if each != row])
         if frame is not None:
             rows["frame"] = frame
     if "module" not in rows:
-        frames = frames if inside is None else _around(timeline, asked)
-        modules = [each for each in frames if each != asked and _is_module(timeline, each)]
+        frames = frames if inside is None else _around(timeline, row)
+        modules = [each for each in frames if each != row and _is_module(timeline, each)]
         if modules:
             rows["module"] = modules[-1]
     return rows

@@ -72,12 +72,12 @@ class NamesOfSlices(msgspec.Struct, frozen=True):
     labels: list[str | None]
 
 
-def _names(timeline: Timeline, asked: NameNumbers) -> NamesOfSlices:
-    if asked.ids is not None:
-        ids = numbers("ids", asked.ids, MOST_NAMES)
+def _names(timeline: Timeline, params: NameNumbers) -> NamesOfSlices:
+    if params.ids is not None:
+        ids = numbers("ids", params.ids, MOST_NAMES)
     else:
-        first = needed("from", asked.first)
-        ids = first + np.arange(needed("count", asked.count))
+        first = needed("from", params.first)
+        ids = first + np.arange(needed("count", params.count))
     known = ids[ids < len(timeline.names)].tolist()
     codes = timeline.names.code[known].tolist()
     names = [timeline.trace.strings[code] for code in codes]

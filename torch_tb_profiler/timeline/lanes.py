@@ -146,7 +146,7 @@ def _side_by_side(start: Int64, end: Int64) -> list[int]:
 
     Lanes from MOST_DEPTHS on are not told apart. Takes n · log n operations, however many overlap.
     """
-    found: list[int] = []
+    lane_of: list[int] = []
     free = (1 << MOST_DEPTHS) - 1  # a bit for each lane
     taken: list[tuple[int, int]] = []  # a heap: when each lane becomes free again
     # what may enclose a later slice: ends, negated and ascending; one that ends before a later one never is innermost
@@ -167,8 +167,8 @@ def _side_by_side(start: Int64, end: Int64) -> list[int]:
             lanes.pop()
         closes.append(-finish)
         lanes.append(lane)
-        found.append(lane)
-    return found
+        lane_of.append(lane)
+    return lane_of
 
 
 class _Busy:

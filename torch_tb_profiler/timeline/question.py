@@ -120,7 +120,7 @@ def needed(name: str, value: T | None) -> T:
 
 def numbers(name: str, text: str, most: int = MOST_NUMBERS) -> Int64:
     """`0-59,70`: ascending, without repeats. Raises Refused; `name` is what the parameter is called."""
-    found: set[int] = set()
+    parsed: set[int] = set()
     for part in text.split(","):
         range_ = _RANGE.fullmatch(part)
         first, last = (int(range_[1]), int(range_[2] or range_[1])) if range_ else (0, -1)
@@ -128,10 +128,10 @@ def numbers(name: str, text: str, most: int = MOST_NUMBERS) -> Int64:
             raise Refused(f"{name} must be numbers and ranges as in 0-59,70, not {part!r}")
         if last - first >= most:
             raise Refused(f"{name} must be at most {most} numbers")
-        found.update(range(first, last + 1))
-        if len(found) > most:
+        parsed.update(range(first, last + 1))
+        if len(parsed) > most:
             raise Refused(f"{name} must be at most {most} numbers")
-    return np.array(sorted(found), np.int64)
+    return np.array(sorted(parsed), np.int64)
 
 
 def lanes_of(timeline: Timeline, text: str) -> Int64:

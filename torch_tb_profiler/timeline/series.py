@@ -188,7 +188,7 @@ def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
     lines = distinct_places(process[first] * strings + name[first])[1]
     siblings = np.bincount(lines)[lines]
     several = len(np.flatnonzero(np.bincount(process[first]))) > 1
-    found = []
+    counters = []
     for number in most[np.argsort(first[most], kind="stable")].tolist():
         chosen = np.flatnonzero(place == number)
         row = table.row[chosen]
@@ -200,5 +200,5 @@ def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
         if several:
             # torch's exporter in Python names the process of a device's counters `GPU 0 Counters`
             title = f"{title} ({pids[events.track[table.row[at]]].removesuffix(' Counters')})"
-        found.append(RecordedCounter(title, events.start[row][order], table.value[chosen][order]))
-    return tuple(found)
+        counters.append(RecordedCounter(title, events.start[row][order], table.value[chosen][order]))
+    return tuple(counters)

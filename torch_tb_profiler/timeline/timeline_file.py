@@ -153,7 +153,7 @@ def _points(places: MemoryPlaces, trace: Trace) -> MemoryPoints:
 def _levels(cells: PyramidCells, slices: PyramidItems, lanes: int) -> dict[int, Bounded]:
     """Rebuild the cells of each level from what their slices say."""
     before = np.concatenate([[0], np.cumsum(slices.end - slices.start)])
-    found = {}
+    levels = {}
     bounds = np.flatnonzero(np.diff(cells.level, prepend=-1, append=-1))
     for low, high in pairwise(bounds.tolist()):
         count = cells.count[low:high]
@@ -164,5 +164,5 @@ def _levels(cells: PyramidCells, slices: PyramidItems, lanes: int) -> dict[int, 
         start, end = slices.start[first], slices.end[after - 1]
         idle = end - start - (before[after] - before[first])
         items = PyramidItems(slices.lane[first], start, end, idle, count, cells.longest[low:high])
-        found[int(cells.level[low])] = bounded(items, lanes)
-    return found
+        levels[int(cells.level[low])] = bounded(items, lanes)
+    return levels

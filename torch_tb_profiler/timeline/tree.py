@@ -223,7 +223,7 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> li
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
     own, host, frames_only = _own_tracks(trace), _tracks_with(trace, HOST_WORK), _frames_only(trace)
-    found = []
+    processes = []
     for pid, tracks_of_pid in by_pid.items():
         for members in _sides(tracks_of_pid, devices, host):
             of_device = {int(devices[track]) for track in members} - {-1}
@@ -234,8 +234,8 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> li
             process = DrawnTrack(kind=kind, name=_process_name(first, device), pid=pid, device=device)
             is_aside = device is None and _is_gpu_label(first) and set(members) <= frames_only
             order = (kind == "other", is_aside, device is None, main not in members, *_process_order(process))
-            found.append((order, process, members))
-    return [(process, members) for _, process, members in sorted(found, key=itemgetter(0))]
+            processes.append((order, process, members))
+    return [(process, members) for _, process, members in sorted(processes, key=itemgetter(0))]
 
 
 def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:

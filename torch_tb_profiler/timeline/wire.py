@@ -119,19 +119,19 @@ def _operators(timeline: Timeline, rows: Int32) -> Int64:
     return np.where((code > 0) & (number >= 0), number, NONE)
 
 
-def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: PyramidItems) -> bytes:
+def slices_bytes(timeline: Timeline, start: int, end: int, total: int, slices: PyramidItems) -> bytes:
     """Slices as they are; `total` is how many there are, `found` may be fewer."""
     events = timeline.trace.events
-    rows = found.longest
+    rows = slices.longest
     columns = (
-        (found.start, "<f8"),
-        (found.end - found.start, "<f8"),
+        (slices.start, "<f8"),
+        (slices.end - slices.start, "<f8"),
         (rows, "<u4"),
         (timeline.names.number[events.name[rows]], "<u4"),
-        (found.lane, "<u4"),
+        (slices.lane, "<u4"),
         (drawn_categories(timeline, rows), "u1"),
     )
-    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
+    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(slices)) + _joined(columns)
 
 
 def counters_bytes(timeline: Timeline, level: int, tile: int, counters: Sequence[Counter]) -> bytes:

@@ -381,17 +381,17 @@ class ChunkedText:
             self.tail = from_json(b"{" + rest, dict[str, Any])
         except UNREADABLE:
             repaired, repairs = repair_text(b"{" + rest)
-            found = first_object(repaired)
-            self.tail = found[0] if found else {}
-            if not found:
+            tail = first_object(repaired)
+            self.tail = tail[0] if tail else {}
+            if not tail:
                 self.damaged_tail = self.offset + len(text) - len(rest)
             else:
                 # repairs after the end of the object do not count; the repaired text has an opening brace put before it
-                end = found[1] + max(0, len(rest) + 1 - len(repaired))
+                end = tail[1] + max(0, len(rest) + 1 - len(repaired))
                 within = [repair for repair in repairs if repair.first < end]
                 begin = self.offset + len(text) - len(rest) - 1
                 self._note_repairs(within, begin)
-                if repaired[found[1] :].strip(_BLANK):
+                if repaired[tail[1] :].strip(_BLANK):
                     self.more = begin + end
         if self.tail.get("traceEvents"):
             self.more = self.offset + len(text) - len(rest)

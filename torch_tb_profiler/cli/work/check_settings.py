@@ -64,20 +64,20 @@ def rules_of(settings: GateSettings, runs: Sequence[str]) -> list[GateRule]:
     matching = next(
         (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
     )
-    found: list[GateRule] = []
+    rules_found: list[GateRule] = []
     severities: tuple[Severity, ...] = ("fail", "warn")
     for severity in severities:
-        said = (settings.own, matching, settings.of_file)
+        sources = (settings.own, matching, settings.of_file)
         usual = [rule for rule in default_rules() if rule.severity == severity]
-        found += next((rules for each in said if (rules := each.get(severity)) is not None), usual)
-    return found
+        rules_found += next((rules for each in sources if (rules := each.get(severity)) is not None), usual)
+    return rules_found
 
 
-def _parsed(said: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] | None]:
+def _parsed(table: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] | None]:
     try:
         return {
-            "fail": None if said.fail_on is None else [parse_rule(text, "fail") for text in said.fail_on],
-            "warn": None if said.warn_on is None else [parse_rule(text, "warn") for text in said.warn_on],
+            "fail": None if table.fail_on is None else [parse_rule(text, "fail") for text in table.fail_on],
+            "warn": None if table.warn_on is None else [parse_rule(text, "warn") for text in table.warn_on],
         }
     except RuleError as error:
         raise UserError(f"{where}{error}") from None
@@ -101,18 +101,18 @@ def _settings_file(named: str | None) -> tuple[_SettingsFile, str]:
 
 def _table(path: Path, tables: Sequence[str]) -> _SettingsFile | None:
     try:
-        found: Any = toml_of(path.read_text("utf-8"))
+        table: Any = toml_of(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except (TomlError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not TOML: {error}") from None
     for name in tables:
-        if name not in found:
+        if name not in table:
             return None
-        found = found[name]
-        if not isinstance(found, dict):
+        table = table[name]
+        if not isinstance(table, dict):
             raise UserError(f"{path}: {name} is not a table")
     try:
-        return convert(found, _SettingsFile)
+        return convert(table, _SettingsFile)
     except msgspec.ValidationError as error:
         raise UserError(f"{path}: [{'.'.join(tables)}]: {error}") from None

@@ -32,31 +32,31 @@ def mark(judged: Judged) -> str:
     return "~" if judged.verdict == "inconclusive" else "ok"
 
 
-def headline(found: CheckAnswer) -> str:
+def headline(result: CheckAnswer) -> str:
     """Return the outcome in one sentence."""
-    failing = [each for each in found.rules if each.rule.severity == "fail"]
-    if found.outcome == "failed":
-        broken = [each for each in failing if each.verdict == "regressed"]
-        text = "; ".join(f"{shown(each.rule.metric)} {change(each)}" for each in broken)
-        return f"Slower than the baseline: {text}.{because(found)}"
-    if found.outcome == "cannot_be_judged":
-        unknown = next((each for each in failing if each.verdict == "unknown"), None)
+    failing = [rule for rule in result.rules if rule.rule.severity == "fail"]
+    if result.outcome == "failed":
+        broken = [rule for rule in failing if rule.verdict == "regressed"]
+        text = "; ".join(f"{shown(rule.rule.metric)} {change(rule)}" for rule in broken)
+        return f"Slower than the baseline: {text}.{because(result)}"
+    if result.outcome == "cannot_be_judged":
+        unknown = next((rule for rule in failing if rule.verdict == "unknown"), None)
         if unknown is not None:
             reason = shown(unknown.reason or "").rstrip(".")
             return f"Cannot be judged: {shown(unknown.rule.metric)}: {reason}."
         if failing:
-            names = ", ".join(shown(each.rule.metric) for each in failing if each.verdict == "inconclusive")
+            names = ", ".join(shown(rule.rule.metric) for rule in failing if rule.verdict == "inconclusive")
             return f"Cannot be judged: {names} may have changed, but these recordings cannot show it."
         return "Cannot be judged: the recordings lack what the rules need."
-    open_ = [each for each in failing if each.verdict == "inconclusive"]
+    open_ = [rule for rule in failing if rule.verdict == "inconclusive"]
     if open_:
         return f"Nothing failed; inconclusive: {'; '.join(map(undecided, open_))}."
     return "Nothing failed."
 
 
-def because(found: CheckAnswer) -> str:
+def because(result: CheckAnswer) -> str:
     """Return the name that moved most, if any; kernels are preferred."""
-    slower = [each for each in found.moved if each.change_ns > 0]
+    slower = [each for each in result.moved if each.change_ns > 0]
     if not slower:
         return ""
     kernels = [each for each in slower if each.kind == "kernel"] or slower
@@ -64,16 +64,16 @@ def because(found: CheckAnswer) -> str:
     return f" Most of it: {moved(largest)}."
 
 
-def moved(each: MovedName) -> str:
+def moved(name: MovedName) -> str:
     """Return a line about a name and how it changed."""
-    of = f" (of {shown(each.owner)})" if each.owner else ""
-    amount = f"{signed(each.change_ns, 'ns')} a step"
+    of = f" (of {shown(name.owner)})" if name.owner else ""
+    amount = f"{signed(name.change_ns, 'ns')} a step"
     calls = ""
-    if each.base_calls != each.new_calls:
-        calls = f", {_number(each.base_calls)} → {_number(each.new_calls)} calls"
-    how = "" if each.change is None else f", {percent(each.change)} [{percent(each.lower)}, {percent(each.upper)}]"
-    what = {"new": "new, ", "gone": "gone, "}.get(each.verdict, "")
-    return f"{each.kind} {shown(each.name)}{of}: {what}{amount}{how}{calls}"
+    if name.base_calls != name.new_calls:
+        calls = f", {_number(name.base_calls)} → {_number(name.new_calls)} calls"
+    how = "" if name.change is None else f", {percent(name.change)} [{percent(name.lower)}, {percent(name.upper)}]"
+    what = {"new": "new, ", "gone": "gone, "}.get(name.verdict, "")
+    return f"{name.kind} {shown(name.name)}{of}: {what}{amount}{how}{calls}"
 
 
 def part(each: MovedPart) -> str:
@@ -127,23 +127,27 @@ def counted(judged: Judged) -> str:
     )
 
 
-def side(of: GateSide) -> str:
+def side(gate_side: GateSide) -> str:
     """Return a line about a side: its recordings and steps, and what is left out."""
-    text = f"{_plural(of.recordings, 'recording')}, {_plural(of.steps, 'step')}"
-    if of.ranks > 1:
-        text += f", {of.ranks} ranks"
+    text = f"{_plural(gate_side.recordings, 'recording')}, {_plural(gate_side.steps, 'step')}"
+    if gate_side.ranks > 1:
+        text += f", {gate_side.ranks} ranks"
     left = []
-    if of.dropped:
-        left.append("the first step of each" if of.recordings > 1 else "the first step")
-    if of.cut_off:
-        left.append(f"{of.cut_off} cut off by the end")
+    if gate_side.dropped:
+        left.append("the first step of each" if gate_side.recordings > 1 else "the first step")
+    if gate_side.cut_off:
+        left.append(f"{gate_side.cut_off} cut off by the end")
     if left:
         text += f" (without {' and '.join(left)})"
-    for count, what in ((of.slow, "slow"), (of.compiling, "compiling"), (of.collecting, "collecting garbage")):
+    for count, what in (
+        (gate_side.slow, "slow"),
+        (gate_side.compiling, "compiling"),
+        (gate_side.collecting, "collecting garbage"),
+    ):
         if count:
             text += f", {count} {what}"
-    if of.damaged:
-        text += f"; {_plural(of.damaged, 'line')} of the history cannot be read"
+    if gate_side.damaged:
+        text += f"; {_plural(gate_side.damaged, 'line')} of the history cannot be read"
     return text
 
 

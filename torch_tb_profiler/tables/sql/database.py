@@ -224,16 +224,16 @@ class Database:
         arrays: dict[str, npt.NDArray[Any]] = {}
         selected, joined = [], []
         for at, column in enumerate(columns):
-            found, name = values[column.name], quoted(column.name)
+            cells, name = values[column.name], quoted(column.name)
             if column.type == "string":
-                texts = found if isinstance(found, SqlTexts) else SqlTexts.of(found)  # type: ignore[arg-type]
+                texts = cells if isinstance(cells, SqlTexts) else SqlTexts.of(cells)  # type: ignore[arg-type]
                 arrays[column.name], listed = texts.used()
                 where = f"_.{quoted(f'{base}_{column.name}')}"
                 self._put_texts(where, listed)
                 selected.append(f"t{at}.text AS {name}")
                 joined.append(f"JOIN {where} t{at} ON t{at}.code = b.{name}")
             else:
-                arrays[column.name] = _whole(plain(found))
+                arrays[column.name] = _whole(plain(cells))
                 selected.append(f"b.{name}")
         self.connection.register(base, arrays)
         target, kind = f"{quoted(schema)}.{quoted(table.name)}", "TABLE" if self._copies else "VIEW"

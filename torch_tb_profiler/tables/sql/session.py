@@ -60,15 +60,15 @@ class QuerySession:
             if self._process is None or self._process.poll() is not None:
                 self._start()
             self._tell(msgspec.json.encode(statement))
-            said = self._next(self.limits.prepare_seconds, "its tables were not made in {seconds:g} s")
-            if said.prepared:
-                said = self._next(self.limits.seconds, None)
-            if said.reason is not None:
-                raise QueryError(said.reason)
-            if said.answer is None:
+            reply = self._next(self.limits.prepare_seconds, "its tables were not made in {seconds:g} s")
+            if reply.prepared:
+                reply = self._next(self.limits.seconds, None)
+            if reply.reason is not None:
+                raise QueryError(reply.reason)
+            if reply.answer is None:
                 self._end()
                 raise query_error("sql_failed", "the process of the query answered nothing")
-            return said.answer
+            return reply.answer
 
     def close(self) -> None:
         """End the process; another `ask` starts it again."""
