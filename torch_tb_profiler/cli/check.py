@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
+from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError
 from torch_tb_profiler.cli.options import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown", "junit", "github")
 
 _STDOUT = "-"
-#: what may be a sign that is not seen
+#: what may be an invisible character
 _UNSEEN = re.compile(r"[^ -~\n]")
 _ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 class _Output(argparse.Action):
-    """Pairs of --format and -o, in the order in which they were given."""
+    """Pairs --format with -o, in the order given."""
 
     def __call__(
         self,
@@ -43,7 +43,7 @@ class _Output(argparse.Action):
         namespace.outputs = pairs
 
 
-class Check:
+class CheckCommand:
     """Fail when new recordings are slower than a baseline: for continuous integration.
 
     The exit code is 0 if no rule failed, 1 if a --fail-on rule failed with certainty, 2 for wrong usage, and 3 if the
@@ -114,10 +114,10 @@ class Check:
 
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.analysis.change.gate import check
-        from torch_tb_profiler.cli.work.gate.settings import FILES, rules_of, settings_of
-        from torch_tb_profiler.cli.work.one_trace import step_choice
+        from torch_tb_profiler.cli.work.check_settings import FILES, rules_of, settings_of
         from torch_tb_profiler.cli.work.outputs import put
         from torch_tb_profiler.cli.work.targets import refuse_same, target_of
+        from torch_tb_profiler.cli.work.traces import step_choice
         from torch_tb_profiler.workspace import logs
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
         from torch_tb_profiler.workspace.recordings import (
@@ -134,7 +134,7 @@ class Check:
         saved = None if arguments.save is None else target_of(arguments, arguments.save, also_read=FILES)
         outputs = _outputs(arguments)
         written = [target.path for _, target in outputs if target is not None]
-        refuse_same([*written, *(each for each in (arguments.save, arguments.history) if each is not None)])
+        refuse_same([*written, *(path for path in (arguments.save, arguments.history) if path is not None)])
         keeps = arguments.save is not None or arguments.history is not None
         only_saves = keeps and not arguments.base
         if not arguments.base and not only_saves and len(arguments.paths) < 2:
@@ -158,45 +158,41 @@ class Check:
             put(saved_text(new.recordings), saved)
         if only_saves:
             return 0
-        rules = rules_of(settings, sorted({each.run for each in new.recordings}))
+        rules = rules_of(settings, sorted({path.run for path in new.recordings}))
         damaged = base.damaged, new.damaged
-        found = check(base.recordings, new.recordings, rules, settings.across_devices, settings.strict, damaged)
+        result = check(base.recordings, new.recordings, rules, settings.across_devices, settings.strict, damaged)
         for form, target in outputs:
-            put(_text(found, form), target)
-        return found.exit_code
+            put(_text(result, form), target)
+        return result.exit_code
 
 
 def _outputs(arguments: argparse.Namespace) -> list[tuple[str, Target | None]]:
-    """Formats and files; None is stdout. The default is text to stdout. Raises UserError."""
-    from torch_tb_profiler.cli.work.gate.settings import FILES
+    """Pair formats with files; None is stdout. The default is text to stdout. Raises UserError."""
+    from torch_tb_profiler.cli.work.check_settings import FILES
     from torch_tb_profiler.cli.work.targets import target_of
 
-    found: list[tuple[str, Target | None]] = []
+    outputs: list[tuple[str, Target | None]] = []
     for form, file in arguments.outputs or [("text", None)]:
         if file in (None, _STDOUT):
-            found.append((form or "text", None))
+            outputs.append((form or "text", None))
             continue
         target = target_of(arguments, file, also_read=FILES)
-        found.append((form or _ENDINGS.get(target.path.suffix.lower(), "text"), target))
-    return found
+        outputs.append((form or _ENDINGS.get(target.path.suffix.lower(), "text"), target))
+    return outputs
 
 
 def _text(found: CheckAnswer, form: str) -> str:
     """Return the result in one of `FORMATS`."""
-    from torch_tb_profiler.cli.work.gate.github import as_github
-    from torch_tb_profiler.cli.work.gate.junit import as_junit
-    from torch_tb_profiler.cli.work.gate.markdown import as_markdown
-    from torch_tb_profiler.cli.work.gate.text import as_text
+    from torch_tb_profiler.cli.work.check_formats import as_github, as_junit, as_markdown, as_text
 
     made = {"text": as_text, "json": _as_json, "markdown": as_markdown, "junit": as_junit, "github": as_github}
     return made[form](found)
 
 
 def _as_json(found: CheckAnswer) -> str:
-    """Keys in order, no clock, no paths: equal input is equal bytes.
+    """Return JSON with sorted keys, no clock and no paths, so that equal input gives equal bytes.
 
-    What could steer whatever shows it is written as JSON allows: signs that are not seen, and `##[`, which commands
-    some CI systems wherever it stands.
+    What could steer whatever shows it is escaped: invisible characters, and `##[`, a command to some CI systems.
     """
     import msgspec
 

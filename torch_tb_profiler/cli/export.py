@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.options import declare_trace
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from torch_tb_profiler.analysis.question import Subject
     from torch_tb_profiler.analysis.stacks.stack_table import StackTable
     from torch_tb_profiler.arrays.types import Bool
-    from torch_tb_profiler.cli.work.one_trace import Chosen
     from torch_tb_profiler.cli.work.targets import Target
+    from torch_tb_profiler.cli.work.traces import Chosen
     from torch_tb_profiler.model import Model
-    from torch_tb_profiler.trace.window import Window
+    from torch_tb_profiler.trace.excerpts import WindowText
 
 _NS_PER_MS = 1_000_000
 #: later than any trace ends, ns
@@ -43,7 +43,7 @@ _PLAIN_TABLE = {
 Format = Literal["trace", "speedscope", "folded", "table"]
 
 
-class Export:
+class ExportCommand:
     """Write a part of a trace, call stacks for other programs, or a table to a file.
 
     The extension of the file selects the contents: .pt.trace.json.gz (or .json) is a trace with only some steps or
@@ -78,9 +78,9 @@ class Export:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work.one_trace import chosen
         from torch_tb_profiler.cli.work.outputs import put
         from torch_tb_profiler.cli.work.targets import target_of
+        from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import logs
 
         logs.configure()
@@ -148,41 +148,41 @@ def _trace_target(found: Chosen, arguments: argparse.Namespace, path: str | Path
     return target_of(arguments, path, is_trace=True, also_read=[each.entry.url for each in found.run.traces])
 
 
-def _write_traces(found: Chosen, arguments: argparse.Namespace, folder: Path) -> None:
+def _write_traces(traces: Chosen, arguments: argparse.Namespace, folder: Path) -> None:
     """Each under its own name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make {folder}: {error.strerror or error}") from None
-    names = [_PACKED_ENDING.sub("", file.entry.path.rpartition("/")[2]) for file in found.files]
-    targets = [_trace_target(found, arguments, folder / f"{name}.pt.trace.json.gz") for name in names]
+    names = [_PACKED_ENDING.sub("", file.entry.path.rpartition("/")[2]) for file in traces.files]
+    targets = [_trace_target(traces, arguments, folder / f"{name}.pt.trace.json.gz") for name in names]
     for at, target in enumerate(targets):
-        _write_trace(found, at, arguments, target)
+        _write_trace(traces, at, arguments, target)
 
 
-def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, target: Target) -> None:
+def _write_trace(traces: Chosen, number: int, arguments: argparse.Namespace, target: Target) -> None:
     from msgspec.structs import replace
 
     from torch_tb_profiler import __version__
-    from torch_tb_profiler.cli.saying import safe
+    from torch_tb_profiler.cli.messages import safe
     from torch_tb_profiler.cli.work.outputs import replaced
     from torch_tb_profiler.discovery.content import EXPORTER
     from torch_tb_profiler.storage import StorageError, storage_for
     from torch_tb_profiler.trace import Limits, TraceError
-    from torch_tb_profiler.trace.window import between, picked, window
+    from torch_tb_profiler.trace.excerpts import between, picked, window_text
     from torch_tb_profiler.workspace import compressed
 
-    start, end = _times(arguments, found)
+    start, end = _times(arguments, traces)
 
-    def cut(subject: Subject) -> Window:
-        if found.steps is not None:
+    def cut(subject: Subject) -> WindowText:
+        if traces.steps is not None:
             return picked(subject.model.trace, _of_steps(subject.model))
-        return window(subject.model.trace, start, end)
+        return window_text(subject.model.trace, start, end)
 
-    wanted = found.ask(cut, at)
+    wanted = traces.ask(cut, number)
     key, program = EXPORTER
     header = {key: f"{program} {__version__}"} | {name: each for name, each in wanted.header.items() if name != key}
-    file, path = found.files[at], target.path
+    file, path = traces.files[number], target.path
     try:
         with replaced(target) as part, storage_for(file.entry.url).open(file.entry) as stream:
             text = between(stream, replace(wanted, header=header), Limits())
@@ -209,7 +209,7 @@ def _times(arguments: argparse.Namespace, found: Chosen) -> tuple[int, int]:
 
 
 def _of_steps(model: Model) -> Bool:
-    """What belongs to the chosen steps, and the ends of arrows that begin there."""
+    """Select what belongs to the chosen steps, and the ends of arrows that begin there."""
     import numpy as np
 
     from torch_tb_profiler.arrays.distinct import among
@@ -226,9 +226,9 @@ def _of_steps(model: Model) -> Bool:
 # call stacks ------------------------------------------------------------------------------------------------
 
 
-def _stacks(found: Chosen, arguments: argparse.Namespace, form: Format) -> str:
+def _stacks(tables: Chosen, arguments: argparse.Namespace, form: Format) -> str:
     from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
-    from torch_tb_profiler.cli.work.stack_files import as_folded, as_speedscope
+    from torch_tb_profiler.cli.work.outputs import as_folded, as_speedscope
 
     def made(subject: Subject) -> list[StackTable]:
         there = stack_weights(subject.model)
@@ -238,7 +238,7 @@ def _stacks(found: Chosen, arguments: argparse.Namespace, form: Format) -> str:
         every = (stacks(subject.model, weight, smallest_share=0) for weight in weights)
         return [each for each in every if each is not None]
 
-    file, made_of = found.files[0], found.ask(made)
+    file, made_of = tables.files[0], tables.ask(made)
     if form != "speedscope":
         return as_folded(made_of[0])
-    return as_speedscope(made_of, f"{found.run.name} · {file.worker} · span {file.span}")
+    return as_speedscope(made_of, f"{tables.run.name} · {file.worker} · span {file.span}")

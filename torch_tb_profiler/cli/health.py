@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UNSOUND
+from torch_tb_profiler.cli.messages import UNSOUND, safe
 from torch_tb_profiler.cli.options import declare_trace
-from torch_tb_profiler.cli.saying import safe
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.health.question import HealthAnswer
@@ -19,7 +18,7 @@ _ORDER = ("error", "warning", "info")
 _WORDS = (("error", "error", "errors"), ("warning", "warning", "warnings"), ("info", "note", "notes"))
 
 
-class Health:
+class HealthCommand:
     """List what is wrong with a trace, and the code that records what is missing.
 
     Examines every trace of a run, or those that --worker and --span choose. The exit code is 3 if there are errors.
@@ -34,7 +33,7 @@ class Health:
 
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.cli.work.one_trace import chosen
+        from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import logs
 
         logs.configure()
@@ -48,7 +47,7 @@ class Health:
 
 
 def health_of(subject: Subject) -> HealthAnswer:
-    """The answer of /api/health."""
+    """Return the answer of /api/health."""
     from torch_tb_profiler.analysis.health.question import HEALTH
     from torch_tb_profiler.analysis.question import NoParameters
 
@@ -62,7 +61,7 @@ def has_errors(notes: Sequence[Note]) -> bool:
 
 
 def as_text(answer: HealthAnswer) -> str:
-    """The notes as text, errors first, each with its remedy."""
+    """Return the notes as text, errors first, each with its remedy."""
     meta = answer.meta
     lines = [f"{meta.run} · {meta.worker} · span {meta.span}: {counted(answer.notes)}"]
     for note in sorted(answer.notes, key=lambda each: _ORDER.index(each.severity)):
@@ -71,14 +70,14 @@ def as_text(answer: HealthAnswer) -> str:
 
 
 def note_lines(note: Note) -> list[str]:
-    """The lines of a note, with the code that helps."""
+    """Return the lines of a note, with the code that helps."""
     times = f" ({note.count:,} times)" if note.count > 1 else ""
     lines = [f"  {note.severity:<8} {note.text}{times}"]
     return [*lines, f"           → {note.remedy}"] if note.remedy else lines
 
 
 def counted(notes: Sequence[Note]) -> str:
-    """The number of notes of each severity.
+    """Return the number of notes of each severity.
 
     >>> counted([])
     'nothing to say'

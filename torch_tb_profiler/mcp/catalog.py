@@ -17,7 +17,7 @@ from torch_tb_profiler.workspace.local_workspace import LocalWorkspace, find_tra
 _LONGEST_ID = 120
 
 
-class Listing(msgspec.Struct, frozen=True):
+class CatalogListing(msgspec.Struct, frozen=True):
     """What one look at the root found, in its order; ids are what agents are told.
 
     traces   by id, `run~worker~span`
@@ -30,11 +30,11 @@ class Listing(msgspec.Struct, frozen=True):
     outside: int
 
 
-class Catalog:
+class TraceCatalog:
     """Finds traces and runs by the ids that tools are given. Thread-safe: a new listing replaces the old one."""
 
     def __init__(self, root: str, cache_dir: str | Path | None = None) -> None:
-        """Raises ProfileError: the root cannot be listed."""
+        """List the root. Raises ProfileError: it cannot be listed."""
         self._root = root
         with profile_errors():
             self._workspace = LocalWorkspace(cache_dir)
@@ -44,7 +44,7 @@ class Catalog:
         """As `LocalWorkspace.abandon`."""
         self._workspace.abandon()
 
-    def look(self) -> Listing:
+    def look(self) -> CatalogListing:
         """List the root again: there may be new traces. Raises ProfileError."""
         with profile_errors():
             found = find_traces(self._root)
@@ -61,18 +61,18 @@ class Catalog:
             runs[_free(run.name, runs)] = run
             for trace in inside:
                 traces[_free(f"{trace.run}~{trace.worker}~{trace.span}", traces)] = trace
-        self.listing = Listing(traces, runs, outside)
+        self.listing = CatalogListing(traces, runs, outside)
         return self.listing
 
     def trace(self, wanted: str) -> TraceProfile:
-        """The trace of an id. Raises ProfileError."""
+        """Return the trace of an id. Raises ProfileError."""
         found = self.listing.traces.get(wanted) or self.look().traces.get(wanted)
         if found is None:
             raise ProfileError("there is no trace of this id; the tool traces lists them")
         return found
 
     def run(self, wanted: str) -> Run:
-        """The run of an id, or of the id of one of its traces. Raises ProfileError."""
+        """Return the run of an id, or of the id of one of its traces. Raises ProfileError."""
         for listing in (self.listing, self.look()):
             if wanted in listing.runs:
                 return listing.runs[wanted]
@@ -82,11 +82,11 @@ class Catalog:
         raise ProfileError("there is no run of this id; the tool traces lists them")
 
     def id_of(self, trace: TraceProfile) -> str:
-        """The id of a trace for agents."""
+        """Return the id of a trace for agents."""
         return next(name for name, each in self.listing.traces.items() if each.file == trace.file)
 
     def id_of_run(self, trace: TraceProfile) -> str:
-        """The id of the run of a trace for agents."""
+        """Return the id of the run of a trace for agents."""
         return next(
             name for name, run in self.listing.runs.items() if any(each.file == trace.file for each in run.traces)
         )
@@ -100,7 +100,7 @@ class Catalog:
 
 
 def _free(name: str, taken: dict[str, TraceProfile] | dict[str, Run]) -> str:
-    """The name without what could steer who reads it, and unlike all before it."""
+    """Make a name harmless to whoever reads it, and different from all before it."""
     safe = harmless(name, _LONGEST_ID - 8)
     number, found = 1, safe
     while found in taken:

@@ -14,8 +14,8 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.trace import Category, Note, Phase, Trace, note
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace import Category, EventPhase, Note, Trace, note
+from torch_tb_profiler.trace.schema import TraceTable, column
 
 #: starts and durations are rounded apart, so a range may seem to begin this long before the one before it has ended, ns
 ROUNDING_NS = 1
@@ -25,7 +25,7 @@ Tree = TypeVar("Tree", bound="NestedRanges")
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
 
 
-class NestedRanges(Table):
+class NestedRanges(TraceTable):
     """Ranges that are nested by time, in preorder: by thread, by start, the enclosing one first.
 
     Positions are indexes into these columns. A parent stands before its children, so a roll-up goes from the last
@@ -140,8 +140,8 @@ def forward_backward(trace: Trace, tree: CallTree, nesting: Nesting) -> ForwardB
     """Pair the ends of each arrow (same id) with the operators they touch; half arrows are left out."""
     events, flows = trace.events, trace.flows
     arrows = events.category[flows.row] == Category.FLOW_FORWARD_BACKWARD
-    begins = arrows & (events.phase[flows.row] == Phase.FLOW_START)
-    ends = arrows & (events.phase[flows.row] == Phase.FLOW_END)
+    begins = arrows & (events.phase[flows.row] == EventPhase.FLOW_START)
+    ends = arrows & (events.phase[flows.row] == EventPhase.FLOW_END)
     _, at_begin, at_end = np.intersect1d(flows.id[begins], flows.id[ends], return_indices=True)
     forward_row = flows.row[begins][at_begin]
     backward_row = flows.row[ends][at_end]

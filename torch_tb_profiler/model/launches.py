@@ -18,10 +18,10 @@ from torch_tb_profiler.model.communication_names import is_communication_work
 from torch_tb_profiler.model.launch_of_work import LaunchEvidence, LaunchOfWork
 from torch_tb_profiler.model.processes import Processes
 from torch_tb_profiler.trace import Note, Trace, note
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
+from torch_tb_profiler.trace.schema import DEVICE_WORK, TraceTable, column
 
 
-class LaunchLinks(Table):
+class LaunchLinks(TraceTable):
     """Parallel to `Trace.launches`."""
 
     table_name: ClassVar[str] = "launch_links"
@@ -32,7 +32,7 @@ class LaunchLinks(Table):
     )
 
 
-class DeviceLinks(Table):
+class DeviceLinks(TraceTable):
     """Parallel to `Trace.device_work`."""
 
     table_name: ClassVar[str] = "device_links"

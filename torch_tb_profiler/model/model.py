@@ -22,7 +22,7 @@ from torch_tb_profiler.model.selection import Selection, StepRange, events_of_st
 from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
 from torch_tb_profiler.model.structure import Memo, Structure, part
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
+from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, MemoryEvents
 
 #: waiting for the next batch, as torch.utils.data marks it
 DATALOADER_NAME = lazy_pattern(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
@@ -150,7 +150,7 @@ class Model:
         return work if selection is None or selection.work.is_all else work.take(selection.work.kept)
 
     @part
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryEvents:
         """Allocations and releases."""
         memory = self.trace.memory
         return memory if self.selected is None else memory.take(self.selected[memory.row])

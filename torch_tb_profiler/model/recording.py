@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.communication_names import where_named
 from torch_tb_profiler.model.event_names import STARTS_WORK, SYNCHRONIZE, WHOLE_DEVICE
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 #: where something is looked for: names of processes, names of events, keys before and after the events
@@ -61,7 +61,7 @@ def foreign_program(trace: Trace) -> str | None:
     """Name the program, `OTHER` for an unknown one; None for a trace with anything of torch in it."""
     events, strings = trace.events, trace.strings
     processes = {track.process_name for track in trace.tracks if track.process_name}
-    if not (events.phase != Phase.METADATA).any() or _KEYS & trace.header.raw.keys() or is_of_ascend(trace):
+    if not (events.phase != EventPhase.METADATA).any() or _KEYS & trace.header.raw.keys() or is_of_ascend(trace):
         return None
     named = any(map(_LEGACY_PROCESS.match, (*processes, *(str(track.pid) for track in trace.tracks))))
     if named or strings.where(_LEGACY_EVENT.match, events.name).any():

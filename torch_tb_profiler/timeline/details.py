@@ -15,9 +15,10 @@ from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
-from torch_tb_profiler.timeline.chain import ChainLink, chain_of
 from torch_tb_profiler.timeline.enclosing import (
+    ChainLink,
     SliceReference,
+    chain_of,
     enclosing,
     launch_of,
     launched_by,
@@ -29,7 +30,7 @@ from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, Column, DeviceWork
+from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, DeviceWork, TraceColumn
 
 MOST_LAUNCHED = 100
 MOST_FLOWS = 200
@@ -216,7 +217,7 @@ def _is_on_host(timeline: Timeline, row: int) -> bool:
 
 
 def _around(timeline: Timeline, row: int) -> list[int]:
-    """What encloses a slice, and the slice itself."""
+    """Return the rows of what encloses a slice, and of the slice itself."""
     events = timeline.trace.events
     return enclosing(timeline, int(events.track[row]), int(events.start[row]), int(events.end[row]))
 
@@ -259,8 +260,8 @@ def _modules(trace: Trace, rows: list[int]) -> tuple[str, ...]:
 
 
 def arguments(trace: Trace, row: int) -> dict[str, Any]:
-    """What the columns hold of an event's `args`, by the names that files use."""
-    found: dict[str, Any] = {}
+    """Return what the columns hold of an event's `args`, by the names that files use."""
+    values: dict[str, Any] = {}
     for kind in _TABLES:
         table = trace.table(kind)
         rows: Int32 = getattr(table, "row")  # noqa: B009 - every one of these tables has it
@@ -270,8 +271,8 @@ def arguments(trace: Trace, row: int) -> dict[str, Any]:
         for column in kind.schema():
             value = _argument(trace, getattr(table, column.name)[place], column) if column.source else None
             if value is not None:
-                found[column.source[0]] = value
-    return found
+                values[column.source[0]] = value
+    return values
 
 
 def computed(trace: Trace, row: int) -> dict[str, float]:
@@ -291,7 +292,7 @@ def computed(trace: Trace, row: int) -> dict[str, float]:
     }
 
 
-def _argument(trace: Trace, value: np.generic, column: Column) -> Any:
+def _argument(trace: Trace, value: np.generic, column: TraceColumn) -> Any:
     """As Python and JSON have it; None for what is missing. Where 0 stands for missing it is shown."""
     if column.is_string:
         text = trace.strings[int(value)]
@@ -345,7 +346,7 @@ def _histogram(duration: Int64) -> DurationHistogram | None:
 
 
 def neighbour(timeline: Timeline, row: int, forwards: bool) -> SliceReference | None:
-    """The slice of the same name that begins next, or before; of equal starts rows count."""
+    """Return the slice of the same name that begins next, or before; of equal starts rows count."""
     events = timeline.trace.events
     rows = timeline.rows_named(int(events.name[row]))
     rows = rows[np.lexsort((rows, events.start[rows]))]

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.derived import NO_EDGE, Derived
-from torch_tb_profiler.timeline.drawn import drawn_categories
+from torch_tb_profiler.timeline.labels import drawn_categories
 from torch_tb_profiler.timeline.links import operators_of
-from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length, width_of
+from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, PyramidItems, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 
@@ -41,19 +41,19 @@ def tick_of(level: int) -> int:
 
 
 def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64, operators: bool = False) -> bytes:
-    """What touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
+    """Return what touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
     items = timeline.tile(level, tile, lanes)
     return _tile(timeline, level, tile, lanes, items, operators, None)
 
 
 def slack_bytes(timeline: Timeline, slack: Float32, level: int, tile: int, lanes: Int64, operators: bool) -> bytes:
-    """The same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: not known."""
+    """Return the same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: not known."""
     items, least = timeline.items.tile_with_least(level, tile, lanes, slack)
     return _tile(timeline, level, tile, lanes, items, operators, least)
 
 
 def _tile(
-    timeline: Timeline, level: int, tile: int, lanes: Int64, items: Items, operators: bool, slack: Float32 | None
+    timeline: Timeline, level: int, tile: int, lanes: Int64, items: PyramidItems, operators: bool, slack: Float32 | None
 ) -> bytes:
     if slack is None:
         kind = TILE_OF_OPERATORS if operators else TILE
@@ -69,7 +69,7 @@ def _tile(
 
 
 def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -> bytes:
-    """What of the lanes that are computed touches a tile. The row and its name are those of the event it belongs to."""
+    """Return what touches a tile in computed lanes. Row and name are those of the event that an item belongs to."""
     lanes = np.arange(len(derived.about.lanes))
     items = derived.levels.tile(level, tile, lanes)
     piece = derived.shown(items)
@@ -89,7 +89,7 @@ def _items(
     level: int,
     tile: int,
     lanes: Int64,
-    items: Items,
+    items: PyramidItems,
     row: npt.NDArray[Any],
     name: npt.NDArray[Any],
     more: Sequence[Column],
@@ -119,23 +119,23 @@ def _operators(timeline: Timeline, rows: Int32) -> Int64:
     return np.where((code > 0) & (number >= 0), number, NONE)
 
 
-def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: Items) -> bytes:
+def slices_bytes(timeline: Timeline, start: int, end: int, total: int, slices: PyramidItems) -> bytes:
     """Slices as they are; `total` is how many there are, `found` may be fewer."""
     events = timeline.trace.events
-    rows = found.longest
+    rows = slices.longest
     columns = (
-        (found.start, "<f8"),
-        (found.end - found.start, "<f8"),
+        (slices.start, "<f8"),
+        (slices.end - slices.start, "<f8"),
         (rows, "<u4"),
         (timeline.names.number[events.name[rows]], "<u4"),
-        (found.lane, "<u4"),
+        (slices.lane, "<u4"),
         (drawn_categories(timeline, rows), "u1"),
     )
-    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
+    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(slices)) + _joined(columns)
 
 
 def counters_bytes(timeline: Timeline, level: int, tile: int, counters: Sequence[Counter]) -> bytes:
-    """The bins of a tile, counter by counter."""
+    """Return the bins of a tile, counter by counter."""
     length = tile_length(level)
     head = _COUNTERS_HEAD.pack(
         MAGIC, COUNTERS, level, tile, tile * length, length / BUCKETS_OF_TILE, len(counters), BUCKETS_OF_TILE
@@ -149,7 +149,7 @@ def _ticks(values: Int64, tick: int) -> Int64:
     return ticks
 
 
-def _fill(items: Items) -> npt.NDArray[np.uint8]:
+def _fill(items: PyramidItems) -> npt.NDArray[np.uint8]:
     """Part of each item in which slices ran: 255 is all, 0 only what has no length or never ran."""
     length = np.maximum(items.end - items.start, 1)
     ran = 255 * (length - items.idle) / length

@@ -23,26 +23,28 @@ import numpy.typing as npt
 
 from torch_tb_profiler.codec import from_msgpack
 from torch_tb_profiler.trace.column_blocks import (
+    CHECK,
+    FIRST_BLOCK,
+    HEAD,
     INFLATE_ERRORS,
     Block,
-    crc,
-    deflate,
+    Index,
     inflate,
-    pack,
-    unpack,
+    least_size,
+    most_text,
+    pack_values,
+    unpack_values,
 )
-from torch_tb_profiler.trace.column_index import CHECK, FIRST_BLOCK, HEAD, Index, least_size, most_text
-from torch_tb_profiler.trace.open_files import OPEN_FILES, is_scarce
-from torch_tb_profiler.trace.schema import TRACE_TABLES, Column, Events, Table
-from torch_tb_profiler.trace.store import Header, Strings, Trace
-from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
-from torch_tb_profiler.trace.unfinished import PART, writer_mark
+from torch_tb_profiler.trace.files import OPEN_FILES, PART, is_scarce, writer_mark
+from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, TraceColumn, TraceTable
+from torch_tb_profiler.trace.store import Header, StringTable, Trace, TraceInfo, from_first_event
+from torch_tb_profiler.trace.unpack import crc, deflate
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
 FORMAT_VERSION = 7
 MAGIC = b"TTBPCOL\n"
 
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", bound=TraceTable)
 
 
 class ColumnFileError(Exception):
@@ -65,7 +67,7 @@ class _Blocks:
         self.tables: dict[str, dict[str, list[Block]]] = {}
 
     def add(self, table: str, column: str, values: npt.NDArray[Any], follows: bool) -> None:
-        packed, width, first = pack(values, follows)
+        packed, width, first = pack_values(values, follows)
         block = Block(len(values), self._out.tell(), len(packed), width, first, crc(packed))
         self.tables.setdefault(table, {}).setdefault(column, []).append(block)
         self._out.write(packed)
@@ -122,7 +124,7 @@ class Writer:
         finally:
             self._temporary.unlink(missing_ok=True)
 
-    def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
+    def add(self, kind: type[TraceTable], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
         follows = {c.name: c.follows for c in kind.schema()}
         for name, values in kind.from_columns(columns).columns().items():
@@ -139,7 +141,7 @@ class Writer:
 
 
 def open_trace(path: Path) -> Trace:
-    """The trace of a column file; each column is read when first used. Raises ColumnFileError, then, too."""
+    """Return the trace of a column file; each column is read when first used. Raises ColumnFileError, then, too."""
     reader = _Reader(_File(path))
     for kind in TRACE_TABLES:
         reader.check_columns(kind)
@@ -148,7 +150,7 @@ def open_trace(path: Path) -> Trace:
     reader.codes = len(strings)
     return Trace(
         Header(index.header),
-        Strings(strings),
+        StringTable(strings),
         index.tracks,
         index.origin_ns,
         index.notes,
@@ -172,7 +174,7 @@ class Tables:
 
 
 def open_tables(path: Path) -> Tables:
-    """Raises ColumnFileError."""
+    """Open the tables of a column file. Raises ColumnFileError."""
     return Tables(_Reader(_File(path)))
 
 
@@ -201,7 +203,7 @@ def encode_tables(tables: NamedTables) -> bytes:
 
 
 def decode_tables(content: bytes) -> NamedTables:
-    """What `encode_tables` was given. Raises ColumnFileError."""
+    """Decode what `encode_tables` made. Raises ColumnFileError."""
     stored = StoredTables(content)
     return NamedTables(stored.header, stored.strings(), {name: stored.table(name) for name in stored.names()})
 
@@ -275,7 +277,7 @@ class _File:
             raise self._why(error) from error
 
     def _why(self, error: OSError) -> Exception:
-        """What the system lacks is no damage."""
+        """Let a lack of system resources pass: it is no damage."""
         return error if is_scarce(error) else ColumnFileError(str(error), self.path)
 
 
@@ -316,7 +318,7 @@ class _Reader:
         return found
 
     def check_blocks(self) -> None:
-        """Raises ColumnFileError when a block is not as it was written."""
+        """Read a block. Raises ColumnFileError when it is not as it was written."""
         self._stored(*self.index.strings)
         for columns in self.index.tables.values():
             for block in (each for blocks in columns.values() for each in blocks):
@@ -336,20 +338,20 @@ class _Reader:
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
 
-    def check_columns(self, kind: type[Table]) -> None:
-        """Raises ColumnFileError when the columns of a table are not those of the schema."""
+    def check_columns(self, kind: type[TraceTable]) -> None:
+        """Check that a table has the columns of the schema. Raises ColumnFileError."""
         if self.index.tables.get(kind.table_name, {}).keys() not in (set(), set(kind.column_names())):
             raise self._unusable(f"has other columns of {kind.table_name}")
 
-    def table(self, kind: type[Table]) -> Table:
+    def table(self, kind: type[TraceTable]) -> TraceTable:
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
         self.check_columns(kind)
         return kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
 
-    def table_by_column(self, kind: type[Table]) -> Table:
-        """A table of a trace, whose columns were checked."""
+    def table_by_column(self, kind: type[TraceTable]) -> TraceTable:
+        """Return a table of a trace, whose columns were checked."""
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
@@ -366,8 +368,8 @@ class _Reader:
         table = kind.of_fields_read_by(frozenset(declared), read)
         return table
 
-    def _check_values(self, column: Column, values: npt.NDArray[Any]) -> None:
-        """Raises ColumnFileError: what a column of a trace points to is not there, or its times do not fit."""
+    def _check_values(self, column: TraceColumn, values: npt.NDArray[Any]) -> None:
+        """Check that what a column points to exists, and that times fit. Raises ColumnFileError."""
         least, end = self.index.range_of(column, self.codes)
         if end is not None and len(values) and not (least <= values.min() and values.max() < end):
             raise self._unusable(f"has impossible values of {column.name}")
@@ -378,7 +380,7 @@ class _Reader:
         for block in blocks:
             data = self.inflated(block.offset, block.length, block.check, block.unpacked) if block.width else b""
             try:
-                unpack(data, block, follows, values[done : done + block.count])
+                unpack_values(data, block, follows, values[done : done + block.count])
             except ValueError as error:
                 raise self._unusable(error) from None
             done += block.count

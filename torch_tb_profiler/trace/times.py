@@ -14,14 +14,14 @@ from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.trace.column_buffers import integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.notes import Note, note
-from torch_tb_profiler.trace.schema import Category, Phase
+from torch_tb_profiler.trace.schema import Category, EventPhase
 
 #: ns; starts are below, on either side of the epoch, and durations are shorter: so sums of a start and a duration, and
 #: differences of starts, fit 64 bits, and the page, which has doubles, knows a duration to the nanosecond
 _LATEST, _EARLIEST, _LONGEST = 2**62, -(2**61), 2**53
 
 
-class Times:
+class EventTimes:
     """Gathers the times of events.
 
     origin_us: the whole microsecond that starts are relative to, that of the first event with a time; None before it
@@ -67,23 +67,23 @@ class Times:
         self._durations.append(durations)
 
     def take(self, phase: UInt8, category: UInt8) -> tuple[Int64, Int64]:
-        """Starts (ns from `origin_us`) and durations (ns) of all that was added since this was last called.
+        """Return starts (ns from `origin_us`) and durations (ns) of all that was added since the last call.
 
         A start that is missing, or further from the epoch than any clock, is 0; a duration that is missing, negative or
         longer than a hundred days is 0; the duration of what is not COMPLETE is -1.
         """
-        start, missing = self._take_starts(phase != Phase.METADATA)
+        start, missing = self._take_starts(phase != EventPhase.METADATA)
         us = unpack_floats(self._durations)
         self._durations.clear()
         known = np.abs(us) < _LONGEST / 1000
         duration = integers(np.where(known, us, np.nan) * 1000.0)
-        complete = phase == Phase.COMPLETE
+        complete = phase == EventPhase.COMPLETE
         self._without_start += int(np.count_nonzero(missing & complete))
         self._without_duration += int(np.count_nonzero(complete & ~known))
         self._negative += int(np.count_nonzero(complete & known & (us < 0)))
         duration[complete & (duration < 0)] = 0
         duration[~complete] = -1
-        shown = complete | (phase == Phase.BEGIN) | np.isin(category, (Category.MEMORY, Category.OUT_OF_MEMORY))
+        shown = complete | (phase == EventPhase.BEGIN) | np.isin(category, (Category.MEMORY, Category.OUT_OF_MEMORY))
         if shown.any():
             first = int(start[shown].min())
             self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
@@ -113,7 +113,7 @@ class Times:
         return np.where(missing, 0, start), missing
 
     def notes(self) -> Iterator[Note]:
-        """What was missing or impossible in the times of all events so far."""
+        """Return notes on what was missing or impossible in the times of all events so far."""
         touches = ("overview", "operators", "kernels")
         if self._without_start:
             yield note("missing_time", "error", self._without_start, touches)
@@ -135,7 +135,7 @@ def exact_ns(texts: Sequence[msgspec.Raw]) -> tuple[Int64, Bool]:
 
 
 def _equally_long_ns(codes: npt.NDArray[np.uint8], count: int) -> Int64 | None:
-    """The same for texts of the same length with three decimals, each followed by a newline; else None."""
+    """Return the same for texts of the same length with three decimals, each followed by a newline; else None."""
     width, rest = divmod(len(codes), count)
     whole = width - 5  # digits before the point
     if rest or not 0 < whole <= 15:

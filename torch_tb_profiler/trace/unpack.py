@@ -11,16 +11,16 @@ import zstandard
 
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace.column_blocks import crc
 from torch_tb_profiler.words.reasons import because
 
+deflate: ModuleType
 _isal: ModuleType | None
 try:
-    from isal import igzip_lib
+    from isal import igzip_lib, isal_zlib
 
-    _isal = igzip_lib
+    deflate, _isal = isal_zlib, igzip_lib
 except ImportError:  # no wheel for this platform
-    _isal = None
+    deflate, _isal = zlib, None
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -29,6 +29,11 @@ READ_BYTES = 64 * 1024
 
 #: skippable frames, which `pzstd` and archives with an index put before others (RFC 8878, 3.1.2)
 _SKIPPABLE = frozenset(number.to_bytes(4, "little") for number in range(0x184D2A50, 0x184D2A60))
+
+
+def crc(content: bytes, before: int = 0) -> int:
+    """Return the CRC-32 of bytes that follow others with the CRC-32 `before`."""
+    return int(deflate.crc32(content, before))
 
 
 def is_packed(head: bytes) -> bool:
@@ -77,7 +82,7 @@ class StoredFile:
         self.wrong_sums: list[int] = []
 
     def peek(self, count: int) -> bytes:
-        """The first bytes, without consuming them."""
+        """Return the first bytes, without consuming them."""
         while len(self._ahead) < count:
             more = self._stream.read(count - len(self._ahead))
             if not more:
@@ -105,7 +110,7 @@ class StoredFile:
 
 
 def text_of(stored: StoredFile, limits: Limits) -> Readable:
-    """The text of a stored file: gzip, Zstandard or plain, told apart by content."""
+    """Return the text of a stored file: gzip, Zstandard or plain, told apart by content."""
     magic = stored.peek(len(ZSTD_MAGIC))
     if magic.startswith(GZIP_MAGIC):
         return _Limited(_Gunzip(stored), stored, limits)
@@ -183,7 +188,7 @@ class _Input:
         self._ahead = b""
 
     def some(self) -> bytes:
-        """What comes next; empty at the end."""
+        """Return the next bytes; empty at the end."""
         data, self._ahead = self._ahead, b""
         return data or self._stored.read(READ_BYTES)
 
@@ -191,7 +196,7 @@ class _Input:
         self._ahead = data + self._ahead
 
     def exactly(self, count: int) -> bytes | None:
-        """The next bytes; None, and nothing is consumed, when the input has fewer."""
+        """Return the next bytes; None, and nothing is consumed, when the input has fewer."""
         while len(self._ahead) < count:
             more = self._stored.read(max(READ_BYTES, count - len(self._ahead)))
             if not more:

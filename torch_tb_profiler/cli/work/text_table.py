@@ -16,7 +16,7 @@ from typing import Any, Literal, TextIO
 
 from torch_tb_profiler.analysis.shown.values import MISSING, in_column, truth
 from torch_tb_profiler.analysis.table import Column
-from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.messages import safe
 
 __all__ = ["LEAST", "ColorChoice", "cells_of", "cut", "has_colors", "safe", "stdout_style", "text_table", "width_of"]
 
@@ -59,7 +59,7 @@ def text_table(
     colors: bool = False,
     indent: Sequence[int] | None = None,
 ) -> str:
-    """A header line and a line for each row. indent: of the name of each row, if rows form a tree."""
+    """Return a header line and a line for each row. indent: of the name of each row, if rows form a tree."""
     count = len(next(iter(rows.values()))) if rows else 0
     if not columns or columns[0].type == "string":
         numbers = [f"{row:,}" for row in range(1, count + 1)]

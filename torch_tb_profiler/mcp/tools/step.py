@@ -13,17 +13,16 @@ from torch_tb_profiler.analysis.answer import Row
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.trace import TraceProfile
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Ms, Told, Tool, TraceId, Wrong
-from torch_tb_profiler.mcp.places import longest_call
-from torch_tb_profiler.mcp.values import milliseconds, name_of, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, TraceId, Wrong, brief, milliseconds, name_of
+from torch_tb_profiler.mcp.tools.explain import longest_call
 
 _NAMES = 5
 #: a difference below this share of the step is not listed
 _LEAST_SHARE = 0.005
 
 
-class OneStep(Asked, frozen=True, kw_only=True):
+class OneStep(ToolParams, frozen=True, kw_only=True):
     """Which step."""
 
     trace: TraceId
@@ -31,7 +30,7 @@ class OneStep(Asked, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(description="Entries of each list.", ge=1, le=20)] = _NAMES
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class StepDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Of one cause, operator or kernel, in the step and in the median step.
 
     name       of it
@@ -44,7 +43,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     median_ms: Ms | None
 
 
-class OperatorDifference(Difference, frozen=True, kw_only=True):
+class OperatorDifference(StepDifference, frozen=True, kw_only=True):
     """The same, and where its longest call is.
 
     where  in the program; null if it is not known
@@ -55,7 +54,7 @@ class OperatorDifference(Difference, frozen=True, kw_only=True):
     row: Row | None
 
 
-class GapTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepGap(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of time of the step in which a device had nothing to do; without a device: in which nothing was computed.
 
     cause        why
@@ -72,7 +71,7 @@ class GapTold(msgspec.Struct, frozen=True, kw_only=True):
     row: Row | None
 
 
-class StepTold(Told, frozen=True, kw_only=True):
+class StepAnswer(ToolAnswer, frozen=True, kw_only=True):
     """A step beside the median step. Lists have what grew most first.
 
     step       its name
@@ -89,32 +88,32 @@ class StepTold(Told, frozen=True, kw_only=True):
     ms: Ms | None
     median: str
     median_ms: Ms | None
-    causes: Sequence[Difference]
+    causes: Sequence[StepDifference]
     operators: Sequence[OperatorDifference]
-    kernels: Sequence[Difference]
-    gaps: Sequence[GapTold]
+    kernels: Sequence[StepDifference]
+    gaps: Sequence[StepGap]
 
 
-def _step(catalog: Catalog, asked: OneStep) -> StepTold:
-    trace = catalog.trace(asked.trace)
+def _step(catalog: TraceCatalog, params: OneStep) -> StepAnswer:
+    trace = catalog.trace(params.trace)
     whole: WaterfallAnswer = trace.answer("waterfall")
-    at = _place(whole, asked.step)
+    place = _place(whole, params.step)
     middle = int(np.argsort(np.array(whole.step_ns), kind="stable")[(len(whole.step_ns) - 1) // 2])
-    here, usual = whole.steps[at], whole.steps[middle]
-    least = _LEAST_SHARE * whole.step_ns[at]
-    causes = {cause: (ns[at], ns[middle]) for cause, ns in whole.step_parts.items()}
-    operators = _both(trace, "operators", "host_self_ns", here, usual)
-    kernels = _both(trace, "kernels", "total_ns", here, usual)
-    notes = [] if at != middle else ["This is the median step itself: nothing differs."]
-    return StepTold(
-        step=name_of(here) or "",
-        ms=milliseconds(whole.step_ns[at]),
+    step, usual = whole.steps[place], whole.steps[middle]
+    least = _LEAST_SHARE * whole.step_ns[place]
+    causes = {cause: (ns[place], ns[middle]) for cause, ns in whole.step_parts.items()}
+    operators = _both(trace, "operators", "host_self_ns", step, usual)
+    kernels = _both(trace, "kernels", "total_ns", step, usual)
+    notes = [] if place != middle else ["This is the median step itself: nothing differs."]
+    return StepAnswer(
+        step=name_of(step) or "",
+        ms=milliseconds(whole.step_ns[place]),
         median=name_of(usual) or "",
         median_ms=milliseconds(whole.step_ns[middle]),
-        causes=[_difference(*each) for each in _grown(causes, least)[: asked.limit]],
-        operators=[_operator(trace, here, *each) for each in _grown(operators, least)[: asked.limit]],
-        kernels=[_difference(*each) for each in _grown(kernels, least)[: asked.limit]],
-        gaps=_gaps(trace, here, asked.limit),
+        causes=[_difference(*each) for each in _grown(causes, least)[: params.limit]],
+        operators=[_operator(trace, step, *each) for each in _grown(operators, least)[: params.limit]],
+        kernels=[_difference(*each) for each in _grown(kernels, least)[: params.limit]],
+        gaps=_gaps(trace, step, params.limit),
         notes=notes,
     )
 
@@ -127,7 +126,7 @@ def _place(whole: WaterfallAnswer, wanted: str) -> int:
 
 
 def _both(trace: TraceProfile, question: str, key: str, here: str, usual: str) -> dict[str, tuple[int, int]]:
-    """Sums by name in both steps."""
+    """Return sums by name in both steps."""
     sums = [_sums(trace.answer(question, from_step=step, to_step=step), key) for step in (here, usual)]
     return {name: (sums[0].get(name, 0), sums[1].get(name, 0)) for name in {**sums[0], **sums[1]}}
 
@@ -140,13 +139,13 @@ def _sums(table: Table[Any], key: str) -> dict[str, int]:
 
 
 def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
-    """What takes longer than in the median step, by how much."""
+    """Return what takes longer than in the median step, by how much."""
     grown = [(name, here, usual) for name, (here, usual) in found.items() if here - usual >= max(least, 1)]
     return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))
 
 
-def _difference(name: str, here: int, usual: int) -> Difference:
-    return Difference(name=name_of(name) or "", here_ms=milliseconds(here), median_ms=milliseconds(usual))
+def _difference(name: str, here: int, usual: int) -> StepDifference:
+    return StepDifference(name=name_of(name) or "", here_ms=milliseconds(here), median_ms=milliseconds(usual))
 
 
 def _operator(trace: TraceProfile, step: str, name: str, here: int, usual: int) -> OperatorDifference:
@@ -157,9 +156,9 @@ def _operator(trace: TraceProfile, step: str, name: str, here: int, usual: int) 
     return OperatorDifference(name=shown, here_ms=ms[0], median_ms=ms[1], where=name_of(where), row=row)
 
 
-def _gaps(trace: TraceProfile, step: str, limit: int) -> list[GapTold]:
+def _gaps(trace: TraceProfile, step: str, limit: int) -> list[StepGap]:
     found: WaterfallAnswer = trace.answer("waterfall", from_step=step, to_step=step, cause="idle", limit=limit)
-    return [told(GapTold, piece, row=piece.host_row) for piece in (found.pieces.largest if found.pieces else ())]
+    return [brief(StepGap, piece, row=piece.host_row) for piece in (found.pieces.largest if found.pieces else ())]
 
 
 STEP = Tool(
@@ -170,7 +169,7 @@ STEP = Tool(
         "longest gaps. Call it for a step that summary lists as slow."
     ),
     arguments=OneStep,
-    answer=StepTold,
+    answer=StepAnswer,
     compute=_step,
     budget=2_500,
     shrinks=("gaps", "kernels", "operators", "causes"),

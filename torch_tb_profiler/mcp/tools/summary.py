@@ -16,9 +16,21 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.insights.rules import RULES
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, TraceId
-from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import (
+    Ms,
+    Next,
+    Tool,
+    ToolAnswer,
+    ToolParams,
+    TraceId,
+    brief,
+    digits,
+    milliseconds,
+    name_of,
+    named,
+    sentence,
+)
 from torch_tb_profiler.trace import Note
 
 #: a step is slow when it takes this many times the median
@@ -35,13 +47,13 @@ _ONE_RANK = "one_rank_communication"
 VerdictKind = Literal["cause", "slow_steps", "cannot_tell", "nothing_found"]
 
 
-class OneTrace(Asked, frozen=True, kw_only=True):
+class OneTrace(ToolParams, frozen=True, kw_only=True):
     """Which trace."""
 
     trace: TraceId
 
 
-class KindTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepKindBrief(msgspec.Struct, frozen=True, kw_only=True):
     """Steps that run one program, where others run another one.
 
     kind       what is known of the program
@@ -60,7 +72,7 @@ class KindTold(msgspec.Struct, frozen=True, kw_only=True):
     to_step: str | None
 
 
-class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepsBrief(msgspec.Struct, frozen=True, kw_only=True):
     """The steps.
 
     rule         by which they were found
@@ -76,10 +88,10 @@ class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
     median_ms: Ms | None
     least_ms: Ms | None
     largest_ms: Ms | None
-    kinds: Sequence[KindTold]
+    kinds: Sequence[StepKindBrief]
 
 
-class PartTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepPartBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the average step; parts do not overlap.
 
     cause  why the time passed; the tool definitions says what each means
@@ -92,7 +104,7 @@ class PartTold(msgspec.Struct, frozen=True, kw_only=True):
     share: Fraction | None
 
 
-class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
+class FindingBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning.
 
     id         for the tool explain
@@ -109,7 +121,7 @@ class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
     saving_ms: Ms | None
 
 
-class FindingTold(CauseTold, frozen=True, kw_only=True):
+class TraceFindingBrief(FindingBrief, frozen=True, kw_only=True):
     """What a trace loses time to, or a warning.
 
     where  in the program; null if it is not known
@@ -133,7 +145,7 @@ class SlowStep(msgspec.Struct, frozen=True, kw_only=True):
     more_ms: Ms | None
 
 
-class HealthTold(msgspec.Struct, frozen=True, kw_only=True):
+class HealthNote(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with the recording.
 
     severity  error: something is lost or wrong; warning: numbers are probably wrong; info: good to know
@@ -163,7 +175,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     next: Next | None
 
 
-class SummaryTold(Told, frozen=True, kw_only=True):
+class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
     """A trace on one page.
 
     verdict     what it comes to
@@ -179,32 +191,32 @@ class SummaryTold(Told, frozen=True, kw_only=True):
     verdict: Verdict
     bound: str
     devices: Sequence[str]
-    steps: StepsTold
-    parts: Sequence[PartTold]
-    findings: Sequence[FindingTold]
+    steps: StepsBrief
+    parts: Sequence[StepPartBrief]
+    findings: Sequence[TraceFindingBrief]
     slow_steps: Sequence[SlowStep]
-    health: Sequence[HealthTold]
+    health: Sequence[HealthNote]
 
 
-def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
-    trace = catalog.trace(asked.trace)
+def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
+    trace = catalog.trace(params.trace)
     overview: OverviewAnswer = trace.answer("overview")
     parts: WaterfallAnswer = trace.answer("waterfall")
-    found = overview.findings
+    findings = overview.findings
     slow = slow_steps(parts)
     health = [_health(note) for note in sorted(trace.notes, key=lambda note: _SEVERITY.index(note.severity))]
     notes = []
-    if len(catalog.run(asked.trace).workers) > 1:
+    if len(catalog.run(params.trace).workers) > 1:
         notes.append("This is one rank of several: the tool ranks says who is slow, and what waiting costs.")
     if any(each.severity == "error" for each in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
-    return SummaryTold(
-        verdict=_verdict(catalog, trace, asked.trace, overview.steps.names, found, parts, slow),
+    return SummaryBrief(
+        verdict=_verdict(catalog, trace, params.trace, overview.steps.names, findings, parts, slow),
         bound=overview.bound.kind,
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
-        findings=[finding_told(each) for each in found[:_MOST_FINDINGS]],
+        findings=[finding_brief(each) for each in findings[:_MOST_FINDINGS]],
         slow_steps=slow,
         health=health,
         notes=notes,
@@ -218,7 +230,7 @@ _SEVERITY = ("error", "warning", "info")
 
 
 def _verdict(
-    catalog: Catalog,
+    catalog: TraceCatalog,
     trace: TraceProfile,
     shown: str,
     steps: Sequence[str],
@@ -228,7 +240,7 @@ def _verdict(
 ) -> Verdict:
     if not steps:
         return Verdict(kind="cannot_tell", finding=None, next=None)
-    first = next((each for each in findings if each.severity in _MATTERS and each.saving is not None), None)
+    first = next((finding for finding in findings if finding.severity in _MATTERS and finding.saving is not None), None)
     excess_ns = _excess_of_slow_steps(parts)
     if first is not None and not (first.id in _GENERAL and _mostly(excess_ns, first)):
         arguments = {"trace": shown, "what": "finding", "name": first.key}
@@ -237,12 +249,12 @@ def _verdict(
         arguments = {"trace": shown, "step": slow[0].step}
         return Verdict(kind="slow_steps", finding=None, next=Next(tool="step", arguments=arguments))
     # it costs no time, and ends the run
-    leak = next((each for each in findings if each.id == _LEAK), None)
+    leak = next((finding for finding in findings if finding.id == _LEAK), None)
     if leak is not None:
         arguments = {"trace": shown, "what": "finding", "name": leak.key}
         return Verdict(kind="cause", finding=leak.key, next=Next(tool="explain", arguments=arguments))
     # one rank alone does not show which part of its communication is waiting for others
-    waits = any(each.saving is not None and each.saving.refused_id == _ONE_RANK for each in findings)
+    waits = any(finding.saving is not None and finding.saving.refused_id == _ONE_RANK for finding in findings)
     is_one = len(catalog.run(shown).workers) > 1
     of_all = Next(tool="ranks", arguments={"run": catalog.id_of_run(trace)}) if waits and is_one else None
     return Verdict(kind="nothing_found", finding=None, next=of_all)
@@ -265,12 +277,12 @@ def _mostly(excess_ns: float, found: Finding) -> bool:
 
 
 def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
-    """The longest steps that take `least` times the median, and what each has more of than the median step."""
+    """Return the longest steps that take `least` times the median, and what each has more of than the median step."""
     if not parts.step_ns:
         return []
     times = np.array(parts.step_ns)
     middle = int(np.argsort(times, kind="stable")[(len(times) - 1) // 2])
-    found = []
+    longest = []
     for at in np.argsort(-times, kind="stable")[:_MOST_SLOW].tolist():
         if times[at] <= least * times[middle]:
             continue
@@ -278,26 +290,26 @@ def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
         cause = max(more, key=lambda each: more[each], default=None)
         name = name_of(parts.steps[at]) or ""
         most = None if cause is None else milliseconds(more[cause])
-        found.append(SlowStep(step=name, ms=milliseconds(int(times[at])), cause=cause, more_ms=most))
-    return found
+        longest.append(SlowStep(step=name, ms=milliseconds(int(times[at])), cause=cause, more_ms=most))
+    return longest
 
 
-def finding_told(found: Finding) -> FindingTold:
+def finding_brief(finding: Finding) -> TraceFindingBrief:
     """In a few words; the tool explain has the rest."""
-    title = sentence(found.title, found.values)
-    return told(
-        FindingTold,
-        found,
-        id=found.key,
+    title = sentence(finding.title, finding.values)
+    return brief(
+        TraceFindingBrief,
+        finding,
+        id=finding.key,
         title=title,
-        names={key: name for key, name in named(found.values).items() if f"{{{key}}}" in title},
-        where=None if found.where is None else name_of(found.where.text),
-        saving_ms=None if found.saving is None else milliseconds(found.saving.after_others_ns),
+        names={key: name for key, name in named(finding.values).items() if f"{{{key}}}" in title},
+        where=None if finding.where is None else name_of(finding.where.text),
+        saving_ms=None if finding.saving is None else milliseconds(finding.saving.after_others_ns),
     )
 
 
-def _health(note: Note) -> HealthTold:
-    return HealthTold(
+def _health(note: Note) -> HealthNote:
+    return HealthNote(
         severity=note.severity,
         text=sentence(note.text, note.values),
         names=named(note.values),
@@ -305,9 +317,9 @@ def _health(note: Note) -> HealthTold:
     )
 
 
-def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
+def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsBrief:
     times = parts.step_ns
-    return StepsTold(
+    return StepsBrief(
         rule=overview.steps.rule,
         count=len(times),
         median_ms=milliseconds(median(np.array(times))) if times else None,
@@ -317,15 +329,15 @@ def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
     )
 
 
-def _kind(kind: KindFigures) -> KindTold:
-    return told(KindTold, kind, kind=kind.id if kind.number is None else f"{kind.id} {kind.number}")
+def _kind(kind: KindFigures) -> StepKindBrief:
+    return brief(StepKindBrief, kind, kind=kind.id if kind.number is None else f"{kind.id} {kind.number}")
 
 
-def _parts(overview: OverviewAnswer) -> list[PartTold]:
+def _parts(overview: OverviewAnswer) -> list[StepPartBrief]:
     whole = sum(part.ns for part in overview.waterfall)
     found = sorted(overview.waterfall, key=lambda part: -part.ns)[:_MOST_PARTS]
     return [
-        PartTold(cause=part.cause, ms=milliseconds(part.ns), share=digits(part.ns / whole))
+        StepPartBrief(cause=part.cause, ms=milliseconds(part.ns), share=digits(part.ns / whole))
         for part in found
         if part.ns > _LEAST_SHARE * whole
     ]
@@ -339,7 +351,7 @@ SUMMARY = Tool(
         "each would save, the slowest steps, and what is wrong with the recording. Then call verdict.next."
     ),
     arguments=OneTrace,
-    answer=SummaryTold,
+    answer=SummaryBrief,
     compute=_summary,
     budget=2_500,
     shrinks=("findings", "health", "parts", "slow_steps", "devices"),

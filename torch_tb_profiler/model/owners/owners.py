@@ -21,7 +21,7 @@ from torch_tb_profiler.model.owners.call_owners import CallOwners, MissingOwner,
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
 from torch_tb_profiler.model.owners.matched_iterations import match_iterations
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
+from torch_tb_profiler.trace.schema import DEVICE_WORK, TraceTable, column
 
 #: what names the module, the surest first; `name` is how torch keeps an annotation that is only a text
 OWNER_KEYS = ("module_fqn", "fqn", "module", "name")
@@ -36,7 +36,7 @@ def annotated_owner(annotation: str) -> str | None:
     return next((said[key] for key in OWNER_KEYS if isinstance(said.get(key), str) and said[key]), None)
 
 
-class Owners(Table):
+class Owners(TraceTable):
     """Parallel to `Trace.device_work`. Annotations of devices and synchronization have none: NONE, and OWNED."""
 
     table_name: ClassVar[str] = "owners"
