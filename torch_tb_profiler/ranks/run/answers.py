@@ -324,3 +324,16 @@ class RanksSummary(Answer, frozen=True, kw_only=True):
     collectives: Matched
     missing: Sequence[MissingCollective]
     clock: Clock
+
+
+class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """Which traces an answer is about.
+
+    run    name of the run, as in `/api/status`
+    span   which recording of the workers it is
+    notes  what a person should know about this answer
+    """
+
+    run: str
+    span: str
+    notes: Sequence[Note]

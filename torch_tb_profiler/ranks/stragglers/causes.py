@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int32, Int64
 from torch_tb_profiler.ranks.peers import Real, deviations, peer_median
 from torch_tb_profiler.ranks.run.answers import Cause
 from torch_tb_profiler.ranks.run.data import RunData
-from torch_tb_profiler.ranks.stragglers.peer_sets import PeerSet, StepTimes
+from torch_tb_profiler.ranks.stragglers.peer_sets import PeerSet, StepTimeGrid
 
 
 class ExcessThreshold(msgspec.Struct, frozen=True):
@@ -104,7 +104,7 @@ class WorkExcess(msgspec.Struct, frozen=True):
         return found
 
 
-def work_excess(run: RunData, times: StepTimes, peers: PeerSet) -> WorkExcess:
+def work_excess(run: RunData, times: StepTimeGrid, peers: PeerSet) -> WorkExcess:
     """Compare the work of each peer with that of the usual ones, in one step at least."""
     ranks, among = peers.ranks, peers.usual
     kernels, ns, spread, calls, blocks, rate = _table(run, ranks, on_device=1)

@@ -15,7 +15,7 @@ LEAST_PEERS = 3
 OWN_SHARE = 0.03
 
 
-class StepTimes(msgspec.Struct, frozen=True):
+class StepTimeGrid(msgspec.Struct, frozen=True):
     """Times of all ranks, shape (ranks, steps), ns; NaN where a rank lacks the step, or the time is unknown.
 
     step       length of the step
@@ -33,7 +33,7 @@ class StepTimes(msgspec.Struct, frozen=True):
     idle: Float64
 
     @classmethod
-    def of(cls, run: RunData, grid: StepGrid) -> StepTimes:
+    def of(cls, run: RunData, grid: StepGrid) -> StepTimeGrid:
         computed = [steps.compute + steps.hidden for steps in run.steps]
         return cls(
             step=grid.real([steps.end - steps.start for steps in run.steps]),
@@ -82,7 +82,7 @@ def kinds_of(run: RunData) -> Int64:
     return np.array([codes.setdefault(usual_program(run, rank), len(codes)) for rank in range(len(run))], np.int64)
 
 
-def peers_of(run: RunData, grid: StepGrid, times: StepTimes, kind: Int64) -> PeerSet:
+def peers_of(run: RunData, grid: StepGrid, times: StepTimeGrid, kind: Int64) -> PeerSet:
     """Choose whom the ranks of a kind (their places) are compared with: each other, or all where they are few."""
     alike = len(kind) >= LEAST_PEERS or len(kind) == len(run)
     ranks = kind if alike else np.arange(len(run))

@@ -24,7 +24,7 @@ from torch_tb_profiler.ranks.stragglers.peer_sets import (
     LEAST_PEERS,
     OWN_SHARE,
     PeerSet,
-    StepTimes,
+    StepTimeGrid,
     kinds_of,
     peers_of,
     usual_program,
@@ -135,7 +135,7 @@ class _Signs(msgspec.Struct, frozen=True):
 
 def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     """Compare the ranks of each kind among each other. whole: whether all ranks were read; else nobody is named."""
-    times = StepTimes.of(run, grid)
+    times = StepTimeGrid.of(run, grid)
     kind = kinds_of(run)
     late, z = np.full((2, len(run)), np.nan)
     slow: list[SlowRank] = []
@@ -159,7 +159,7 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     return SlowRanks((), own, late, z, kind).with_more(slow)
 
 
-def _compared(run: RunData, times: StepTimes, peers: PeerSet) -> tuple[PeerSet, WorkExcess | None]:
+def _compared(run: RunData, times: StepTimeGrid, peers: PeerSet) -> tuple[PeerSet, WorkExcess | None]:
     """Compare the work of the peers with those that are not slow together; None with nobody, or no step."""
     if len(run) < 2 or not len(peers.columns):
         return peers, None
@@ -172,7 +172,7 @@ def _compared(run: RunData, times: StepTimes, peers: PeerSet) -> tuple[PeerSet, 
     return peers, work
 
 
-def _own(times: StepTimes, peers: PeerSet) -> tuple[Float64, Float64]:
+def _own(times: StepTimeGrid, peers: PeerSet) -> tuple[Float64, Float64]:
     """Excess of own time of a step, shape (peers,), and that in deviations; NaN without steps."""
     if not len(peers.columns):
         none = np.full(len(peers.ranks), np.nan)
@@ -336,7 +336,7 @@ def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> l
     """
     if not len(grid.names) or len(run) < 2 or not whole:
         return []
-    times = StepTimes.of(run, grid)
+    times = StepTimeGrid.of(run, grid)
     floor = max(OWN_FLOOR_SHARE * float(np.nanmedian(times.step)), OWN_FLOOR_NS)
     least = OWN_SHARE * float(np.nanmedian(times.step))
     known = {rank.rank for rank in slow.found}

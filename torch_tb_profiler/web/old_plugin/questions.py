@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.question import (
 )
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import DistributedRanks, Rank
-from torch_tb_profiler.ranks.distributed_question import RANK, distributed_of
+from torch_tb_profiler.ranks.distributed_questions import RANK, distributed_of
 from torch_tb_profiler.web.old_plugin import diff, distributed, memory, modules, shapes
 from torch_tb_profiler.web.old_plugin import openapi_shapes as schemas
 
