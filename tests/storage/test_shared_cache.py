@@ -19,7 +19,7 @@ from torch_tb_profiler.ingest.runner import CannotBegin
 from torch_tb_profiler.storage import retry
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.workspace import open_workspace
-from torch_tb_profiler.workspace.places import place_at
+from torch_tb_profiler.workspace.cache.stores import store_at
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_of_many_writers_at_once_one_is_first(store: Store, tmp_path: Path) -> None:
-    place = place_at(store.url("cache"))
+    place = store_at(store.url("cache"))
     assert place.names() == frozenset()
     with ThreadPoolExecutor(16) as threads:
         first = list(threads.map(lambda number: place.put("a.columns", b"%d" % number), range(16)))

@@ -20,7 +20,8 @@ from tests.tiny import events, wait_until
 from torch_tb_profiler.discovery import parse_logdir, parse_logdir_spec
 from torch_tb_profiler.storage import retry
 from torch_tb_profiler.web.ahead import QUESTIONS
-from torch_tb_profiler.workspace import TraceStatus, Workspace, open_workspace, trace_state
+from torch_tb_profiler.workspace import TraceStatus, Workspace, open_workspace
+from torch_tb_profiler.workspace.listing import run_index
 
 NAMED, OTHER = "run/w.1.pt.trace.json", "run/sub/trace_rank3.json.gz"
 
@@ -33,7 +34,7 @@ def trace(steps: int = 2, rank: int | None = None) -> bytes:
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(trace_state, "FIRST_RETRY_SECONDS", 0.3)
+    monkeypatch.setattr(run_index, "FIRST_RETRY_SECONDS", 0.3)
     # worker processes are no part of this one
     monkeypatch.setenv("PYTHONPATH", "")
 

@@ -20,12 +20,17 @@ from tests.tracegen import Config, write_run
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace import together
 from torch_tb_profiler.trace.batches import Batch
-from torch_tb_profiler.workspace import pool as pool_module
-from torch_tb_profiler.workspace import worker
-from torch_tb_profiler.workspace.helpers import HelperProcesses
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Alone, Done, Failed, Job, Message, encode
-from torch_tb_profiler.workspace.reading_order import LEAST_FOR_HELPERS, MOST_HELPERS, PROCESS_BYTES, helpers_for
+from torch_tb_profiler.workspace.reading import pool as pool_module
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.child_processes import HelperProcesses
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Alone, Done, Failed, Job, Message, encode
+from torch_tb_profiler.workspace.reading.reading_order import (
+    LEAST_FOR_HELPERS,
+    MOST_HELPERS,
+    PROCESS_BYTES,
+    helpers_for,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -140,7 +145,7 @@ def test_a_helper_that_says_nonsense_is_done_without(
     trace: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        "torch_tb_profiler.workspace.helpers._BOOTSTRAP",
+        "torch_tb_profiler.workspace.reading.child_processes._HELPER_BOOTSTRAP",
         "import sys; out = sys.stdout.buffer; out.write(bytes(8)); out.flush(); sys.stdin.buffer.read(99);"
         "out.write(b'\\3' + bytes(7) + b'abc'); out.flush(); sys.stdin.buffer.read()",
     )
@@ -243,7 +248,7 @@ def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
 SERVER = """
 import sys, time
 from torch_tb_profiler.workspace import pool as pool_module
-from torch_tb_profiler.workspace.protocol import Job
+from torch_tb_profiler.workspace.reading.protocol import Job
 pool_module.usable_processors = lambda: 2
 pool = pool_module.Pool(2, lambda job, message: None)
 pool.submit(Job(1, sys.argv[1], 10**9, 0, sys.argv[1] + ".columns"))

@@ -28,9 +28,9 @@ from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.reason import OTHER, Reason, Why
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.workspace import open_workspace
-from torch_tb_profiler.workspace.places import Folder
-from torch_tb_profiler.workspace.protocol import Done, Failed, Reading
-from torch_tb_profiler.workspace.protocol import Job as ReadingJob
+from torch_tb_profiler.workspace.cache.stores import FolderStore
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Reading
+from torch_tb_profiler.workspace.reading.protocol import Job as ReadingJob
 
 pytestmark = pytest.mark.slow
 
@@ -318,7 +318,7 @@ def test_a_collective_that_a_rank_lacks_is_told(tmp_path: Path, run: Run, capsys
 def test_ranks_are_read_while_others_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process reads the second rank while the first waits to be written."""
     write_ranks(tmp_path / "job", 2)
-    read, put = Child.read, Folder.put
+    read, put = Child.read, FolderStore.put
     done: list[str] = []
 
     def reading(self: Child, job: ReadingJob, told: Callable[[Reading], None]) -> Done | Failed:
@@ -326,13 +326,13 @@ def test_ranks_are_read_while_others_are_written(tmp_path: Path, monkeypatch: py
         done.append(job.url)
         return found
 
-    def putting(self: Folder, name: str, source: Path | bytes, absent: bool = True) -> bool:
+    def putting(self: FolderStore, name: str, source: Path | bytes, absent: bool = True) -> bool:
         if name.endswith(".columns"):
             wait_until(lambda: len(done) == 2, "the second rank is read")
         return put(self, name, source, absent)
 
     monkeypatch.setattr(Child, "read", reading)
-    monkeypatch.setattr(Folder, "put", putting)
+    monkeypatch.setattr(FolderStore, "put", putting)
     assert ingest(str(tmp_path / "job"), str(tmp_path / "place"), processes=1).ranks == 2
 
 

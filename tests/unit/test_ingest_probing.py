@@ -13,7 +13,7 @@ from torch_tb_profiler.ingest.probing import judge, probe_worker
 from torch_tb_profiler.ingest.reading import read_rank
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, WorkerFact
 from torch_tb_profiler.ingest.tasks import Lost, Target, Task
-from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.cache.identity import answers_version
 
 
 def check_of(tmp_path: Path, url: str = "") -> Check:
@@ -54,8 +54,8 @@ def test_what_a_worker_lacks_is_said_with_its_name(tmp_path: Path) -> None:
 
 
 def test_a_place_of_its_own_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch_tb_profiler.workspace.places.LATE_SECONDS", 0.0)
-    monkeypatch.setattr("torch_tb_profiler.ingest.probing.read_late", lambda place, name: place.read(name))
+    monkeypatch.setattr("torch_tb_profiler.workspace.cache.stores.VISIBLE_SECONDS", 0.0)
+    monkeypatch.setattr("torch_tb_profiler.ingest.probing.read_when_visible", lambda place, name: place.read(name))
     check = check_of(tmp_path)
     unseen = msgspec.structs.replace(asked(check), nonce="ingest-probe.part-another")
     with pytest.raises(CannotBegin, match=r"has its own .*place"):

@@ -12,8 +12,8 @@ import pytest
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.storage import Entry, Problem, local
 from torch_tb_profiler.storage.local import LocalTree
-from torch_tb_profiler.workspace import scanner
-from torch_tb_profiler.workspace.scanner import Scanner
+from torch_tb_profiler.workspace.listing import scanner
+from torch_tb_profiler.workspace.listing.scanner import Scanner
 
 
 class Clock:

@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
-from torch_tb_profiler.workspace import (
-    worker,
-)
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
 
 pytestmark = pytest.mark.slow
 
@@ -194,8 +192,8 @@ def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monk
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time
-from torch_tb_profiler.workspace.protocol import Job
-from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Job
+from torch_tb_profiler.workspace.reading.pool import Pool
 pool = Pool(1, lambda job, message: None)
 pool.submit(Job(1, sys.argv[1], 0, 0, "/nowhere"))
 while not pool.process_ids():
@@ -214,7 +212,7 @@ time.sleep(600)
 def test_workers_import_neither_tensorboard_nor_a_web_server() -> None:
     script = """
 import sys
-import torch_tb_profiler.workspace.worker
+import torch_tb_profiler.workspace.reading.worker
 print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") if m in sys.modules])
 """
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
@@ -222,7 +220,7 @@ print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") 
 
 
 def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> None:
-    from torch_tb_profiler.workspace.worker import perform
+    from torch_tb_profiler.workspace.reading.worker import perform
 
     path = write_trace(tmp_path / "w.pt.trace.json")
     stale = Job(1, str(path), 1, 1, str(tmp_path / "columns"))
@@ -235,7 +233,7 @@ def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> N
 def test_our_own_mistakes_stay_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     path = write_trace(tmp_path / "w.pt.trace.json")
-    monkeypatch.setattr(worker, "summarize", lambda model: 1 // 0)
+    monkeypatch.setattr(worker, "summary_of", lambda model: 1 // 0)
     outcome = worker.perform(job(1, path), lambda message: None)
     assert isinstance(outcome, Failed)
     assert outcome.reason.text.startswith("could not be read: ZeroDivisionError")
@@ -256,7 +254,7 @@ def test_memory_is_kept_for_a_job_that_comes_at_once(
         if not comes:
             jobs.put(after)
 
-    monkeypatch.setattr(worker, "give_back", gives)
+    monkeypatch.setattr(worker, "trim_memory", gives)
     monkeypatch.setattr(worker, "AT_ONCE_SECONDS", 0.05)
     if comes:
         jobs.put(after)

@@ -26,12 +26,13 @@ from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.answers.trace import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
-from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name, pack, stored
-from torch_tb_profiler.workspace.needs import ModelOf
-from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
-from torch_tb_profiler.workspace.runs import Runs
-from torch_tb_profiler.workspace.summary import open_model, summarize
+from torch_tb_profiler.workspace import Key, OpenTrace, RefusedAnswer, Workspace, open_workspace
+from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.open_traces import open_model
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name, pack, stored
+from torch_tb_profiler.workspace.listing.runs import Runs
+from torch_tb_profiler.workspace.reading.protocol import TIMELINE, Done, Job, Message, Prepared
+from torch_tb_profiler.workspace.reading.worker import summary_of
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +136,7 @@ def test_a_table_of_many_pages_is_prepared_as_well() -> None:
     model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
     bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)
     answers = [stored(compute(model)) for bundle in bundles for _, compute in bundle]
-    bodies = [answer.plain() for answer in answers if not isinstance(answer, Refusal)]
+    bodies = [answer.plain() for answer in answers if not isinstance(answer, RefusedAnswer)]
     metas = [json.loads(body).get("meta", {}) for body in bodies if body.startswith(b"{")]
     assert 1200 in [meta.get("total") for meta in metas]
 
@@ -300,7 +301,7 @@ def test_names_tell_who_is_asked() -> None:
 def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [memory(101, 4096, total=4096), op("aten::mm", 100, -5)]
     first = model_of(events)
-    summary = summarize(first)
+    summary = summary_of(first)
     assert summary.troubles == troubles(first) != ()
     again = open_model(first.trace, summary)
     monkeypatch.setattr(Model, "notes", property(lambda _: pytest.fail("looked for again")))
@@ -317,7 +318,7 @@ def test_a_server_does_not_load_rules() -> None:
 
 
 def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
-    code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker; print(*sys.modules)"
+    code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.reading.worker; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     held = set(found.stdout.split())
     assert "torch_tb_profiler.web.answers.trace" in held

@@ -30,9 +30,10 @@ from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.trace.lazy_columns import LazyColumns
 from torch_tb_profiler.web.prefetch import questions
-from torch_tb_profiler.workspace import OpenTrace, open_workspace, worker
-from torch_tb_profiler.workspace.answer_store import StoredAnswer, stored
-from torch_tb_profiler.workspace.protocol import Job
+from torch_tb_profiler.workspace import OpenTrace, open_workspace
+from torch_tb_profiler.workspace.cache.answer_store import StoredAnswer, stored
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.protocol import Job
 
 LINUX = pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="needs madvise")
 pytestmark = LINUX

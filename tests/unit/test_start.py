@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 #: of a worker process that answers ahead and of a server
-ALL = "import torch_tb_profiler.web.app, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker\n"
+ALL = "import torch_tb_profiler.web.app, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.reading.worker\n"
 
 #: a field of theirs is left out of what is printed or compared, which a struct cannot do
 DATACLASSES = {"CriticalPath", "JointRank", "RankSummary", "Reason", "Side", "Slow", "WhatIf"}

@@ -22,8 +22,8 @@ from torch_tb_profiler.workspace import (
     Unreadable,
     pack,
 )
-from torch_tb_profiler.workspace.needs import ModelOf, TimelineOf
-from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.answering.asking import ModelOf, TimelineOf
+from torch_tb_profiler.workspace.reading.pool import Pool
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:

@@ -16,8 +16,8 @@ from torch_tb_profiler.discovery import Content, Root
 from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.heads import Heads
-from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, runs_of
+from torch_tb_profiler.workspace.listing.scanner import Scanner, list_files, list_runs, runs_of
+from torch_tb_profiler.workspace.listing.sniff import Heads
 
 NO_TRACE_EVENTS = "is JSON, but not a trace: it has no traceEvents"
 NO_EVENTS = "is JSON, but not a trace: it has no events"

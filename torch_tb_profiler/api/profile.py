@@ -35,8 +35,8 @@ from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_ra
 from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.storage import shown
+from torch_tb_profiler.workspace.answering.asking import trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
-from torch_tb_profiler.workspace.subject import trace_of
 
 
 class Run(InNotebook, Queried):

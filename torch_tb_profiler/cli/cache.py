@@ -12,7 +12,7 @@ from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.workspace.cache import Cache as TraceCache
+    from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 
 _DAY = 86_400
 
@@ -38,7 +38,7 @@ class Cache:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.workspace.cache import open_cache
+        from torch_tb_profiler.workspace.cache.trace_cache import open_cache
 
         cache = open_cache(arguments.cache_dir)
         try:
@@ -69,7 +69,7 @@ def contents_of(cache: TraceCache) -> dict[str, Any]:
                   timelines, ranks, runs, or others; how many files, and what they take
     """
     from torch_tb_profiler.storage import shown
-    from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
+    from torch_tb_profiler.workspace.cache.identity import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
 
     kind_of = {
         COLUMNS: "traces",

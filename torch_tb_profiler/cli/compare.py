@@ -72,11 +72,11 @@ class Compare:
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.change.question import MOST_ROWS
         from torch_tb_profiler.cli.work.one_trace import step_choice
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
         from torch_tb_profiler.workspace.recordings import RecordingError, why_not_compared
 
-        logs.configure()
+        process.configure_logging()
         if not 1 <= arguments.limit <= MOST_ROWS:
             raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")
         choice = step_choice(arguments)
@@ -184,6 +184,6 @@ def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
 def _of(model: Model, run: Run, file: TraceFile) -> _Read:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import recording
-    from torch_tb_profiler.workspace.subject import subject_of, trace_of
+    from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
 
     return _Read(TraceMeta(**subject_of(model, trace_of(run, file)).about("compare")), recording(model, run.name))

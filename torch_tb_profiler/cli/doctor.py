@@ -58,9 +58,9 @@ class Doctor:
 
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
-        logs.configure()
+        process.configure_logging()
         if arguments.profiler and arguments.path is None:
             print(RECOMMENDED, end="")
             return 0

@@ -60,13 +60,13 @@ class Ingest:
         from torch_tb_profiler.ingest.ingest import ingest
         from torch_tb_profiler.ingest.runner import CannotBegin
         from torch_tb_profiler.storage import StorageError, storage_for
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
         if arguments.workers is not None and arguments.workers < 1:
             raise UserError("--workers must be 1 or more")
         if arguments.scheduler and arguments.scheduler_file:
             raise UserError("--scheduler and --scheduler-file exclude each other: use one of them")
-        logs.configure()
+        process.configure_logging()
         meter = Meter(sys.stderr)
         try:
             storage_for(arguments.logdir).require(arguments.logdir)

@@ -52,10 +52,10 @@ class Report:
         from torch_tb_profiler.discovery import Found, Root
         from torch_tb_profiler.serving import open_for_page
         from torch_tb_profiler.serving.report import report_of
-        from torch_tb_profiler.workspace import logs
-        from torch_tb_profiler.workspace.addresses import address_of
+        from torch_tb_profiler.workspace import process
+        from torch_tb_profiler.workspace.local_workspace import address_of
 
-        logs.configure()
+        process.configure_logging()
         target = target_of(arguments, arguments.output)
         address = address_of(arguments.path)
         workers = arguments.worker or ([address.worker] if address.worker else [])
@@ -83,7 +83,7 @@ def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
     from msgspec.structs import replace
 
     from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
-    from torch_tb_profiler.workspace.addresses import address_of
+    from torch_tb_profiler.workspace.local_workspace import address_of
 
     address = address_of(path)
     run = chosen_run(address.path, None)

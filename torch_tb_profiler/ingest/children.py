@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import Lock, Semaphore
 
 from torch_tb_profiler.reason import OTHER, Reason
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Reading
-from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+from torch_tb_profiler.workspace.process import TemporaryDirectory
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message, Reading
 
 _GIVEN_UP = Failed(Reason(OTHER, "was given up"))
 

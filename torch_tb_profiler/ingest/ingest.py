@@ -18,8 +18,8 @@ from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target, Task
 from torch_tb_profiler.ingest.together import RankUnusable, RunOutcome, outcome_of
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storable, storage_for
-from torch_tb_profiler.workspace.cache import default_directory
-from torch_tb_profiler.workspace.catalog import (
+from torch_tb_profiler.workspace.cache.identity import FileNames, answers_version
+from torch_tb_profiler.workspace.cache.shared_cache import (
     VERSION,
     Catalog,
     CatalogFailed,
@@ -29,12 +29,11 @@ from torch_tb_profiler.workspace.catalog import (
     CatalogTrace,
     write_catalog,
 )
-from torch_tb_profiler.workspace.file_names import FileNames
-from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.cache.stores import FolderStore, ObjectStore, store_at
+from torch_tb_profiler.workspace.cache.trace_cache import default_directory
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
-from torch_tb_profiler.workspace.numbers import number_from_environment
-from torch_tb_profiler.workspace.places import Folder, Stored, place_at
-from torch_tb_profiler.workspace.reading_order import in_reading_order, processes_for
+from torch_tb_profiler.workspace.process import int_from_environment
+from torch_tb_profiler.workspace.reading.reading_order import in_reading_order, processes_for
 
 
 class Ingested(msgspec.Struct, frozen=True):
@@ -94,7 +93,7 @@ def ingest(
     found = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
-    expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
+    expansion = int_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
     target = Target(storable(place.url), _is_private(place), part, expansion, answers_version())
     work = _Work([file for run in found.runs for file in run.traces], target)
     runner: Runner | None = None
@@ -147,10 +146,10 @@ def _ranks_of(logdir: str, found: Found) -> Found:
     return replace(found, runs=tuple(runs))
 
 
-def _prepared(cache_dir: str) -> Folder | Stored:
+def _prepared(cache_dir: str) -> FolderStore | ObjectStore:
     """The place, which can be written as far as that can be known here."""
     try:
-        place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
+        place = store_at(cache_dir) if cache_dir else FolderStore(default_directory(), is_private=True)
         place.prepare()
     except StorageError as error:
         raise CannotBegin(str(error)) from None
@@ -160,8 +159,8 @@ def _prepared(cache_dir: str) -> Folder | Stored:
     return place
 
 
-def _is_private(place: Folder | Stored) -> bool:
-    return isinstance(place, Folder) and place.is_private
+def _is_private(place: FolderStore | ObjectStore) -> bool:
+    return isinstance(place, FolderStore) and place.is_private
 
 
 def _sweep(target: Target) -> None:

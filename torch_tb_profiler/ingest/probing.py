@@ -12,8 +12,8 @@ from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, WorkerFact
 from torch_tb_profiler.ingest.tasks import Target
 from torch_tb_profiler.storage import StorageError, storage_for
-from torch_tb_profiler.workspace.identity import answers_version
-from torch_tb_profiler.workspace.places import read_late, remove_all
+from torch_tb_profiler.workspace.cache.identity import answers_version
+from torch_tb_profiler.workspace.cache.stores import read_when_visible, remove_all
 
 _HEAD = 4096
 #: of workers in a message
@@ -65,7 +65,7 @@ def judge(facts: Sequence[WorkerFact], check: Check) -> None:
         _refuse([(f, "has another build of torch-tb-profiler") for f in facts if f.code != check.target.code])
         for fact in facts:
             try:
-                read_late(place, fact.nonce)
+                read_when_visible(place, fact.nonce)
             except (OSError, StorageError):
                 _refuse([(fact, f"has its own {check.target.place_shown}: what it writes cannot be seen here")])
     finally:

@@ -16,11 +16,11 @@ from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_tas
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.file_names import FileNames, Shared
-from torch_tb_profiler.workspace.identity import answers_version, content_key
-from torch_tb_profiler.workspace.places import Place
-from torch_tb_profiler.workspace.protocol import Failed, Job, Reading, Summary
-from torch_tb_profiler.workspace.sealed import sealed, unsealed
+from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
+from torch_tb_profiler.workspace.cache.identity import FileNames, Shared, answers_version, content_key
+from torch_tb_profiler.workspace.cache.stores import CacheStore
+from torch_tb_profiler.workspace.reading.protocol import Failed, Job, Reading
+from torch_tb_profiler.workspace.status import TraceSummary
 
 #: more than any worker of a cluster has threads
 _MANY = 1 << 16
@@ -62,18 +62,18 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
         return Lost.of(task.number, reason, traceback.format_exc())
 
 
-def _known(place: Place, names: Shared) -> Summary | None:
+def _known(place: CacheStore, names: Shared) -> TraceSummary | None:
     """The summary of a rank that is whole in the place."""
     try:
         if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
             return None
-        return from_json(unsealed(place.read(names.summary)) or b"", Summary)
+        return from_json(verified(place.read(names.summary)) or b"", TraceSummary)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
 
 
 def _read(
-    task: Task, key: str, names: Shared, place: Place, children: Children, told: Callable[[Reading], None]
+    task: Task, key: str, names: Shared, place: CacheStore, children: Children, told: Callable[[Reading], None]
 ) -> Outcome:
     with children.folder() as folder:
         columns, rank = folder / "columns", folder / "rank"
@@ -87,11 +87,11 @@ def _read(
             place.put(names.columns, columns, absent=not was_damaged)
         place.put(names.rank, rank, absent=copied is None)
         # last: who finds it finds the others; what was damaged before is replaced
-        place.put(names.summary, sealed(msgspec.json.encode(outcome.summary)), absent=False)
+        place.put(names.summary, checksummed(msgspec.json.encode(outcome.summary)), absent=False)
         return Kept(task.number, key, outcome.summary, was_there=False)
 
 
-def _copied(place: Place, name: str, target: Path) -> int | None:
+def _copied(place: CacheStore, name: str, target: Path) -> int | None:
     """Which file (inode) the columns are here, if the place has them: then only what is made of them is missing."""
     try:
         place.fetch(name, target)

@@ -10,9 +10,9 @@ from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorableEntry, restored, shown
-from torch_tb_profiler.workspace.file_names import is_key
-from torch_tb_profiler.workspace.places import Folder, Stored, place_at
-from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.cache.identity import is_key
+from torch_tb_profiler.workspace.cache.stores import FolderStore, ObjectStore, store_at
+from torch_tb_profiler.workspace.status import TraceSummary
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -36,10 +36,10 @@ class Target(msgspec.Struct, frozen=True):
         """The address for messages."""
         return shown(restored(self.place))
 
-    def open(self) -> Folder | Stored:
+    def open(self) -> FolderStore | ObjectStore:
         """Raises StorageError: the address cannot be right."""
-        place = place_at(restored(self.place), self.part)
-        if isinstance(place, Folder):
+        place = store_at(restored(self.place), self.part)
+        if isinstance(place, FolderStore):
             place.is_private = self.is_private
         return place
 
@@ -60,7 +60,7 @@ class Kept(msgspec.Struct, frozen=True, tag="kept"):
 
     number: int
     key: str
-    summary: Summary
+    summary: TraceSummary
     was_there: bool
 
 

@@ -56,7 +56,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Storage(Protocol):
-    """Access to a tree of files; what is written there is a shared cache (`workspace/places.py`). Thread-safe."""
+    """Access to a tree of files; what is written there is a shared cache (`workspace/cache/stores.py`). Thread-safe."""
 
     @property
     def is_remote(self) -> bool:

@@ -30,9 +30,9 @@ from torch_tb_profiler.web.http import Answer, HttpError, why
 from torch_tb_profiler.web.server import READ_BODY
 from torch_tb_profiler.web.wsgi_response import respond
 from torch_tb_profiler.workspace import Workspace
-from torch_tb_profiler.workspace.heads import look_at
+from torch_tb_profiler.workspace.listing.sniff import look_at
 from torch_tb_profiler.workspace.local_workspace import run_of_files
-from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+from torch_tb_profiler.workspace.process import TemporaryDirectory
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

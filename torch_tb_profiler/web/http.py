@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import OTHER, Reason
-from torch_tb_profiler.workspace.answer_store import Packed
+from torch_tb_profiler.workspace.cache.answer_store import Packed
 
 JSON = "application/json"
 NO_CACHE = "no-cache"

@@ -20,8 +20,8 @@ from torch_tb_profiler.web.answers.request import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
-from torch_tb_profiler.workspace.identity import answers_version
-from torch_tb_profiler.workspace.needs import ModelOf
+from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.cache.identity import answers_version
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 

@@ -16,7 +16,7 @@ from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web.http import JSON, Answer, HttpError, Stream
-from torch_tb_profiler.workspace.answer_store import PACKED_FROM, Packed, pack
+from torch_tb_profiler.workspace.cache.answer_store import PACKED_FROM, Packed, pack
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

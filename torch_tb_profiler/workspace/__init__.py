@@ -7,17 +7,17 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
-from torch_tb_profiler.workspace.answer_store import (
+from torch_tb_profiler.workspace.answering.answering_process import Unanswered
+from torch_tb_profiler.workspace.cache.answer_store import (
     Body,
     Packed,
-    Refusal,
+    RefusedAnswer,
     StoredAnswer,
     answer_name,
     compressed,
     pack,
     stored,
 )
-from torch_tb_profiler.workspace.answering import Unanswered
 from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
@@ -42,7 +42,7 @@ __all__ = [
     "OpenTrace",
     "Original",
     "Packed",
-    "Refusal",
+    "RefusedAnswer",
     "RunStatus",
     "Skipped",
     "State",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import re
 import shlex
 import threading
 import weakref
@@ -30,24 +31,24 @@ from torch_tb_profiler.discovery import (
 )
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.other_formats import KINDS, other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, pack
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.cache import open_cache
-from torch_tb_profiler.workspace.heads import look_at
-from torch_tb_profiler.workspace.identity import content_key
-from torch_tb_profiler.workspace.models import Models, OpenModel, locked
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
-from torch_tb_profiler.workspace.reading_order import helpers_for, memory_budget, memory_for, processors
-from torch_tb_profiler.workspace.scanner import list_runs
-from torch_tb_profiler.workspace.sealed import remove_parts
-from torch_tb_profiler.workspace.status import Unavailable
-from torch_tb_profiler.workspace.worker import perform
+from torch_tb_profiler.workspace.answering.open_traces import Models, OpenModel, locked
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, Packed, pack
+from torch_tb_profiler.workspace.cache.checksummed import is_broken, remove_parts
+from torch_tb_profiler.workspace.cache.identity import content_key
+from torch_tb_profiler.workspace.cache.trace_cache import open_cache
+from torch_tb_profiler.workspace.listing.scanner import list_runs
+from torch_tb_profiler.workspace.listing.sniff import look_at
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.reading.reading_order import helpers_for, memory_budget, memory_for, processors
+from torch_tb_profiler.workspace.reading.worker import perform
+from torch_tb_profiler.workspace.status import TraceSummary, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +121,7 @@ class LocalWorkspace:
         remove_parts([self._cache.directory], "", os.getpid())
         self._cache.close()
 
-    def known(self, file: TraceFile) -> Summary | None:
+    def known(self, file: TraceFile) -> TraceSummary | None:
         """What is kept of a file that was read before, by whomever; None of others."""
         try:
             return self._cache.find(self._key(file))
@@ -168,7 +169,7 @@ class LocalWorkspace:
     def forget_columns(self, file: TraceFile, error: Exception) -> bool:
         """Remove the columns of a trace if an error is about them; whether it is.
 
-        One that is not about a file is, unless this process has read the columns: see `broken`.
+        One that is not about a file is, unless this process has read the columns: see `is_broken`.
         """
         key = self._key(file)
         is_about = (
@@ -337,3 +338,44 @@ def _other_format(entry: Entry, what: Content | Reason) -> Reason | None:
 def _worker(entry: Entry) -> str:
     name = entry.path.rpartition("/")[2]
     return name.partition(".")[0] or name
+
+
+_CODED = lazy_pattern("%(7e|25)", re.IGNORECASE)
+
+
+class Address(msgspec.Struct, frozen=True):
+    """What a path means. worker, span: None if it does not say."""
+
+    path: str
+    worker: str | None = None
+    span: str | None = None
+
+
+def address_of(path: str) -> Address:
+    """Of `logdir/run~worker~span` or `logdir/run~worker`; whatever is there as it is written is no address.
+
+    A `~` of a name is written %7E and a `%` %25, as in the address of the page.
+
+    >>> address_of("/nowhere/resnet~rank3~1")
+    Address(path='/nowhere/resnet', worker='rank3', span='1')
+    >>> address_of("/nowhere/~user/run")
+    Address(path='/nowhere/~user/run', worker=None, span=None)
+    """
+    folder, slash, last = path.rpartition("/")
+    run, *names = last.split("~")
+    if len(names) not in (1, 2) or not all(names) or not (run or slash) or _is_there(path):
+        return Address(path)
+    worker, span = [_CODED.sub(_decoded, each) for each in [*names, ""]][:2]
+    return Address(folder + slash + _CODED.sub(_decoded, run), worker, span or None)
+
+
+def _decoded(code: re.Match[str]) -> str:
+    return "%" if code[1] == "25" else "~"
+
+
+def _is_there(path: str) -> bool:
+    """Only on this machine: of a remote path one had to ask."""
+    try:
+        return "://" not in path and Path(path).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -23,8 +23,13 @@ from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
-from torch_tb_profiler.workspace.addresses import address_of
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.local_workspace import (
+    LocalTrace,
+    LocalWorkspace,
+    address_of,
+    find_traces,
+    without_traces,
+)
 from torch_tb_profiler.workspace.status import Unavailable
 
 fcntl: ModuleType | None

@@ -10,6 +10,7 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import Skipped, TraceKind
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, Why
+from torch_tb_profiler.trace import Note
 from torch_tb_profiler.words.reasons import because
 
 State = Literal["queued", "loading", "ready", "failed"]
@@ -26,6 +27,7 @@ __all__ = [
     "State",
     "Status",
     "TraceStatus",
+    "TraceSummary",
     "Unavailable",
     "Unknown",
     "Unreadable",
@@ -69,6 +71,25 @@ class TraceStatus(msgspec.Struct, frozen=True):
     world_size: int | None = None
     host_name: str | None = None
     kind: TraceKind = "trace"
+
+
+class TraceSummary(msgspec.Struct, frozen=True):
+    """What is worth knowing about a trace without opening it.
+
+    notes: how many there are in all
+    troubles: those that answers about any view may name, so that they need not be found again
+    views: ids of the views that have data
+    rank, world_size: None if the trace does not contain it
+    host_name: empty if the trace does not contain it
+    """
+
+    events: int
+    notes: int
+    troubles: tuple[Note, ...]
+    views: tuple[str, ...]
+    rank: int | None
+    world_size: int | None
+    host_name: str
 
 
 class OpenTrace(msgspec.Struct, frozen=True):

@@ -19,20 +19,18 @@ from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
-from torch_tb_profiler.workspace.answering_process import AnsweringProcess
-from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.cache import Cache, open_cache
-from torch_tb_profiler.workspace.file_names import result_name
-from torch_tb_profiler.workspace.memory import Memory
-from torch_tb_profiler.workspace.needs import Needed, TimelineOf
-from torch_tb_profiler.workspace.pending_answers import PendingAnswers
-from torch_tb_profiler.workspace.protocol import TIMELINE
-from torch_tb_profiler.workspace.runs import Runs
-from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, resolved
+from torch_tb_profiler.workspace.answering.answering_process import AnsweringProcess
+from torch_tb_profiler.workspace.answering.asking import VALUE_BYTES, Asking, Needed, TimelineOf
+from torch_tb_profiler.workspace.answering.value_cache import ValueCache
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name
+from torch_tb_profiler.workspace.cache.checksummed import is_broken
+from torch_tb_profiler.workspace.cache.identity import result_name
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
+from torch_tb_profiler.workspace.listing.runs import Runs
+from torch_tb_profiler.workspace.listing.scanner import DEFAULT_INTERVAL, resolved
+from torch_tb_profiler.workspace.process import IdleTrimmer
+from torch_tb_profiler.workspace.reading.protocol import TIMELINE, PendingAnswers
 from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
-from torch_tb_profiler.workspace.unused import Unused
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +82,7 @@ class Workspace:
     def __init__(
         self,
         roots: Sequence[Root],
-        cache: Cache,
+        cache: TraceCache,
         workers: int,
         reload_interval: float = DEFAULT_INTERVAL,
         questions: str = "",
@@ -94,10 +92,10 @@ class Workspace:
         self._pending = PendingAnswers()
         self._here = Asking(cache)
         self._elsewhere = AnsweringProcess(cache)
-        self._on_disk: Memory[Key, Any] = Memory(ANSWER_BYTES, lambda value: value.size)
-        self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
+        self._on_disk: ValueCache[Key, Any] = ValueCache(ANSWER_BYTES, lambda value: value.size)
+        self._in_memory: ValueCache[Key, Any] = ValueCache(VALUE_BYTES, lambda value: value.size)
         large_values = partial(self._in_memory.drop_unused, least=LARGE_VALUE)
-        self._unused = Unused((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
+        self._unused = IdleTrimmer((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
         self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
 
     def start(self, found: Found | None = None) -> None:

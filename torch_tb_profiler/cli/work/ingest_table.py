@@ -8,7 +8,7 @@ from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.ingest.together import RunOutcome
 from torch_tb_profiler.ranks.run_answers import MissingCollective, RunTiles
 from torch_tb_profiler.ranks.straggler_text import milliseconds, straggler_lines
-from torch_tb_profiler.workspace.catalog import CatalogSkipped
+from torch_tb_profiler.workspace.cache.shared_cache import CatalogSkipped
 
 #: of files and notes that are listed
 _MOST = 20

@@ -19,8 +19,8 @@ from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.ranks.ranges import ranges_of_ranks
 from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
-from torch_tb_profiler.workspace.subject import subject_of, trace_of
 
 R = TypeVar("R")
 

@@ -28,11 +28,10 @@ from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.workspace.addresses import address_of
-from torch_tb_profiler.workspace.answer_store import answer_name
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces
-from torch_tb_profiler.workspace.protocol import Message, Reading
-from torch_tb_profiler.workspace.subject import plain_answer_key, subject_of, trace_of
+from torch_tb_profiler.workspace.answering.asking import plain_answer_key, subject_of, trace_of
+from torch_tb_profiler.workspace.cache.answer_store import answer_name
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, address_of, without_traces
+from torch_tb_profiler.workspace.reading.protocol import Message, Reading
 
 T = TypeVar("T")
 

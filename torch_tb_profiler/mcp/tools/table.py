@@ -16,7 +16,7 @@ from torch_tb_profiler.mcp.tables import TABLES
 from torch_tb_profiler.mcp.values import cells_of, key_of
 from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.tables.query.grammar import Problem
-from torch_tb_profiler.workspace.subject import step_range
+from torch_tb_profiler.workspace.answering.asking import step_range
 
 _LONGEST_TEXT = 1_000
 #: a column in milliseconds, perhaps with a limit that has no unit of its own

@@ -19,7 +19,7 @@ from torch_tb_profiler.tables.sql.answer import QueryAnswer
 from torch_tb_profiler.tables.sql.child import Begin, QueryLimits, Said, StoredTrace, too_long
 from torch_tb_profiler.tables.sql.connection import MEMORY
 from torch_tb_profiler.tables.sql.errors import QueryError, query_error
-from torch_tb_profiler.workspace.pool import VARIABLES
+from torch_tb_profiler.workspace.reading.pool import VARIABLES
 
 __all__ = ["QueryLimits", "QuerySession", "StoredTrace"]
 

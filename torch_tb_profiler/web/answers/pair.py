@@ -12,8 +12,7 @@ from torch_tb_profiler.web.answers.request import body_of, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, pack
-from torch_tb_profiler.workspace.needs import ModelOf
-from torch_tb_profiler.workspace.subject import known_as, subject_of
+from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subject_of
 
 #: before the names of parameters of the second of two traces
 EXPERIMENT = "exp_"

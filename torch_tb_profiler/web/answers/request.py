@@ -23,14 +23,14 @@ from torch_tb_profiler.workspace import (
     Key,
     OpenTrace,
     Packed,
-    Refusal,
+    RefusedAnswer,
     StoredAnswer,
     Value,
     Workspace,
     pack,
-    subject,
 )
-from torch_tb_profiler.workspace.needs import ModelOf, NotKept, TimelineOf, ValueOf
+from torch_tb_profiler.workspace.answering import asking
+from torch_tb_profiler.workspace.answering.asking import ModelOf, NotKept, TimelineOf, ValueOf
 
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         run, worker = parameters.need("run"), parameters.need("worker")
         choice, steps = step_choice(parameters), step_range(parameters)
         trace = workspace.find(run, worker, parameters.get("span"))
-        return cls(trace, subject.answer_key(question, trace, of_run, choice, steps), choice, steps, of_steps)
+        return cls(trace, asking.answer_key(question, trace, of_run, choice, steps), choice, steps, of_steps)
 
     @classmethod
     def plainly(
@@ -94,7 +94,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
     ) -> TraceRequest:
         """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
         choice = choice or StepChoice()
-        return cls(trace, subject.plain_answer_key(question, own, trace, choice), choice, None, question.of_steps)
+        return cls(trace, asking.plain_answer_key(question, own, trace, choice), choice, None, question.of_steps)
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """What `make` gives, made once. Raises HttpError when that is a refusal."""
@@ -114,7 +114,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         compute: Callable[[OpenTrace, Model], P],
         use: Callable[[P], T],
         is_worth_keeping: Callable[[P], bool] | None = None,
-    ) -> T | Refusal:
+    ) -> T | RefusedAnswer:
         """What `use` makes of a part that answers to many requests are cut from. That is computed once, and stays
         where the model is. is_worth_keeping: whether more will be cut from it; None: always.
         """
@@ -169,19 +169,19 @@ def stored(compute: Compute, trace: OpenTrace, model: Model) -> StoredAnswer:
     return _attempted(_packed, compute, trace, model)
 
 
-def _attempted(make: Callable[..., T], *parameters: Any) -> T | Refusal:
+def _attempted(make: Callable[..., T], *parameters: Any) -> T | RefusedAnswer:
     try:
         with refusals():
             return make(*parameters)
     except HttpError as error:
         if error.passes:  # for want of time, of which there may be more
             raise
-        return Refusal(error.status, str(error), error.more)
+        return RefusedAnswer(error.status, str(error), error.more)
 
 
-def given(found: T | Refusal) -> T:
+def given(found: T | RefusedAnswer) -> T:
     """What is not refused. Raises HttpError."""
-    if isinstance(found, Refusal):
+    if isinstance(found, RefusedAnswer):
         raise HttpError(found.status, found.message, found.values)
     return found
 
@@ -209,7 +209,7 @@ def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
     side: what stands before the names of these parameters
     """
     with refusals():
-        return subject.step_range(parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step"), side)
+        return asking.step_range(parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step"), side)
 
 
 def ask_original(

@@ -17,10 +17,9 @@ from torch_tb_profiler.web.answers.request import refusals
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
-from torch_tb_profiler.workspace.answer_store import as_file, packed_of
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.needs import ModelOf
-from torch_tb_profiler.workspace.subject import known_as, subject_of
+from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subject_of
+from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of
+from torch_tb_profiler.workspace.cache.checksummed import is_broken
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeli
 from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
-from torch_tb_profiler.workspace.identity import answers_version
-from torch_tb_profiler.workspace.needs import TimelineOf
+from torch_tb_profiler.workspace.answering.asking import TimelineOf
+from torch_tb_profiler.workspace.cache.identity import answers_version
 
 A = TypeVar("A")
 K = TypeVar("K")

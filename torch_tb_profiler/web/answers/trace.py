@@ -27,7 +27,7 @@ from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_page import answer_query, is_queried, page_of
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
-from torch_tb_profiler.workspace.subject import answer_key, known_as, plain_answer_key, subject_of
+from torch_tb_profiler.workspace.answering.asking import answer_key, known_as, plain_answer_key, subject_of
 
 A = TypeVar("A")
 

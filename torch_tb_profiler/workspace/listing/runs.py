@@ -1,0 +1,394 @@
+"""Which traces there are and how far each is: what listings find, and what worker processes report of it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from torch_tb_profiler.discovery import Found, Root, Run
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import StorageError, shown, storage_for
+from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.workspace.cache.identity import content_key, contents_name
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+from torch_tb_profiler.workspace.listing.run_index import AddedRuns, RunIndex, TraceState
+from torch_tb_profiler.workspace.listing.scanner import Scanner
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import (
+    Answered,
+    Answering,
+    Done,
+    Failed,
+    Job,
+    Message,
+    PendingAnswers,
+    Prepared,
+    Preparing,
+    Reading,
+)
+from torch_tb_profiler.workspace.reading.reading_order import in_reading_order, memory_budget
+from torch_tb_profiler.workspace.status import (
+    Loading,
+    OpenRun,
+    OpenTrace,
+    Original,
+    RunStatus,
+    Skipped,
+    Status,
+    Unknown,
+    Unreadable,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Runs:
+    """Thread-safe; `close` it. What is asked of it by name is described at `Workspace`."""
+
+    def __init__(
+        self,
+        roots: Sequence[Root],
+        cache: TraceCache,
+        workers: int,
+        reload_interval: float,
+        questions: str,
+        pending: PendingAnswers,
+        forgotten: Callable[[str], None],
+    ) -> None:
+        """questions: as in `Answering`; empty for none
+        pending: is told which answers worker processes are about to give
+        forgotten: is called with the content key of every trace that is gone, has changed or is read again
+        """
+        self._roots = roots
+        self._cache = cache
+        self._questions = questions
+        self._pending = pending
+        self._forgotten = forgotten
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+        self._traces: dict[str, TraceState] = {}
+        self._index = RunIndex((), ())
+        self._listing = threading.Lock()
+        self._listed, self._added = Found((), (), complete=False), AddedRuns()
+        self._scanning = True
+        self._error: Reason | None = None
+        self._pool = Pool(workers, self._heard, memory=memory_budget())
+        # what is in the cache may go before it is listed, not afterwards
+        memory, first = cache.contents(contents_name(roots)), cache.sweep
+        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first, cache.shared)
+
+    def start(self, found: Found | None = None) -> None:
+        """See `Workspace.start`."""
+        if found is None:
+            self._scanner.start()
+        else:
+            self._cache.sweep()
+            self._found(found)
+
+    def close(self) -> None:
+        self._scanner.stop()
+        self._pool.close()
+
+    def process_ids(self) -> list[int]:
+        """The worker processes that are alive now."""
+        return self._pool.process_ids()
+
+    # asking ----------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        self._take_over_added()
+        with self._lock:
+            runs = tuple(self._status_of(name, urls, skipped) for name, urls, skipped in self._index.runs)
+            return Status(
+                logdir=",".join(shown(root.url) for root in self._roots),
+                scanning=self._scanning,
+                error=self._error,
+                runs=runs,
+                skipped=self._listed.skipped,
+                remote=any(storage_for(root.url).is_remote for root in self._roots),
+            )
+
+    def run(self, name: str) -> RunStatus:
+        self._take_over_added()
+        with self._lock:
+            return self._status_of(*self._index.named(name))
+
+    def _status_of(self, name: str, urls: Sequence[str], skipped: tuple[Skipped, ...]) -> RunStatus:
+        traces = [self._traces[url] for url in urls]
+        newest = max((recorded for trace in traces if (recorded := trace.recorded_ns)), default=None)
+        return RunStatus(name, tuple(trace.status() for trace in traces), skipped, newest)
+
+    def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
+        self._take_over_added()
+        with self._lock:
+            trace, workers = self._look_up(run, worker, span)
+            status, key = trace.status(), trace.key
+        if status.state == "ready":
+            return OpenTrace(run, worker, status.span, key, status.size, workers, status.kind)
+        if status.state == "failed":
+            raise Unreadable(status)
+        self._pool.hurry(trace.id)
+        raise Loading(status)
+
+    def find_span(self, run: str, span: str | None = None) -> OpenRun:
+        self._take_over_added()
+        with self._lock:
+            of_run = [trace for trace in self._of_run(run) if trace.file.kind == "trace"]
+            spans = {trace.file.span for trace in of_run}
+            if span is None and len(spans) > 1:
+                raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
+            wanted = [trace for trace in of_run if span in (None, trace.file.span)]
+            if not wanted:
+                raise Unknown(because("no_such_span", {"span": span or "", "run": run}))
+            workers = len({trace.file.worker for trace in of_run})
+            status = [(trace, trace.status()) for trace in wanted]
+        ready = tuple(
+            OpenTrace(run, s.worker, s.span, trace.key, s.size, workers, s.kind)
+            for trace, s in status
+            if s.state == "ready"
+        )
+        others = tuple(s for _, s in status if s.state != "ready")
+        for waiting in (s for s in others if not ready and s.state != "failed"):
+            raise Loading(waiting)
+        if not ready:
+            raise Unreadable(others[0])
+        return OpenRun(run, wanted[0].file.span, ready, others)
+
+    def original(self, opened: OpenTrace) -> Original:
+        with self._lock:
+            trace, _ = self._look_up(opened.run, opened.worker, opened.span)
+            entry, status, changed = trace.file.entry, trace.status(), trace.key != opened.key
+        try:
+            storage = storage_for(entry.url)
+            if changed or storage.stat(entry.url).version != entry.version:
+                changed_since = because("changed")
+                raise Unreadable(replace(status, reason=changed_since))
+            return Original(status.file, status.size, storage.open(entry))
+        except StorageError as error:
+            raise Unreadable(replace(status, reason=error.reason)) from None
+
+    def read_again(self, opened: OpenTrace, error: Exception, began: float) -> None:
+        """An answer that `began` then (monotonic seconds) met what no columns hold: have new ones made, once.
+
+        Raises Loading, Unreadable if new ones are no better, and Unknown when the trace is gone. Nothing if it is not
+        the columns' fault: an analysis did not expect what this server has read itself.
+        """
+        with self._lock:
+            trace, _ = self._look_up(opened.run, opened.worker, opened.span)
+            is_about = trace.state == "ready" and trace.key == opened.key and began > trace.ready_at
+            is_foreseen = isinstance(error, column_file.ColumnFileError)
+            if is_about and trace.is_read_here and not is_foreseen:
+                return
+            if is_about:
+                place, why = f"{opened.run}/{opened.worker}", None if is_foreseen else error
+                log.warning("%s: its columns cannot be used (%s)", place, error, exc_info=why)
+                trace.mend(error, not column_file.is_whole(self._cache.columns(opened.key)))
+        if is_about:
+            self._forgotten(opened.key)
+            self._cache.remove(opened.key)
+        with self._lock:
+            if is_about and trace.state == "queued":
+                self._pool.submit(self._job(trace))
+            status = trace.status()
+        raise Unreadable(status) if status.state == "failed" else Loading(status)
+
+    def with_columns(self, path: Path) -> OpenTrace | None:
+        """The trace whose columns are in a file."""
+        with self._lock:
+            for run, trace in ((run, self._traces[url]) for run, urls, _ in self._index.runs for url in urls):
+                if trace.key and self._cache.columns(trace.key) == path:
+                    file = trace.file
+                    return OpenTrace(run, file.worker, file.span, trace.key, file.entry.size, 1, file.kind)
+        return None
+
+    def _of_run(self, run: str) -> list[TraceState]:
+        return [self._traces[url] for url in self._index.named(run)[1]]
+
+    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[TraceState, int]:
+        of_run = self._of_run(run)
+        of_worker = [trace for trace in of_run if trace.file.worker == worker]
+        if not of_worker:
+            raise Unknown(because("no_such_worker", {"run": run, "worker": worker}))
+        if span is None and len(of_worker) > 1:
+            raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
+        wanted = [trace for trace in of_worker if span in (None, trace.file.span)]
+        if not wanted:
+            raise Unknown(because("no_such_span", {"span": span or "", "worker": worker}))
+        return wanted[0], len({trace.file.worker for trace in of_run if trace.file.kind == "trace"})
+
+    # listing ---------------------------------------------------------------------------------------------
+
+    def _found(self, found: Found) -> None:
+        """Take over what a listing has found. Called by the scanner's thread only."""
+        with self._listing:
+            is_same = found is self._listed and not self._added.is_any_to_make
+            self._listed = found
+            if not is_same or self._is_any_due():
+                self._take_over_runs(anew=True)
+            with self._lock:
+                self._error = None
+                self._scanning = self._scanning and not found.complete
+
+    def _is_any_due(self) -> bool:
+        """Whether a further listing decides something about a file that has not changed since the last one."""
+        with self._lock:
+            return any(trace.unsettled is not None or trace.may_be_tried_again for trace in self._traces.values())
+
+    def has_run(self, name: str) -> bool:
+        """Whether there is a run of this name, added ones included."""
+        return name in self._index or name in self._added
+
+    def add(self, name: str, make: Callable[[], Run]) -> None:
+        """See `Workspace.add`."""
+        self._added.add(name, make)
+
+    def _take_over_added(self) -> None:
+        """Unless a listing is being taken over, which may take long."""
+        if self._added.is_any_to_make and self._listing.acquire(blocking=False):
+            try:
+                self._take_over_runs(anew=False)
+            finally:
+                self._listing.release()
+
+    def _take_over_runs(self, anew: bool) -> None:
+        """Of the last listing, and those that were added. anew: the listing is a new one."""
+        runs = self._added.beside(self._listed.runs)
+        new: list[TraceState] = []
+        gone: list[TraceState] = []
+        with self._lock:
+            before, self._traces = self._traces, {}
+            for run in runs:
+                for file in run.traces:
+                    url = file.entry.url
+                    if url in self._traces:
+                        continue  # log directories that overlap share the trace
+                    trace = before.pop(url, None)
+                    if trace is None or (anew and trace.has_settled_anew(file.entry)):
+                        if trace is not None:
+                            gone.append(trace)
+                        trace = TraceState(next(self._ids), run.name, file)
+                        new.append(trace)
+                    elif trace.unsettled is None:
+                        if trace.may_be_tried_again:
+                            new.append(trace)
+                        trace.file = file
+                    else:
+                        trace.file = replace(file, entry=trace.file.entry)
+                    self._traces[url] = trace
+            gone += before.values()
+            self._index = RunIndex(runs, self._traces.values())
+        for trace in gone:
+            self._pool.withdraw(trace.id)
+            self._forgotten(trace.key)
+        if new and self._cache.shared:
+            self._cache.shared.refresh()
+        order = {id(file): place for place, file in enumerate(in_reading_order([trace.file for trace in new]))}
+        for trace in sorted(new, key=lambda trace: order[id(trace.file)]):
+            self._begin(trace)
+
+    def _not_found(self, reason: Reason) -> None:
+        with self._lock:
+            self._error = reason
+            self._scanning = False
+
+    def _begin(self, trace: TraceState) -> None:
+        """Take a trace from the cache or have it read."""
+        entry = trace.file.entry
+        try:
+            known = self._cache.shared.key_of(entry) if self._cache.shared else None
+            key = known or content_key(storage_for(entry.url), entry)
+        except StorageError as error:
+            reason = (self._cache.shared.failure_of(entry) if self._cache.shared else None) or error.reason
+            with self._lock:
+                if trace.reason is None:
+                    log.warning("%s %s", entry.url, reason.text)
+                trace.state, trace.reason = "failed", reason
+            return
+        summary, has_columns = self._cache.find(key), self._cache.has_columns(key)
+        with self._lock:
+            trace.key, trace.reason, trace.retry_at = key, None, None
+            if summary is not None:
+                trace.be_ready(summary, is_read_here=False)
+                log.info("%s: %d events, from the cache", entry.path, summary.events)
+            else:
+                trace.state = "queued"
+                self._pool.submit(self._job(trace, has_columns))
+
+    def _job(self, trace: TraceState, has_columns: bool = False) -> Job:
+        target, answering = self._cache.columns_here(trace.key), self._answering(trace)
+        rank = self._cache.rank(trace.key) if self._index.size_of(trace.run).traces > 1 else ""
+        entry, kind, expansion = trace.file.entry, trace.file.kind, self._cache.limits.expansion
+        return Job.of(trace.id, entry, target, answering, expansion, has_columns, rank, kind)
+
+    def _answering(self, trace: TraceState) -> Answering | None:
+        if not self._questions:
+            return None
+        workers = self._index.size_of(trace.run).workers
+        file = trace.file
+        opened = OpenTrace(trace.run, file.worker, file.span, trace.key, file.entry.size, workers, file.kind)
+        answers, timeline = self._cache.answers(trace.key), self._cache.timeline(trace.key)
+        return Answering(self._questions, opened, str(answers), str(timeline))
+
+    # reading ---------------------------------------------------------------------------------------------
+
+    def _heard(self, job: Job, message: Message | None) -> None:
+        """A worker process says something; None if it starts. Called by the threads of the pool."""
+        if isinstance(message, Preparing | Answered | Prepared):
+            self._heard_of_answers(job, message)
+            return
+        with self._lock:
+            trace = self._current(job)
+            key = trace.key if trace else ""
+        if trace is None:
+            return
+        if isinstance(message, Done):
+            # Before the state says so: with "ready" both are there.
+            self._cache.add(key, message.summary)
+            if job.answering is not None:
+                self._pending.promise(key)
+        with self._lock:
+            if self._current(job) is trace:
+                self._take_over(trace, job, message)
+        if isinstance(message, Done):
+            self._cache.sweep_if_due()
+
+    def _current(self, job: Job) -> TraceState | None:
+        """The trace that a job reads; None if it was removed or has changed since, or there is nothing to read."""
+        trace = self._traces.get(job.url)
+        return None if trace is None or trace.id != job.id or job.is_read else trace
+
+    def _take_over(self, trace: TraceState, job: Job, message: Message | None) -> None:
+        path = trace.file.entry.path
+        if message is None:
+            trace.state = "loading"
+            log.debug("%s: reading %d bytes", path, job.size)
+        elif isinstance(message, Reading):
+            trace.bytes_done, trace.events = message.bytes_done, message.events
+        elif isinstance(message, Done):
+            trace.be_ready(message.summary, is_read_here=not job.has_columns)
+            log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+            if job.answering is None and (answering := self._answering(trace)) is not None:
+                self._pool.submit_later(replace(job, answering=answering, is_read=True))
+        elif isinstance(message, Failed):
+            trace.fail(message.reason, message.passes)
+            log.warning("%s %s", path, message.reason)
+            if message.details:
+                log.warning("%s", message.details)
+
+    def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
+        assert job.answering is not None
+        self._pending.hear(job.answering.trace.key, message)
+        if isinstance(message, Answered) and message.details:
+            log.warning("%s: an answer could not be prepared: %s", job.url, message.details)
+        if isinstance(message, Prepared):
+            self._cache.added_to(job.answering.trace.key)
+            self._cache.sweep_if_due()
+            log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
+            if message.details:
+                log.warning("%s: no answers were prepared: %s", job.url, message.details)

@@ -1,0 +1,115 @@
+"""Which files of a run are read first, and how many at once."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+from torch_tb_profiler.discovery import TraceFile, TraceKind
+from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.process import int_from_environment
+
+MEMORY_VARIABLE = "TORCH_TB_PROFILER_MEMORY_BYTES"
+
+#: of a process that reads: what it takes for itself, and for each packed byte of its file
+PROCESS_BYTES, BYTES_OF_PACKED = 60 * 1000**2, 12
+#: reading takes bounded memory, answering grows with the file
+MOST_BYTES = 4 * 1000**3
+#: how many times its packed size a plain file has
+_PLAIN = 15
+#: packed bytes from which on it pays that processes help to read a file: starting one takes as long as reading 2 MB
+LEAST_FOR_HELPERS = 10 * 1000**2
+#: processes that help at most: what only one can do, to unpack, cut, put in order and write, is a fifth of the whole
+MOST_HELPERS = 3
+#: of the process that reads a memory snapshot, and of the one that started it: for each byte of the text (2.3 were
+#: measured of 971 MB), and how many times its packed size a snapshot has
+BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
+#: of the memory that is free when nothing else is said
+_SHARE = 0.5
+
+#: `node1_0`, as torch names workers by default: host, process
+_HOST = lazy_pattern(r"(.*?)[_.-]?\d+")
+
+T = TypeVar("T")
+
+
+def host_in(worker: str) -> str:
+    """The part of a worker's name that ranks of one host share, if they go by torch's own names."""
+    match = _HOST.fullmatch(worker)
+    return match[1] if match else worker
+
+
+def in_reading_order(files: Sequence[TraceFile], seed: int | None = None) -> list[TraceFile]:
+    """The smallest of each host first, since they say most for the least; then the others.
+
+    seed: those are shuffled, so that two that read the same files meet rarely; None: the smallest first
+    """
+    by_size = sorted(files, key=lambda file: (file.entry.size, file.entry.path))
+    first: dict[str, TraceFile] = {}
+    for file in by_size:
+        first.setdefault(host_in(file.worker), file)
+    ahead = list(first.values()) if len(first) < len(files) else []
+    taken = {id(file) for file in ahead}
+    rest = [file for file in by_size if id(file) not in taken]
+    if seed is not None:
+        random.Random(seed).shuffle(rest)  # noqa: S311
+    return ahead + rest
+
+
+def memory_for(entry: Entry, is_answering: bool = False, kind: TraceKind = "trace") -> int:
+    """Bytes that a process needs to read a file, about; `is_answering`: and to answer what the pages will ask."""
+    if kind == "snapshot":  # answers take less than the process that reads, which has ended by then
+        return 2 * PROCESS_BYTES + int(entry.size * (_PACKED_SNAPSHOT if _is_packed(entry) else 1) * BYTES_OF_SNAPSHOT)
+    return PROCESS_BYTES + min(packed_bytes(entry) * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
+
+
+def helpers_for(entry: Entry, kind: TraceKind, processors: int, memory: int | None) -> int:
+    """How many processes may help to read a file.
+
+    processors, memory: what nobody else has; memory in bytes, None for any
+    """
+    if kind != "trace" or packed_bytes(entry) < LEAST_FOR_HELPERS:
+        return 0
+    most = MOST_HELPERS if memory is None else min(MOST_HELPERS, memory // PROCESS_BYTES)
+    return max(0, min(processors, most))
+
+
+def packed_bytes(entry: Entry) -> int:
+    """Bytes of a trace when it is packed, about."""
+    return entry.size if _is_packed(entry) else entry.size // _PLAIN
+
+
+def _is_packed(entry: Entry) -> bool:
+    return entry.path.lower().endswith((".gz", ".zst"))
+
+
+def memory_budget() -> int:
+    """Bytes that all processes together may take: what the environment says, else half of what is free now."""
+    return int_from_environment(MEMORY_VARIABLE, int(_SHARE * _free_memory()), least=1)
+
+
+def processes_for(files: Sequence[TraceFile], most: int | None = None) -> int:
+    """How many processes may read these files at once; `most`: None for the processors that may be used."""
+    largest = max((memory_for(file.entry, kind=file.kind) for file in files), default=PROCESS_BYTES)
+    wanted = min(most or processors(), len(files))
+    return max(1, wanted if most else min(wanted, memory_budget() // largest))
+
+
+def processors() -> int:
+    """Those that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _free_memory() -> int:
+    """Bytes; of a system that does not say, 4 GB."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as said:  # noqa: PTH123
+            for line in said:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return 4 * 1000**3
