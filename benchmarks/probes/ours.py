@@ -27,7 +27,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     from torch_tb_profiler import spill
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
-    from torch_tb_profiler.web.ahead import QUESTIONS
+    from torch_tb_profiler.web import PREFETCHED
     from torch_tb_profiler.workspace import OpenTrace
     from torch_tb_profiler.workspace.cache.identity import content_key
     from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
@@ -46,7 +46,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
         key = content_key(storage, entry)
         worker = entry.path.rpartition("/")[2].partition(".")[0]
         trace = OpenTrace(Path(logdir).name, worker, "1", key, entry.size, len(entries))
-        answering = Answering(QUESTIONS, trace, str(cache.answers(key)), str(cache.timeline(key)))
+        answering = Answering(PREFETCHED, trace, str(cache.answers(key)), str(cache.timeline(key)))
         job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), answering)
         messages: list[tuple[object, float]] = []
 

@@ -30,9 +30,8 @@ from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import read_to_file
 from torch_tb_profiler.web.answers.trace import first_of_trace
-from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.app import TimeLimit, create_app
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
-from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.workspace import OpenTrace, open_workspace
 from torch_tb_profiler.workspace import workspace as workspaces
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, stored

@@ -26,7 +26,7 @@ from torch_tb_profiler.ingest.runner import CannotBegin, Progress
 from torch_tb_profiler.ingest.tasks import Lost
 from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.reason import OTHER, Reason, Why
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.workspace import open_workspace
 from torch_tb_profiler.workspace.cache.stores import FolderStore
 from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Reading
@@ -196,7 +196,7 @@ def test_a_server_shows_a_shared_place_without_the_files(tmp_path: Path, own_cac
     kept = sorted(path.name for path in (tmp_path / "place").iterdir())
     shutil.rmtree(logs)
     for root in (str(logs), place):
-        workspace = open_workspace(parse_logdir(root), place, 1, questions=QUESTIONS)
+        workspace = open_workspace(parse_logdir(root), place, 1, questions=PREFETCHED)
         try:
             wait_until(lambda w=workspace: not w.status().scanning and not w.status().loading, "all is there")
             (run,) = workspace.status().runs
@@ -237,7 +237,7 @@ def test_the_page_of_a_run_is_what_ingest_has_left(tmp_path: Path, monkeypatch: 
 
 def test_a_page_opens_no_trace_and_is_kept(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_ranks(tmp_path / "logs" / "job", 3)
-    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=PREFETCHED)
     try:
         wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
         monkeypatch.setattr(workspace, "ask", lambda *_: pytest.fail("a trace is opened"))
@@ -255,7 +255,7 @@ def test_findings_of_a_run_are_kept_by_a_server_for_the_next(
     write_ranks(tmp_path / "logs" / "job", 3)
 
     def asked(forbidden: bool) -> list[object]:
-        workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=QUESTIONS)
+        workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=PREFETCHED)
         try:
             wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
             if forbidden:

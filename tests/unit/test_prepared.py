@@ -22,7 +22,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import Trace, column_file, read_trace
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.web.answers.trace import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
@@ -178,7 +178,7 @@ def test_prepared_answers_are_those_that_would_be_computed(
 
 def test_a_request_waits_for_the_process_that_is_about_to_answer(logs: Path, tmp_path: Path) -> None:
     """A server that is asked at once does not compute the same beside its worker process."""
-    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=PREFETCHED)
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
         assert get(client_of(workspace), f"/api/overview?{OF_TRACE}")["steps"]["rule"]
@@ -217,7 +217,7 @@ def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkey
     monkeypatch.setattr(Runs, "_heard", listen)
     for rank in range(6):
         write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
-    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=PREFETCHED)
     try:
         wait_until(lambda: heard.count(Prepared) == 6, "all are answered")
     finally:
@@ -328,7 +328,7 @@ def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
 def test_two_servers_share_a_cache(logs: Path, tmp_path: Path) -> None:
     """Both at once: the same answers, and nothing half-written is left."""
     first, second = (
-        open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=QUESTIONS) for _ in range(2)
+        open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=PREFETCHED) for _ in range(2)
     )
     try:
         for workspace in (first, second):

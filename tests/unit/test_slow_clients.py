@@ -18,11 +18,10 @@ from werkzeug.test import Client
 from tests.served import everything_read
 from tests.tiny import wait_until
 from torch_tb_profiler.web import app as app_module
-from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.app import TimeLimit, create_app
 from torch_tb_profiler.web.http import HttpError, Stream
+from torch_tb_profiler.web.responses import respond
 from torch_tb_profiler.web.server import READ_BODY, Patience, _Input, serve
-from torch_tb_profiler.web.time_limit import TimeLimit
-from torch_tb_profiler.web.wsgi_response import respond
 
 pytestmark = pytest.mark.slow
 
@@ -222,7 +221,7 @@ def test_an_answer_that_takes_too_long_is_said_to(tmp_path: Path, monkeypatch: p
         return handle(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(app_module, "_handle", slow)
-    monkeypatch.setattr("torch_tb_profiler.web.time_limit.PATIENCE", 0.1)
+    monkeypatch.setattr("torch_tb_profiler.web.app.PATIENCE", 0.1)
     with everything_read(tmp_path / "logs", tmp_path / "cache") as workspace:
         client = Client(create_app(workspace, TimeLimit(0.2, most=2)))
         began = time.monotonic()

@@ -19,8 +19,8 @@ import torch_tb_profiler
 from tests.tiny import wait_until
 from torch_tb_profiler import lazy_pattern as late
 from torch_tb_profiler.trace.schema import Events, OutOfMemory
-from torch_tb_profiler.web import time_limit
-from torch_tb_profiler.web.time_limit import TimeLimit
+from torch_tb_profiler.web import app
+from torch_tb_profiler.web.app import TimeLimit
 
 pytestmark = pytest.mark.slow
 
@@ -162,7 +162,7 @@ def test_a_thread_answers_again() -> None:
 
 
 def test_a_thread_that_has_nothing_to_do_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_limit, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(app, "IDLE_SECONDS", 0.01)
     limit = TimeLimit()
     thread = limit.call(threading.current_thread)
     wait_until(lambda: not thread.is_alive(), "the thread ends")
@@ -171,7 +171,7 @@ def test_a_thread_that_has_nothing_to_do_ends(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nothing_is_lost_between_threads_that_end_and_those_that_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_limit, "IDLE_SECONDS", 0.001)
+    monkeypatch.setattr(app, "IDLE_SECONDS", 0.001)
     limit = TimeLimit()
     for number in range(300):
         assert limit.call(lambda number=number: number) == number

@@ -84,7 +84,7 @@ class Serve:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.serving.alone import is_for_this_machine, serve_alone
+        from torch_tb_profiler.serving.servers import is_for_this_machine, serve_alone
         from torch_tb_profiler.workspace import process
 
         if arguments.workers is not None and arguments.workers < 1:

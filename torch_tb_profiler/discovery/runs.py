@@ -25,17 +25,19 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.discovery.content import Content
-from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     PACKINGS,
+    Guess,
     TraceName,
+    guess,
     is_candidate,
     is_looked_at,
     is_moment_folder,
     may_be_snapshot,
     natural_key,
     parse_name,
+    rank_in,
     unpacked,
     why_skipped,
 )

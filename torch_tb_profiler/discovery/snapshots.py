@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from torch_tb_profiler.discovery.guess import rank_in
-from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key
+from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key, rank_in
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import Entry
 

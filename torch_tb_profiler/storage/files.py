@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import functools
 import io
+import os
 import re
 import shutil
+import subprocess
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -16,13 +18,34 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
 from torch_tb_profiler.words.reasons import because
+
+HADOOP_ADVICE = "Set HADOOP_HOME and JAVA_HOME to where Hadoop and Java are, or: pip install hdfs-native"
+
+
+def prepare_hadoop(driver: type) -> None:
+    """Set CLASSPATH and LIBHDFS_OPTS, unless the driver does without Java."""
+    if not driver.__module__.startswith("fsspec."):
+        return  # hdfs-native, which takes the place of Arrow's driver when it is installed
+    options = os.environ.get("LIBHDFS_OPTS", "")
+    if "-Xrs" not in options.split():
+        # Else the JVM takes SIGTERM for itself, and nothing of Python that cleans up is run.
+        os.environ["LIBHDFS_OPTS"] = f"{options} -Xrs".strip()
+    home = os.environ.get("HADOOP_HOME", "")
+    program = Path(home) / "bin" / "hadoop"
+    if "CLASSPATH" not in os.environ and home and program.is_file():
+        # Arrow finds libhdfs.so by HADOOP_HOME, but not the classes.
+        found = subprocess.run(
+            [program, "classpath", "--glob"], capture_output=True, text=True, check=False, timeout=60
+        )
+        if found.returncode == 0 and found.stdout.strip():
+            os.environ["CLASSPATH"] = found.stdout.strip()
+
 
 PIECE_BYTES = 256 * 1024
 
@@ -204,7 +227,7 @@ def _driver_for(url: str) -> Any:
     import fsspec  # noqa: PLC0415
 
     if scheme_of(url) in ("hdfs", "viewfs"):
-        hadoop.prepare(fsspec.get_filesystem_class(scheme_of(url)))
+        prepare_hadoop(fsspec.get_filesystem_class(scheme_of(url)))
     return fsspec.core.url_to_fs(url)[0]
 
 
@@ -223,7 +246,7 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
             return Trouble("package", code, advice=install("hdfs"))
         return Trouble("package", code, advice=f"Install fsspec and its driver for {scheme}://")
     if isinstance(error, OSError) and ("libhdfs" in text or "libjvm" in text):
-        return Trouble("package", "libhdfs", advice=hadoop.ADVICE)
+        return Trouble("package", "libhdfs", advice=HADOOP_ADVICE)
     if isinstance(error, FileNotFoundError):
         return Trouble("missing", code)
     if isinstance(error, PermissionError) or "AccessControlException" in text:

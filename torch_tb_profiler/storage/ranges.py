@@ -1,16 +1,45 @@
-"""A remote file as a stream: ranges of it, fetched ahead of the reader, each tried again where it broke off."""
+"""A remote file as a stream: ranges of it, fetched ahead of the reader, each tried again where it broke off.
+
+What passes by itself is waited for, with growing pauses, for a while.
+"""
 
 from __future__ import annotations
 
 import io
 import mmap
+import random
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from torch_tb_profiler.storage.errors import PASSING, StorageError, Trouble
-from torch_tb_profiler.storage.retry import TRIES, pause
+
+T = TypeVar("T")
+
+TRIES = 4
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 20.0
+
+
+def pause(tried: int, asked: float = 0.0) -> float:
+    """Seconds to wait after so many tries: doubled each time, or what the store asked for; never all at once."""
+    return float(min(max(FIRST_PAUSE * 2 ** (tried - 1), asked), LONGEST_PAUSE) * random.uniform(1.0, 1.25))  # noqa: S311
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """The outcome of `call`, of the first of a few tries that has one. Raises Trouble."""
+    for tried in range(1, TRIES):
+        try:
+            return call()
+        except Trouble as trouble:
+            if trouble.kind not in PASSING:
+                raise
+            time.sleep(pause(tried, trouble.wait))
+    return call()
+
 
 #: a range is at most so long; the first ones are shorter, so that the reader can begin
 RANGE_BYTES = 4 * 1024 * 1024

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError, Trouble, install, unused_signature
-from torch_tb_profiler.storage.ranges import RangeStream
-from torch_tb_profiler.storage.retry import patiently
+from torch_tb_profiler.storage.ranges import RangeStream, patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
 from torch_tb_profiler.words.reasons import because
 

@@ -4,3 +4,8 @@ Belongs here: everything about HTTP and about the shape of answers: names, units
 the old plugin (`legacy`). Does not belong here: any number that is computed (`analysis`), any state
 (`workspace`), TensorBoard (`plugin`). It runs below any path, in TensorBoard and without it.
 """
+
+from __future__ import annotations
+
+#: the function that names what worker processes answer ahead, for `open_workspace`; servers need not load it
+PREFETCHED = "torch_tb_profiler.web.prefetch:questions"

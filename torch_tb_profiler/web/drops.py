@@ -25,10 +25,9 @@ from torch_tb_profiler.discovery import Content, Run
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, storage_for
-from torch_tb_profiler.web.failures import respond_failure
-from torch_tb_profiler.web.http import Answer, HttpError, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, why
+from torch_tb_profiler.web.responses import respond, respond_failure
 from torch_tb_profiler.web.server import READ_BODY
-from torch_tb_profiler.web.wsgi_response import respond
 from torch_tb_profiler.workspace import Workspace
 from torch_tb_profiler.workspace.listing.sniff import look_at
 from torch_tb_profiler.workspace.local_workspace import run_of_files
@@ -125,9 +124,9 @@ class Drops:
         """The application, with the route that takes files."""
         return _with_route(app, self._answer)
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> HttpAnswer:
         if request.method in ("GET", "HEAD"):
-            return Answer(dumps(Taking(most_bytes=self._limits.file)))
+            return HttpAnswer(dumps(Taking(most_bytes=self._limits.file)))
         _require_own_page(request)
         size = request.content_length
         if size is None:
@@ -138,7 +137,7 @@ class Drops:
                 self._keep(request, run, name, size)
         except OSError as error:
             raise HttpError(507, f"{name} cannot be kept: {reason_of(error)}") from None
-        return Answer(dumps(Dropped(run=run.name)))
+        return HttpAnswer(dumps(Dropped(run=run.name)))
 
     @contextmanager
     def _reserved(self, size: int) -> Iterator[None]:
@@ -222,7 +221,7 @@ class Drops:
 def takes_none(app: WSGIApplication) -> WSGIApplication:
     """The application of a server that others reach, too: it says why it takes no files."""
 
-    def answer(_: Request) -> Answer:
+    def answer(_: Request) -> HttpAnswer:
         raise HttpError(
             403, "only a server that no other machine can reach accepts files; pass the path when you start the server"
         )
@@ -230,7 +229,7 @@ def takes_none(app: WSGIApplication) -> WSGIApplication:
     return _with_route(app, answer)
 
 
-def _with_route(app: WSGIApplication, route: Callable[[Request], Answer]) -> WSGIApplication:
+def _with_route(app: WSGIApplication, route: Callable[[Request], HttpAnswer]) -> WSGIApplication:
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)
         if request.path != PATH or request.method not in ("GET", "HEAD", "POST"):

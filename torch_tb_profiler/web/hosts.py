@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from werkzeug import Request
 
 from torch_tb_profiler.web.http import HttpError
-from torch_tb_profiler.web.wsgi_response import respond_error
+from torch_tb_profiler.web.responses import respond_error
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

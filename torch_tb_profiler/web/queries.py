@@ -18,7 +18,7 @@ from torch_tb_profiler.tables.sql.sessions import QuerySessions
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
 from torch_tb_profiler.web.answers.request import Route, step_choice
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.workspace import Workspace
 
@@ -97,16 +97,16 @@ class Queries:
         """The routes by path; they add to the other routes or replace them."""
         return {PATH: self._answer, TABLES_PATH: self._tables, "/api/status": _status}
 
-    def _answer(self, workspace: Workspace, parameters: Parameters) -> Answer:
+    def _answer(self, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
         traces = _traces(workspace, parameters)
         statement = parameters.need("query")
         try:
             found = self.sessions.ask(traces, statement)
         except QueryError as error:
             raise HttpError(400, str(error), why(error.reason), passes=True) from None
-        return Answer(dumps(as_table(found)))
+        return HttpAnswer(dumps(as_table(found)))
 
-    def _tables(self, workspace: Workspace, parameters: Parameters) -> Answer:
+    def _tables(self, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
         traces = _traces(workspace, parameters)
         tables: list[SqlTable | RunTable] = [*TABLES, *RUN_TABLES]
         found = QueryTables(
@@ -115,7 +115,7 @@ class Queries:
             rows=self._limits.rows,
             seconds=self._limits.seconds,
         )
-        return Answer(dumps(found))
+        return HttpAnswer(dumps(found))
 
 
 def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, ...]:
@@ -148,7 +148,7 @@ def described(table: SqlTable | RunTable) -> QueryTable:
     )
 
 
-def _status(workspace: Workspace, _: Parameters) -> Answer:
+def _status(workspace: Workspace, _: Parameters) -> HttpAnswer:
     """That of every server, with the view of queries for every trace."""
     found = status_of(workspace.status())
     replaced = msgspec.structs.replace
@@ -156,4 +156,4 @@ def _status(workspace: Workspace, _: Parameters) -> Answer:
         replaced(run, traces=[replaced(t, views=[*t.views, VIEW]) if t.kind == "trace" else t for t in run.traces])
         for run in found.runs
     ]
-    return Answer(dumps(replaced(found, runs=runs)))
+    return HttpAnswer(dumps(replaced(found, runs=runs)))

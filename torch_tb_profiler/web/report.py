@@ -21,7 +21,7 @@ from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.traces import answer_of_traces
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
@@ -80,7 +80,7 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         question = _BY_NAME.get(name)
         try:
             if question is None:
-                found: Answer | Stream = Answer(dumps(status_of(self.status)))
+                found: HttpAnswer | Stream = HttpAnswer(dumps(status_of(self.status)))
             elif question.scope == "traces":
                 found = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
             else:
@@ -88,7 +88,7 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         except (HttpError, Unavailable) as error:
             more = error.more if isinstance(error, HttpError) else why(error.reason)
             return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error), **more})
-        assert isinstance(found, Answer)
+        assert isinstance(found, HttpAnswer)
         body = found.body if isinstance(found.body, bytes) else found.body.plain()
         return 200, body.decode()
 
@@ -115,7 +115,7 @@ def report(
     return re.sub(r"\{\{(title|packed)\}\}", lambda place: values[place[1]], report_page()).encode()
 
 
-def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
+def report_answer(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     """/api/report."""
     run, worker = parameters.need("run"), parameters.get("worker")
     if worker is not None:
@@ -128,7 +128,7 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
     disposition = f'attachment; filename="{safe}.html"'
     # What stands in a report is for those it is sent to: it must not run as a page of this server.
     headers = (("Content-Disposition", disposition), ("Content-Security-Policy", "default-src 'none'; sandbox"))
-    return Answer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
+    return HttpAnswer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
 
 
 def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:

@@ -18,7 +18,7 @@ import msgspec
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from torch_tb_profiler.arrays.json import dumps
-from torch_tb_profiler.web.time_limit import NO_THREAD
+from torch_tb_profiler.web.http import NO_THREAD
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment

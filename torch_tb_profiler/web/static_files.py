@@ -7,7 +7,7 @@ import mimetypes
 from importlib.resources import files
 from typing import Any
 
-from torch_tb_profiler.web.http import NO_CACHE, Answer, HttpError
+from torch_tb_profiler.web.http import NO_CACHE, HttpAnswer, HttpError
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 
@@ -37,25 +37,25 @@ _TYPES = {
 }
 
 
-def page() -> Answer:
+def page() -> HttpAnswer:
     """The page of the stand-alone server."""
     return _html(_read("index.html") or _NOT_BUILT_PAGE.encode())
 
 
-def entry_module() -> Answer:
+def entry_module() -> HttpAnswer:
     """The module that TensorBoard imports; the only one whose name carries no hash."""
     body = _read("index.js") or _NOT_BUILT_MODULE.encode()
-    return Answer(body, _TYPES[".js"], NO_CACHE)
+    return HttpAnswer(body, _TYPES[".js"], NO_CACHE)
 
 
-def asset(path: str) -> Answer:
+def asset(path: str) -> HttpAnswer:
     """A file below assets/; their names change with their content."""
     body = _read(f"assets/{path}")
     if body is None:
         raise HttpError(404, f"there is no file assets/{path}")
     ending = path[path.rfind(".") :].lower() if "." in path else ""
     guessed = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    return Answer(body, _TYPES.get(ending, guessed), IMMUTABLE)
+    return HttpAnswer(body, _TYPES.get(ending, guessed), IMMUTABLE)
 
 
 def report_page() -> str:
@@ -115,9 +115,9 @@ def _must_read(path: str) -> str:
     return body.decode()
 
 
-def _html(body: bytes) -> Answer:
+def _html(body: bytes) -> HttpAnswer:
     headers = (("Content-Security-Policy", CONTENT_SECURITY_POLICY),)
-    return Answer(body, _TYPES[".html"], NO_CACHE, headers)
+    return HttpAnswer(body, _TYPES[".html"], NO_CACHE, headers)
 
 
 def _read(path: str) -> bytes | None:

@@ -14,7 +14,7 @@ from torch_tb_profiler.discovery import Run
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.serving.live import LiveServer
+    from torch_tb_profiler.serving.servers import LiveServer
 
 View = Literal[
     "overview",

@@ -1,11 +1,11 @@
-"""What a request asks: steps, ranges, refusals, and a question about one trace with where its answer is kept."""
+"""What a request asks: steps, ranges, pages of tables, and a question about one trace with where its answer is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -16,8 +16,10 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.tables.query.answer import Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import Problem
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.workspace import (
     Body,
     Key,
@@ -34,7 +36,7 @@ from torch_tb_profiler.workspace.answering.asking import ModelOf, NotKept, Timel
 
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
-Route = Callable[[Workspace, Parameters], Answer | Stream]
+Route = Callable[[Workspace, Parameters], HttpAnswer | Stream]
 #: from the names and the model of a trace its answer, as it is sent already when it is bytes or pieces of them
 Compute = Callable[[OpenTrace, Model], Any]
 
@@ -222,3 +224,39 @@ def ask_original(
             return pack(compute(stream))
 
     return workspace.remember(Key((trace,), ("original", question)), make).plain()
+
+
+_ASKED = ("sort", "filter", "search", "offset", "limit")
+
+
+def is_queried(parameters: Parameters) -> bool:
+    """Whether a request asks for a page of its own."""
+    return any(parameters.get(name) is not None for name in _ASKED)
+
+
+def answer_query(table: TableAnswer, parameters: Parameters) -> HttpAnswer:
+    """What `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
+    return HttpAnswer(page_of(parameters, table))
+
+
+def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
+    """What `answer_query` sends: JSON. Raises HttpError."""
+    query = query_of(parameters)
+    try:
+        return dumps(table.page(query))
+    except Problem as problem:
+        more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
+        raise HttpError(400, str(problem), {"problem": more}) from None
+
+
+def query_of(parameters: Parameters) -> Query:
+    """What a request asks of a table. Raises HttpError."""
+    limit: int | Literal["all"] | None
+    limit = "all" if parameters.get("limit") == "all" else parameters.whole_number("limit", None, 1)
+    return Query(
+        sort=parameters.get("sort") or "",
+        filter=parameters.get("filter") or "",
+        search=parameters.get("search"),
+        offset=parameters.whole_number("offset", 0, 0),
+        limit=limit,
+    )

@@ -14,8 +14,7 @@ from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.spill import spilled, watched
 from torch_tb_profiler.web.answers.request import refusals
-from torch_tb_profiler.web.http import Answer, Parameters
-from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.http import HttpAnswer, Parameters, read_parameters
 from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
 from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subject_of
 from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of
@@ -24,7 +23,7 @@ from torch_tb_profiler.workspace.cache.checksummed import is_broken
 log = logging.getLogger(__name__)
 
 
-def answer_of_run(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+def answer_of_run(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     skipped = tuple((each.file, str(each.reason)) for each in workspace.run(opened.run).skipped)
     own = read_parameters(question.parameters, parameters)
@@ -33,7 +32,7 @@ def answer_of_run(question: Question, workspace: Workspace, parameters: Paramete
     make, asked = partial(_packed, question, own, ranks), (known_as(question, own), skipped)
     if not (own.__struct_fields__ or question.node.keep == "run"):
         make = partial(workspace.kept_of_run, opened, make, as_file, packed_of, asked)
-    return Answer(workspace.remember(Key.of_run(opened, asked), make))
+    return HttpAnswer(workspace.remember(Key.of_run(opened, asked), make))
 
 
 def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:

@@ -18,8 +18,7 @@ from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.answers.request import ask_original, refusals, step_choice, step_range
 from torch_tb_profiler.web.answers.run import rank_node
 from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeline
-from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream
-from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.http import JSON, NO_CACHE, HttpAnswer, HttpError, Parameters, Stream, read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
 from torch_tb_profiler.workspace.answering.asking import TimelineOf
 from torch_tb_profiler.workspace.cache.identity import answers_version
@@ -80,7 +79,7 @@ def _drawn(workspace: Workspace, parameters: Parameters) -> _Drawn:
     return _Drawn(workspace, trace, version, named is not None)
 
 
-def answer_of_timeline(question: Question, workspace: Workspace, parameters: Parameters) -> Answer | Stream:
+def answer_of_timeline(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer | Stream:
     drawn = _drawn(workspace, parameters)
     own = read_parameters(question.parameters, parameters)
     if any(need.type is BinaryIO for need in question.needs):
@@ -112,7 +111,7 @@ def _of_timeline(
     return result if isinstance(result, bytes) else dumps(result)
 
 
-def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> Answer:
+def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> HttpAnswer:
     """What is needed of the timeline is known before the file is opened."""
     workspace = drawn.workspace
     try:
@@ -122,7 +121,7 @@ def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> A
         def answer(file: BinaryIO) -> bytes:
             return dumps(question.compute(value, file, workspace.limits, own))
 
-        return Answer(ask_original(workspace, drawn.trace, (question.name, own), answer))
+        return HttpAnswer(ask_original(workspace, drawn.trace, (question.name, own), answer))
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
 
@@ -160,7 +159,7 @@ class _Rank(msgspec.Struct, frozen=True):
         return rank_node(node, self.workspace, self.trace)
 
 
-def answer_of_timelines(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+def answer_of_timelines(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     worker = ""
     if question.of_worker:
         run, worker = parameters.need_all("run", "worker")
@@ -184,4 +183,4 @@ def answer_of_timelines(question: Question, workspace: Workspace, parameters: Pa
         return pack(dumps(question.compute(run, own)))
 
     with refusals():
-        return Answer(workspace.remember(Key.of_run(opened, (question.name, worker, own)), answer))
+        return HttpAnswer(workspace.remember(Key.of_run(opened, (question.name, worker, own)), answer))

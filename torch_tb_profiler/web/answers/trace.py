@@ -20,11 +20,17 @@ from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, stored
+from torch_tb_profiler.web.answers.request import (
+    TraceRequest,
+    answer_query,
+    given,
+    is_queried,
+    page_of,
+    refusals,
+    stored,
+)
 from torch_tb_profiler.web.answers.run import answer_of_run
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters
-from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_page import answer_query, is_queried, page_of
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
 from torch_tb_profiler.workspace.answering.asking import answer_key, known_as, plain_answer_key, subject_of
@@ -34,7 +40,7 @@ A = TypeVar("A")
 _OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
 
 
-def answer_of_trace(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+def answer_of_trace(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     if question.ranks is not None and parameters.get("worker") is None:
         if chosen := next((name for name in _OF_STEPS if parameters.get(name) is not None), None):
             raise HttpError(400, f"{chosen} is about the trace of a worker: name one")
@@ -47,7 +53,7 @@ def answer_of_trace(question: Question, workspace: Workspace, parameters: Parame
         )
         with refusals():
             result = question.compute(value, own)
-        return answer_query(TableAnswer(result), parameters) if is_table(question) else Answer(dumps(result))
+        return answer_query(TableAnswer(result), parameters) if is_table(question) else HttpAnswer(dumps(result))
 
     asked = _request(question, own, workspace, parameters)
     if question.about not in ("any", asked.trace.kind):  # no model need be opened to know
@@ -55,11 +61,11 @@ def answer_of_trace(question: Question, workspace: Workspace, parameters: Parame
             raise _about_others(question)
     if not is_table(question):
         make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
-        return Answer(asked.packed(workspace, make))
+        return HttpAnswer(asked.packed(workspace, make))
     table = partial(table_of, question, own, asked.steps)
     if is_queried(parameters):
-        return Answer(given(asked.cut(workspace, table, partial(page_of, parameters))))
-    return Answer(asked.packed(workspace, partial(asked.cut, workspace, table, _first_page, _has_more_pages)))
+        return HttpAnswer(given(asked.cut(workspace, table, partial(page_of, parameters))))
+    return HttpAnswer(asked.packed(workspace, partial(asked.cut, workspace, table, _first_page, _has_more_pages)))
 
 
 def answer_as_type(question: Question, workspace: Workspace, parameters: Parameters) -> Any:

@@ -1,4 +1,4 @@
-"""Answers to questions about any number of traces, of one run or of many."""
+"""Answers to questions about several traces: a pair to compare, or any number, of one run or of many."""
 
 from __future__ import annotations
 
@@ -13,18 +13,25 @@ from torch_tb_profiler.analysis.table import Page
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.tables.query import Query, TableAnswer
-from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, step_choice
+from torch_tb_profiler.web.answers.request import (
+    TraceRequest,
+    answer_query,
+    body_of,
+    given,
+    refusals,
+    step_choice,
+    step_range,
+)
 from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
-from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_page import answer_query
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters, why
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace import RunStatus, Status, TraceStatus, Workspace
+from torch_tb_profiler.workspace import Key, OpenTrace, Packed, RunStatus, Status, TraceStatus, Workspace, pack
+from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subject_of
 
 
 def answer_of_traces(
     question: Question, workspace: Workspace, parameters: Parameters, status: Status | None = None
-) -> Answer:
+) -> HttpAnswer:
     """`status`: what there is; None for all that the workspace has."""
     assert question.each is not None
     own: Any = read_parameters(question.parameters, parameters)
@@ -53,7 +60,7 @@ def answer_of_traces(
         raise refused
     with refusals():
         found = question.compute(listed, own)
-    return answer_query(TableAnswer(found), parameters) if is_table(question) else Answer(dumps(found))
+    return answer_query(TableAnswer(found), parameters) if is_table(question) else HttpAnswer(dumps(found))
 
 
 def _typed(
@@ -86,3 +93,30 @@ def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStat
 
 def _only(run: RunStatus, kind: str) -> RunStatus:
     return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == kind))
+
+
+#: before the names of parameters of the second of two traces
+EXPERIMENT = "exp_"
+
+
+def answer_of_pair(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
+    """Steps are found in the same way in both; of each only the steps that the request names are looked at."""
+    parameters.need_all("run", "worker", "exp_run", "exp_worker")
+    own = read_parameters(question.parameters, parameters)
+    left, right = (
+        workspace.find(parameters.need(f"{side}run"), parameters.need(f"{side}worker"), parameters.get(f"{side}span"))
+        for side in ("", EXPERIMENT)
+    )
+    choice = step_choice(parameters)
+    ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
+    key = Key((left, right), (known_as(question, own), choice, ranges))
+    needs = ModelOf(left, choice, ranges[0]), ModelOf(right, choice, ranges[1])
+    make = partial(workspace.ask, partial(_packed, question, own, left, right), *needs)
+    with refusals():
+        return HttpAnswer(workspace.remember(key, make))
+
+
+def _packed(
+    question: Question, own: msgspec.Struct, left: OpenTrace, right: OpenTrace, of_left: Model, of_right: Model
+) -> Packed:
+    return pack(body_of(question.compute(subject_of(of_left, left), subject_of(of_right, right), own)))

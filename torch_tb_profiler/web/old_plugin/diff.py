@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
 from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.microseconds import many_microseconds
-from torch_tb_profiler.web.old_plugin.tree_json import nested_pieces
+from torch_tb_profiler.web.old_plugin.wire import many_microseconds, nested_pieces
 
 #: nodes of the whole comparison; what is left then has no children in the answer
 MOST_NODES = 20_000

@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks import Distributed
 from torch_tb_profiler.ranks.distributed import operation_table
-from torch_tb_profiler.web.microseconds import microseconds
+from torch_tb_profiler.web.old_plugin.wire import microseconds
 
 #: what the old plugin called the step of operations outside all steps
 NO_STEP = "null"

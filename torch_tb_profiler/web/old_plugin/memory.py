@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.memory.records import memory_records, operator_c
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.microseconds import microseconds
+from torch_tb_profiler.web.old_plugin.wire import microseconds
 
 #: as written in a request → as written in the answer
 SIZES = {"": "B", "B": "B", "K": "KB", "KB": "KB", "M": "MB", "MB": "MB", "G": "GB", "GB": "GB"}

@@ -18,8 +18,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
 from torch_tb_profiler.model.program_tree import NodeKind
-from torch_tb_profiler.web.microseconds import laid_out, microseconds
-from torch_tb_profiler.web.old_plugin.tree_json import nested
+from torch_tb_profiler.web.old_plugin.wire import laid_out, microseconds, nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
 MOST_NODES = 500_000

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torch_tb_profiler.analysis.answer_schemas import schema_of
-from torch_tb_profiler.analysis.json_schema import Json, described
-from torch_tb_profiler.analysis.question import About, Question
-from torch_tb_profiler.analysis.result import meta_of
-from torch_tb_profiler.web.answers.timeline import BINARY as BINARY_TYPE
-from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, OF_TRACE, Operation
 from torch_tb_profiler.web.openapi.parameters import (
     PAGE,
@@ -24,6 +18,13 @@ from torch_tb_profiler.web.openapi.parameters import (
     shared,
 )
 from torch_tb_profiler.web.parameters import query_parameters
+
+from torch_tb_profiler.analysis.answer_schemas import schema_of
+from torch_tb_profiler.analysis.json_schema import Json, described
+from torch_tb_profiler.analysis.question import About, Question
+from torch_tb_profiler.analysis.result import meta_of
+from torch_tb_profiler.web.answers.timeline import BINARY as BINARY_TYPE
+from torch_tb_profiler.web.http import JSON
 
 #: of shared parameters, by reference
 _NAMES = {shared(key)[0]["$ref"]: parameter["name"] for key, parameter in SHARED.items()}

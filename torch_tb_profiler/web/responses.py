@@ -1,8 +1,9 @@
-"""Answers as HTTP has them: validators, compression."""
+"""Answers and errors as HTTP responses: JSON with a reason, validators, compression."""
 
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.trace.open_files import is_scarce
-from torch_tb_profiler.web.http import JSON, Answer, HttpError, Stream
+from torch_tb_profiler.web.http import JSON, HttpAnswer, HttpError, Stream, why
+from torch_tb_profiler.workspace import Loading, Unanswered, Unavailable, Unreadable
 from torch_tb_profiler.workspace.cache.answer_store import PACKED_FROM, Packed, pack
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class _NotModified(Response):
         return headers
 
 
-def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Response:
+def respond(request: Request, answer: HttpAnswer | Stream, status: int = 200) -> Response:
     """The answer as this client can take it."""
     if isinstance(answer, Stream):
         return _respond_with_stream(request, answer)
@@ -73,7 +75,7 @@ def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Res
     return Response(content, status=status, headers=headers, content_type=answer.content_type)
 
 
-def _headers(answer: Answer | Stream) -> Headers:
+def _headers(answer: HttpAnswer | Stream) -> Headers:
     return Headers({**_SAFE, **dict(answer.headers)})
 
 
@@ -110,7 +112,7 @@ def _sent(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
 
 
 def respond_error(request: Request, error: HttpError) -> Response:
-    answer = Answer(dumps({"error": str(error), **error.more}))
+    answer = HttpAnswer(dumps({"error": str(error), **error.more}))
     response = respond(request, answer, error.status)
     if error.status == 405:
         response.headers["Allow"] = "GET, HEAD"
@@ -123,3 +125,38 @@ def wants_gzip(request: Request) -> bool:
     packed = accepted.quality("gzip")
     plain = max((quality for name, quality in accepted if name.lower() == "identity"), default=0.0)
     return packed > 0 and packed >= plain
+
+
+if TYPE_CHECKING:
+    from werkzeug import Request, Response
+
+
+def respond_failure(request: Request, error: Exception) -> Response:
+    """The answer to a request that met an error; one that nobody foresaw is logged."""
+    if isinstance(error, HttpError):
+        return respond_error(request, error)
+    if isinstance(error, Unavailable):
+        return respond_error(request, _why_not(error))
+    if isinstance(error, Unanswered):
+        return respond_error(request, HttpError(503, str(error)))
+    if is_scarce(error):
+        log.warning("%s cannot be answered now: %s", request.path, str(error) or type(error).__name__)
+        return respond_error(request, _scarce(error))
+    mark = uuid.uuid4().hex[:8]
+    log.error("error %s at %s", mark, request.path, exc_info=error)
+    text = f"an error occurred in the server; its log has details under {mark}"
+    return respond_error(request, HttpError(500, text))
+
+
+def _scarce(error: Exception) -> HttpError:
+    """What the system lacks now it may have later."""
+    what = "memory" if isinstance(error, MemoryError) else str(error)
+    return HttpError(503, f"the server cannot answer now because its system lacks resources: {what}; ask again later")
+
+
+def _why_not(error: Unavailable) -> HttpError:
+    if isinstance(error, Loading):
+        trace = error.trace
+        progress = {"bytes_done": trace.bytes_done, "bytes_total": trace.size, "events": trace.events}
+        return HttpError(409, str(error), {"state": trace.state, "progress": progress})
+    return HttpError(422 if isinstance(error, Unreadable) else 404, str(error), why(error.reason))

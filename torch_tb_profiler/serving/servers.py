@@ -1,4 +1,7 @@
-"""The server of the page in a notebook's kernel: on loopback, behind a secret address, until the kernel ends."""
+"""The servers of the page: one of its own (`torch-tb-profiler serve`), and one in a notebook's kernel.
+
+The latter is on loopback, behind a secret address, until the kernel ends.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,49 @@ import os
 import secrets
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.app import TimeLimit, create_app
+from torch_tb_profiler.web.drops import Drops, takes_none
+from torch_tb_profiler.web.hosts import is_loopback, only_for, only_from_here
+from torch_tb_profiler.web.queries import PATH, Queries
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.static_files import CONTENT_SECURITY_POLICY
 from torch_tb_profiler.workspace import Workspace
+
+
+def is_for_this_machine(host: str, other_names: Sequence[str]) -> bool:
+    """Return whether nobody else reaches a server that listens on `host`, not through a proxy either."""
+    return is_loopback(host) and not other_names
+
+
+def serve_alone(
+    workspace: Workspace,
+    host: str,
+    port: int,
+    other_names: Sequence[str],
+    seconds: float,
+    with_sql: bool,
+    announce: Callable[[str], None],
+) -> None:
+    """Serve a workspace until the process is told to end, and close it. Raises OSError, OverflowError, UnicodeError.
+
+    other_names: under which browsers reach the server, too, such as that of a proxy
+    seconds: for computing one answer
+    announce: is given the address once the server listens
+    """
+    drops, queries = Drops(workspace), Queries() if with_sql else None
+    try:
+        app = create_app(workspace, TimeLimit(seconds), queries.routes() if queries else {})
+        app = drops.around(app) if is_for_this_machine(host, other_names) else takes_none(app)
+        serve(only_for(only_from_here(app, PATH), host, other_names), host, port, announce)
+    finally:
+        if queries:
+            queries.sessions.close()
+        workspace.close()
+        drops.close()
+
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

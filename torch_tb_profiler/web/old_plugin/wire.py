@@ -1,6 +1,8 @@
-"""Times in microseconds, as the old plugin and trace files write them."""
+"""JSON as the old plugin writes it: times in microseconds, and trees of any depth without recursion."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -62,3 +64,18 @@ def laid_out(ns: Int64) -> npt.NDArray[np.uint8]:
 
 _FOUR_DIGITS = np.array([f"{value:04d}" for value in range(10_000)], dtype="S4").view("<u4")
 _FRACTIONS = np.array(["", *(f".{rest:03d}" for rest in range(1, 1000))], dtype="S4").view("<u4")
+
+
+def nested(nodes: Iterable[tuple[int, bytes]]) -> bytes:
+    """The elements of a JSON array from nodes in preorder: depth, and the object to which `children` is added."""
+    return b"".join(nested_pieces(nodes))
+
+
+def nested_pieces(nodes: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+    """The same in pieces, one for each node and one for the end."""
+    open_ = 0
+    for depth, item in nodes:
+        closing = b"]}" * (open_ - depth) + b"," if depth < open_ else b""
+        yield b"".join((closing, item[:-1], b',"children":['))
+        open_ = depth + 1
+    yield b"]}" * open_

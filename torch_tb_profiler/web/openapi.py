@@ -1,8 +1,13 @@
-"""The document, put together."""
+"""The HTTP interface as an OpenAPI document: what each route takes and answers.
+
+`openapi_operations` and `old_plugin.openapi_shapes` say it of each route; tests/unit/test_openapi.py holds them to what
+the routes do. `make openapi` writes docs/openapi.json: `python -m torch_tb_profiler.web.openapi` prints it.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from functools import cache
 
 from torch_tb_profiler import __version__
@@ -12,7 +17,15 @@ from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.openapi import of_files, of_queries, of_questions, parameters
+from torch_tb_profiler.web.openapi_operations import (
+    FILE_ANSWERS,
+    FILE_OPERATIONS,
+    SHARED,
+    SQL_ANSWERS,
+    SQL_OPERATIONS,
+    component,
+    question_operations,
+)
 
 _ABOUT = """\
 The routes of torch-tb-profiler. docs/api.md and docs/maintainers/timeline-protocol.md say more about each.
@@ -102,10 +115,10 @@ _HEADERS = {
 @cache
 def document() -> Json:
     """OpenAPI 3.1."""
-    operations = {
-        **of_files.OPERATIONS,
-        **of_queries.OPERATIONS,
-        **of_questions.operations((*QUESTIONS, *OLD_QUESTIONS, *TIMELINE_QUESTIONS)),
+    by_path = {
+        **FILE_OPERATIONS,
+        **SQL_OPERATIONS,
+        **question_operations((*QUESTIONS, *OLD_QUESTIONS, *TIMELINE_QUESTIONS)),
     }
     return {
         "openapi": "3.1.0",
@@ -120,9 +133,9 @@ def document() -> Json:
             {"url": "/data/plugin/pytorch_profiler", "description": "Inside of TensorBoard."},
         ],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
-        "paths": {path: operation.as_json(path) for path, operation in sorted(operations.items())},
+        "paths": {path: operation.as_json(path) for path, operation in sorted(by_path.items())},
         "components": {
-            "parameters": {parameters.component(key): value for key, value in parameters.SHARED.items()},
+            "parameters": {component(key): value for key, value in SHARED.items()},
             "headers": {name: {"description": text, "schema": TEXT} for name, text in _HEADERS.items()},
             "responses": {
                 "NotModified": {"description": "The client has it: one of If-None-Match is its ETag."},
@@ -132,7 +145,13 @@ def document() -> Json:
                 },
             },
             "schemas": {
-                **components([*types_of((*QUESTIONS, *TIMELINE_QUESTIONS)), *of_files.ANSWERS, *of_queries.ANSWERS]),
+                **components(
+                    [
+                        *types_of((*QUESTIONS, *TIMELINE_QUESTIONS)),
+                        *FILE_ANSWERS,
+                        *SQL_ANSWERS,
+                    ]
+                ),
                 **openapi_shapes.SHARED,
             },
         },
@@ -156,3 +175,7 @@ def _laid_out(value: object, indent: str) -> str:
         parts = [_laid_out(each, inner) for each in value]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     return f"{begin}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{end}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(as_text())
