@@ -18,10 +18,10 @@ from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, encode
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.cache.shared_cache import (
     VERSION,
-    Catalog,
     CatalogFile,
     CatalogRun,
     CatalogTrace,
+    LogdirCatalog,
     catalog_name,
     read_catalog,
     write_catalog,
@@ -97,5 +97,5 @@ def test_a_catalog_with_keys_that_lead_elsewhere_is_not_used(tmp_path: Path) -> 
     (file,) = run.traces
     for key, is_used in ((KEY, True), ("../../x", False), (KEY + "/", False)):
         traces = (CatalogTrace(CatalogFile.of(file), key, SUMMARY),)
-        write_catalog(place, Catalog(VERSION, "/logs", "code", (CatalogRun("run", traces, (), ()),), ()))
+        write_catalog(place, LogdirCatalog(VERSION, "/logs", "code", (CatalogRun("run", traces, (), ()),), ()))
         assert (read_catalog(place, catalog_name("/logs")) is not None) == is_used

@@ -15,7 +15,7 @@ from werkzeug.test import Client, TestResponse
 from tests.served import everything_read
 from tests.snapshots import dumped, fragmented
 from tests.tiny import wait_until, write_trace
-from torch_tb_profiler.discovery import Run, parse_logdir
+from torch_tb_profiler.discovery import RunFiles, parse_logdir
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.drops import CONTENT_TYPE, PATH, DropLimits, Drops, safe_name, takes_none
@@ -30,16 +30,16 @@ class Noted:
     """What a workspace was given; nothing is read."""
 
     def __init__(self) -> None:
-        self.added: dict[str, Callable[[], Run]] = {}
+        self.added: dict[str, Callable[[], RunFiles]] = {}
 
-    def add(self, name: str, make: Callable[[], Run]) -> None:
+    def add(self, name: str, make: Callable[[], RunFiles]) -> None:
         self.added[name] = make
 
     def has_run(self, name: str) -> bool:
         return name in self.added
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[RunFiles]:
         return [make() for make in self.added.values()]
 
 

@@ -14,7 +14,7 @@ from tests.served import client_of, get
 from tests.tiny import wait_until, write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.discovery import named_roots, parse_logdir
-from torch_tb_profiler.storage import Entry, Problem, StorageError
+from torch_tb_profiler.storage import Entry, ListingProblem, StorageError
 from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace import Workspace, open_workspace
@@ -34,7 +34,7 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threadin
     monkeypatch.setattr(scanner, "SILENT_SECONDS", 0.3)
     list_really, events = LocalTree.list, dict[str, threading.Event]()
 
-    def listed(self: LocalTree, report: Callable[[Problem], None]) -> list[Entry]:
+    def listed(self: LocalTree, report: Callable[[ListingProblem], None]) -> list[Entry]:
         for name, event in events.items():
             if self.root.endswith(name):
                 event.wait(60)

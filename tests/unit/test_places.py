@@ -13,7 +13,7 @@ import pytest
 from torch_tb_profiler.workspace.cache.stores import (
     MARK,
     FolderStore,
-    ObjectStore,
+    RemoteStore,
     is_shared,
     read_when_visible,
     store_at,
@@ -22,7 +22,7 @@ from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
 
 
 @pytest.fixture(params=["folder", "store"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FolderStore | ObjectStore]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FolderStore | RemoteStore]:
     if request.param == "store":
         fsspec = pytest.importorskip("fsspec")
         place = store_at("memory://test-of-places/cache")
@@ -34,7 +34,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FolderStor
         yield place
 
 
-def test_who_is_first_stays(place: FolderStore | ObjectStore, tmp_path: Path) -> None:
+def test_who_is_first_stays(place: FolderStore | RemoteStore, tmp_path: Path) -> None:
     (tmp_path / "made").write_bytes(b"made")
     assert place.put("a.columns", tmp_path / "made")
     assert not place.put("a.columns", b"another")

@@ -30,7 +30,7 @@ from torch_tb_profiler.workspace import Key, OpenTrace, RefusedAnswer, Workspace
 from torch_tb_profiler.workspace.answering.asking import ModelOf
 from torch_tb_profiler.workspace.answering.open_traces import open_model
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name, pack, stored
-from torch_tb_profiler.workspace.listing.runs import Runs
+from torch_tb_profiler.workspace.listing.runs import RunRegistry
 from torch_tb_profiler.workspace.reading.protocol import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.reading.worker import summary_of
 
@@ -208,13 +208,13 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
 
 def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[type[object]] = []
-    hear = Runs._heard
+    hear = RunRegistry._heard
 
-    def listen(runs: Runs, job: Job, message: Message | None) -> None:
+    def listen(runs: RunRegistry, job: Job, message: Message | None) -> None:
         heard.append(type(message))
         hear(runs, job, message)
 
-    monkeypatch.setattr(Runs, "_heard", listen)
+    monkeypatch.setattr(RunRegistry, "_heard", listen)
     for rank in range(6):
         write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=PREFETCHED)

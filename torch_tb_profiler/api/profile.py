@@ -46,7 +46,7 @@ class Run(InNotebook, Queried):
     skipped    files of it that look like traces and were not taken, and why
     """
 
-    def __init__(self, workspace: LocalWorkspace, run: discovery.Run) -> None:
+    def __init__(self, workspace: LocalWorkspace, run: discovery.RunFiles) -> None:
         self.name = run.name
         self._found = (workspace, run)
         self.traces = tuple(
@@ -202,7 +202,7 @@ class Profile(InNotebook, Queried):
     skipped    what lies outside all runs and looks like a trace, and why it was not taken
     """
 
-    def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.Found) -> None:
+    def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.RunListing) -> None:
         self.path = path
         self._found = (workspace, found)
         self.runs = tuple(Run(workspace, run) for run in found.runs)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
 
@@ -14,7 +14,7 @@ from torch_tb_profiler.workspace.local_workspace import find_traces, without_tra
 _MOST_NAMES = 20
 
 
-def chosen_run(path: str, name: str | None) -> Run:
+def chosen_run(path: str, name: str | None) -> RunFiles:
     """The run of this name; it may be left out where there is one. Raises UserError and StorageError."""
     found = find_traces(path)
     runs = [run.name for run in found.runs]
@@ -27,7 +27,7 @@ def chosen_run(path: str, name: str | None) -> Run:
     return found.runs[0 if name is None else runs.index(name)]
 
 
-def chosen_traces(run: Run, workers: Sequence[str], span: str | None) -> list[TraceFile]:
+def chosen_traces(run: RunFiles, workers: Sequence[str], span: str | None) -> list[TraceFile]:
     """Those of the workers (of all when none is named) and of the span. Raises UserError: one of them is not there."""
     files = [f for f in run.traces if (not workers or f.worker in workers) and span in (None, f.span)]
     if not files or set(workers) - {f.worker for f in files}:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import Recording
     from torch_tb_profiler.analysis.change.figures import RecordingFigures
-    from torch_tb_profiler.discovery import Run, TraceFile
+    from torch_tb_profiler.discovery import RunFiles, TraceFile
     from torch_tb_profiler.model import Model, StepChoice
     from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
@@ -172,7 +172,7 @@ def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, 
     return made
 
 
-def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
+def _first(run: RunFiles, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
     """One of each span; says so where there are others."""
     first = [files[0] for files in spans]
     if any(len(files) > 1 for files in spans):
@@ -181,7 +181,7 @@ def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
     return first
 
 
-def _of(model: Model, run: Run, file: TraceFile) -> _Read:
+def _of(model: Model, run: RunFiles, file: TraceFile) -> _Read:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import recording
     from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of

@@ -12,7 +12,7 @@ from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
     from torch_tb_profiler.cli.work.doctor_facts import CacheFacts, Diagnosis, Machine, PathFacts, TraceFacts
-    from torch_tb_profiler.discovery import Found, Skipped
+    from torch_tb_profiler.discovery import RunListing, Skipped
     from torch_tb_profiler.trace import Note
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
@@ -107,7 +107,7 @@ def _below(path: str, cache_dir: str | None) -> PathFacts:
     )
 
 
-def _traces(found: Found, workspace: LocalWorkspace) -> list[TraceFacts]:
+def _traces(found: RunListing, workspace: LocalWorkspace) -> list[TraceFacts]:
     from torch_tb_profiler.cli.work.doctor_facts import TraceFacts
     from torch_tb_profiler.workspace.local_workspace import LocalTrace
 

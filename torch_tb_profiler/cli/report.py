@@ -11,7 +11,7 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.defaults import MOST_REPORTED, declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.discovery import Run, TraceFile
+    from torch_tb_profiler.discovery import RunFiles, TraceFile
 
 
 class Report:
@@ -49,7 +49,7 @@ class Report:
         from torch_tb_profiler.cli.saying import safe, tell
         from torch_tb_profiler.cli.work.outputs import replaced
         from torch_tb_profiler.cli.work.targets import target_of
-        from torch_tb_profiler.discovery import Found, Root
+        from torch_tb_profiler.discovery import Root, RunListing
         from torch_tb_profiler.serving import open_for_page
         from torch_tb_profiler.serving.report import report_of
         from torch_tb_profiler.workspace import process
@@ -64,7 +64,7 @@ class Report:
         if not workers and len(files) < len(run.traces):
             print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
         beside = [] if arguments.compare is None else [_baseline(arguments.compare, files, run.name)]
-        chosen = Found((replace(run, traces=tuple(files)), *beside), ())
+        chosen = RunListing((replace(run, traces=tuple(files)), *beside), ())
         workspace = open_for_page([Root(address.path)], arguments.cache_dir, found=chosen)
         try:
             page = report_of(workspace, run.name, [each.name for each in beside], tell)
@@ -75,7 +75,7 @@ class Report:
         print(f"{safe(str(target.path))}: {len(page) / 1000**2:.1f} MB")
 
 
-def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
+def _baseline(path: str, files: Sequence[TraceFile], name: str) -> RunFiles:
     """Return the run that the others are compared with, under a name of its own: a trace of each of their workers.
 
     Raises UserError.

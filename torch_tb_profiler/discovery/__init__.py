@@ -19,8 +19,8 @@ from torch_tb_profiler.discovery.names import (
 )
 from torch_tb_profiler.discovery.roots import Root, named_roots, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.discovery.runs import (
-    Found,
-    Run,
+    RunFiles,
+    RunListing,
     Skipped,
     TraceFile,
     TraceKind,
@@ -31,10 +31,10 @@ from torch_tb_profiler.discovery.runs import (
 __all__ = [
     "DEFAULT_SPAN",
     "Content",
-    "Found",
     "Guess",
     "Root",
-    "Run",
+    "RunFiles",
+    "RunListing",
     "Skipped",
     "TraceFile",
     "TraceKind",

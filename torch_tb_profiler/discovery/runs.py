@@ -76,7 +76,7 @@ class Skipped(msgspec.Struct, frozen=True):
     unlisted: bool = False
 
 
-class Run(msgspec.Struct, frozen=True):
+class RunFiles(msgspec.Struct, frozen=True):
     """traces: by worker, then span. skipped: files of the same directory."""
 
     name: str
@@ -84,13 +84,13 @@ class Run(msgspec.Struct, frozen=True):
     skipped: tuple[Skipped, ...] = ()
 
 
-class Found(msgspec.Struct, frozen=True):
+class RunListing(msgspec.Struct, frozen=True):
     """runs: in natural order. skipped: what lies outside of all runs, with its path.
 
     complete: false when there are files whose content is not known yet
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[RunFiles, ...]
     skipped: tuple[Skipped, ...]
     complete: bool = True
 
@@ -108,9 +108,9 @@ def must_be_examined(entry: Entry) -> bool:
     return is_looked_at(file) and parse_name(file) is None
 
 
-def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> Found:
+def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> RunListing:
     """Files whose content is not known yet are left out."""
-    runs: list[Run] = []
+    runs: list[RunFiles] = []
     skipped: list[Skipped] = []
     for root, entries in listings:
         by_directory: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -123,12 +123,12 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
             if traces:
                 name = _run_name(root, directory, names)
                 names.add(name)
-                runs.append(Run(name, traces, left))
+                runs.append(RunFiles(name, traces, left))
             else:
                 prefix = "/".join(part for part in (root.name, directory) if part)
                 skipped += [Skipped(f"{prefix}/{s.file}" if prefix else s.file, s.reason) for s in left]
     runs.sort(key=lambda run: natural_key(run.name))
-    return Found(tuple(runs), tuple(skipped))
+    return RunListing(tuple(runs), tuple(skipped))
 
 
 def _directory(entry: Entry) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.defaults import EXPANSION, EXPANSION_VARIABLE
-from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
+from torch_tb_profiler.discovery import RunFiles, RunListing, Skipped, TraceFile, natural_key
 from torch_tb_profiler.ingest.local import LocalRunner
 from torch_tb_profiler.ingest.probing import judge
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, Progress, Runner, WorkLost
@@ -21,15 +21,15 @@ from torch_tb_profiler.storage import StorageError, storable, storage_for
 from torch_tb_profiler.workspace.cache.identity import FileNames, answers_version
 from torch_tb_profiler.workspace.cache.shared_cache import (
     VERSION,
-    Catalog,
     CatalogFailed,
     CatalogFile,
     CatalogRun,
     CatalogSkipped,
     CatalogTrace,
+    LogdirCatalog,
     write_catalog,
 )
-from torch_tb_profiler.workspace.cache.stores import FolderStore, ObjectStore, store_at
+from torch_tb_profiler.workspace.cache.stores import FolderStore, RemoteStore, store_at
 from torch_tb_profiler.workspace.cache.trace_cache import default_directory
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
 from torch_tb_profiler.workspace.process import int_from_environment
@@ -122,7 +122,7 @@ def ingest(
     )
 
 
-def _found(logdir: str) -> Found:
+def _found(logdir: str) -> RunListing:
     try:
         found = find_traces(logdir)
     except StorageError as error:
@@ -132,7 +132,7 @@ def _found(logdir: str) -> Found:
     return found
 
 
-def _ranks_of(logdir: str, found: Found) -> Found:
+def _ranks_of(logdir: str, found: RunListing) -> RunListing:
     """Without what is no trace of a rank. Raises CannotBegin when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
@@ -146,7 +146,7 @@ def _ranks_of(logdir: str, found: Found) -> Found:
     return replace(found, runs=tuple(runs))
 
 
-def _prepared(cache_dir: str) -> FolderStore | ObjectStore:
+def _prepared(cache_dir: str) -> FolderStore | RemoteStore:
     """The place, which can be written as far as that can be known here."""
     try:
         place = store_at(cache_dir) if cache_dir else FolderStore(default_directory(), is_private=True)
@@ -159,7 +159,7 @@ def _prepared(cache_dir: str) -> FolderStore | ObjectStore:
     return place
 
 
-def _is_private(place: FolderStore | ObjectStore) -> bool:
+def _is_private(place: FolderStore | RemoteStore) -> bool:
     return isinstance(place, FolderStore) and place.is_private
 
 
@@ -254,7 +254,7 @@ class _Meter:
 # what comes of it -----------------------------------------------------------------------------------------
 
 
-def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
+def _reduced(found: RunListing, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
     """Each run and span; a rank whose summary turns out damaged is read again once, here."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     read_again: set[int] = set()
@@ -290,16 +290,16 @@ def _mend(work: _Work, kept: Kept, read_again: set[int]) -> None:
         runner.close()
 
 
-def _write_catalog(logdir: str, found: Found, work: _Work) -> None:
+def _write_catalog(logdir: str, found: RunListing, work: _Work) -> None:
     address = storable(storage_for(logdir).resolve(logdir))
     outcomes = iter(work.outcomes[number] for number in range(len(work.files)))
     runs = tuple(_catalog_run(run, outcomes) for run in found.runs)
     skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped)
     code = FileNames(work.target.expansion).version
-    write_catalog(work.target.open(), Catalog(VERSION, address, code, runs, skipped))
+    write_catalog(work.target.open(), LogdirCatalog(VERSION, address, code, runs, skipped))
 
 
-def _catalog_run(run: Run, outcomes: Iterable[Outcome]) -> CatalogRun:
+def _catalog_run(run: RunFiles, outcomes: Iterable[Outcome]) -> CatalogRun:
     traces: list[CatalogTrace] = []
     failed: list[CatalogFailed] = []
     for file, outcome in zip(run.traces, outcomes, strict=False):

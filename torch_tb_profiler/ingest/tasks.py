@@ -11,7 +11,7 @@ from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorableEntry, restored, shown
 from torch_tb_profiler.workspace.cache.identity import is_key
-from torch_tb_profiler.workspace.cache.stores import FolderStore, ObjectStore, store_at
+from torch_tb_profiler.workspace.cache.stores import FolderStore, RemoteStore, store_at
 from torch_tb_profiler.workspace.status import TraceSummary
 
 
@@ -36,7 +36,7 @@ class Target(msgspec.Struct, frozen=True):
         """The address for messages."""
         return shown(restored(self.place))
 
-    def open(self) -> FolderStore | ObjectStore:
+    def open(self) -> FolderStore | RemoteStore:
         """Raises StorageError: the address cannot be right."""
         place = store_at(restored(self.place), self.part)
         if isinstance(place, FolderStore):

@@ -8,7 +8,7 @@ from typing import overload
 
 import msgspec
 
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target
 from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, reduce_with_clock, summary_of
 from torch_tb_profiler.ranks.result_file import decode_result, encode_result
@@ -81,7 +81,7 @@ class Summaries(Sequence[RankSummary]):
 
 
 def outcome_of(
-    run: Run, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: Target, with_clock: bool = False
+    run: RunFiles, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: Target, with_clock: bool = False
 ) -> RunOutcome:
     """ranks: the files of the run and span; with_clock: its clocks will be asked for. Raises RankUnusable, StorageError
     and OSError.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.web.app import TimeLimit, create_app
 from torch_tb_profiler.web.drops import Drops, takes_none
 from torch_tb_profiler.web.hosts import is_loopback, only_for, only_from_here
-from torch_tb_profiler.web.queries import PATH, Queries
+from torch_tb_profiler.web.queries import PATH, SqlRoutes
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.static_files import CONTENT_SECURITY_POLICY
 from torch_tb_profiler.workspace import Workspace
@@ -42,7 +42,7 @@ def serve_alone(
     seconds: for computing one answer
     announce: is given the address once the server listens
     """
-    drops, queries = Drops(workspace), Queries() if with_sql else None
+    drops, queries = Drops(workspace), SqlRoutes() if with_sql else None
     try:
         app = create_app(workspace, TimeLimit(seconds), queries.routes() if queries else {})
         app = drops.around(app) if is_for_this_machine(host, other_names) else takes_none(app)

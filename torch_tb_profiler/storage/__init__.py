@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 
-from torch_tb_profiler.storage.base import Entry, Problem, StorableEntry, Storage, WritableStorage
+from torch_tb_profiler.storage.base import Entry, ListingProblem, StorableEntry, Storage, WritableStorage
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.errors import StorageError
 from torch_tb_profiler.storage.files import FileSystems
@@ -24,7 +24,7 @@ __all__ = [
     "Blobs",
     "Entry",
     "Google",
-    "Problem",
+    "ListingProblem",
     "StorableEntry",
     "Storage",
     "StorageError",

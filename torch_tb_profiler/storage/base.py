@@ -48,7 +48,7 @@ class StorableEntry(Entry, frozen=True, kw_only=True):
         return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ListingProblem(msgspec.Struct, frozen=True):
     """A part of the tree that could not be listed; the rest was."""
 
     path: str
@@ -71,7 +71,7 @@ class Storage(Protocol):
         """Import the package that reads it. Raises StorageError when it is not installed."""
         ...
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
         """All files below `root`, at any depth, in one pass and in no particular order.
 
         Parts that cannot be read are reported and left out. Raises StorageError when the root itself cannot

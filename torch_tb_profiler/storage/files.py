@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.base import Entry, ListingProblem
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
@@ -90,7 +90,7 @@ class FileSystems:
         except Trouble as trouble:
             raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
         pending = deque([""])
         while pending:
             folder = pending.popleft()
@@ -99,7 +99,7 @@ class FileSystems:
             except Trouble as trouble:
                 if not folder:
                     raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
-                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _NAME).reason))
+                report(ListingProblem(printable(folder), trouble.told(Attempt("unlistable"), _NAME).reason))
                 continue
             for name, found in children:
                 path = f"{folder}/{name}" if folder else name

@@ -18,7 +18,7 @@ import msgspec
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.regular_file import open_file
-from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.base import Entry, ListingProblem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
 from torch_tb_profiler.words.reasons import because
@@ -52,7 +52,7 @@ class LocalStorage:
     def require(self, root: str) -> None:
         pass
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
         yield from LocalTree(root).list(report)
 
     def stat(self, url: str) -> Entry:
@@ -88,7 +88,7 @@ class _Directory(msgspec.Struct):
     stamp: _Stamp
     entries: list[Entry]
     folders: list[tuple[str, str, bool]]
-    problems: list[Problem]
+    problems: list[ListingProblem]
     read: float
     changed: float
     cost: float = 0.0
@@ -112,7 +112,7 @@ class LocalTree:
         self._directories: dict[str, _Directory] = {}
         self._entries: list[Entry] = []
 
-    def list(self, report: Callable[[Problem], None]) -> list[Entry]:
+    def list(self, report: Callable[[ListingProblem], None]) -> list[Entry]:
         """All wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
         now = time.monotonic()
         pauses = self._pauses(now)
@@ -142,7 +142,7 @@ class LocalTree:
                     continue  # removed or renamed since its parent was read
                 if not path:
                     raise StorageError(_failed("unlistable", error, printable(self.root))) from error
-                report(Problem(path, _failed("unlistable", error)))
+                report(ListingProblem(path, _failed("unlistable", error)))
                 continue
             found[url] = directory
             is_same = is_same and known is not None and directory.entries is known.entries
@@ -184,7 +184,7 @@ class LocalTree:
             except FileNotFoundError:
                 pass  # removed or renamed since the directory was read
             except OSError as error:
-                read.problems.append(Problem(child_path, _failed("unreadable", error)))
+                read.problems.append(ListingProblem(child_path, _failed("unreadable", error)))
         known = self._directories.get(url)
         if known and known.entries == read.entries:
             read.entries = known.entries

@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.base import Entry, ListingProblem
 from torch_tb_profiler.storage.errors import Attempt, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream, patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
@@ -100,7 +100,7 @@ class ObjectStorage:
     def require(self, root: str) -> None:
         self._try(Attempt("unlistable", shown(root)), lambda: load(self._store.package, self._store.extra))
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
         place = self._store.place(root)
         folder = replace(place, key=f"{place.key}/" if place.key else "")
         pages: Iterator[list[Object]] | None = None

@@ -60,7 +60,7 @@ _CODES: Mapping[str, ErrorKind] = {
 }
 
 
-class Settings(msgspec.Struct, frozen=True):
+class S3Settings(msgspec.Struct, frozen=True):
     """What the environment says beside boto3's own variables and profiles.
 
     region: None for what boto3 finds
@@ -73,7 +73,7 @@ class Settings(msgspec.Struct, frozen=True):
     verify: bool | str | None
 
     @staticmethod
-    def of(environment: Mapping[str, str]) -> Settings:
+    def of(environment: Mapping[str, str]) -> S3Settings:
         region = environment.get("AWS_REGION") or None
         endpoint = environment.get("S3_ENDPOINT") or None
         if endpoint and "://" not in endpoint:
@@ -85,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True):
             verify = False
         elif os.sep in said or "/" in said:
             verify = said
-        return Settings(region, endpoint, verify)
+        return S3Settings(region, endpoint, verify)
 
 
 class S3:
@@ -154,7 +154,7 @@ def _client() -> Iterator[Any]:
     """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
     client = None
     try:
-        client = _client_for(Settings.of(os.environ), _credentials(os.environ))
+        client = _client_for(S3Settings.of(os.environ), _credentials(os.environ))
         yield client
     except (Trouble, GeneratorExit):
         raise
@@ -179,7 +179,7 @@ def _credentials(environment: Mapping[str, str]) -> int:
 
 
 @functools.lru_cache(maxsize=4)
-def _client_for(settings: Settings, _: int) -> Any:
+def _client_for(settings: S3Settings, _: int) -> Any:
     """A client can be used by several threads; one for all, as making it takes a while."""
     load(S3.package, S3.extra)
     import boto3  # noqa: PLC0415

@@ -21,7 +21,7 @@ from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.arrays.json import dumps
-from torch_tb_profiler.discovery import Content, Run
+from torch_tb_profiler.discovery import Content, RunFiles
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, storage_for
@@ -97,7 +97,7 @@ class _Run:
         with self._lock:
             self.files[entry] = content
 
-    def made(self) -> Run:
+    def made(self) -> RunFiles:
         """The run of those that have been kept by now."""
         with self._lock:
             return run_of_files(self.name, dict(self.files))

@@ -34,7 +34,7 @@ OLD_VIEWS = {
 TOGETHER, ALL_WORKERS = "distributed", "All"
 
 
-class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
+class SkippedEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A JSON file that is no trace, or a directory that could not be listed.
 
     file      path of the file or name of the directory
@@ -67,7 +67,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     ready: Count
     total: Count
     traces: Sequence[TraceStatus]
-    skipped: Sequence[SkippedFile]
+    skipped: Sequence[SkippedEntry]
     newest_ms: int | None
 
 
@@ -89,7 +89,7 @@ class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
     why: Why | None
     runs: Sequence[RunProgress]
-    skipped: Sequence[SkippedFile]
+    skipped: Sequence[SkippedEntry]
 
 
 def status(workspace: Workspace, _: Parameters) -> HttpAnswer:
@@ -121,12 +121,12 @@ def _run(run: RunStatus) -> RunProgress:
     )
 
 
-def _skipped(files: Sequence[Skipped]) -> list[SkippedFile]:
+def _skipped(files: Sequence[Skipped]) -> list[SkippedEntry]:
     """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
     shown = list(files[:MOST_SKIPPED])
     if more := len(files) - len(shown):
         shown.append(Skipped("…", because("more_files", {"count": more})))
-    return [SkippedFile(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
+    return [SkippedEntry(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
 
 
 def runs(workspace: Workspace, _: Parameters) -> HttpAnswer:

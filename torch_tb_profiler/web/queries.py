@@ -86,7 +86,7 @@ class QueryTables(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class Queries:
+class SqlRoutes:
     """The routes of queries; `sessions` has the processes that answer them, and is to be closed."""
 
     def __init__(self, limits: QueryLimits | None = None, idle_seconds: float = IDLE_SECONDS) -> None:

@@ -29,7 +29,7 @@ from torch_tb_profiler.workspace.status import (
     Status,
     TraceStatus,
     Unavailable,
-    Unknown,
+    UnknownTrace,
     Unreadable,
 )
 from torch_tb_profiler.workspace.workspace import Key, Tier, Value, Workspace, open_workspace
@@ -52,7 +52,7 @@ __all__ = [
     "TraceStatus",
     "Unanswered",
     "Unavailable",
-    "Unknown",
+    "UnknownTrace",
     "Unreadable",
     "Value",
     "Workspace",

@@ -21,9 +21,9 @@ from torch_tb_profiler import spill
 from torch_tb_profiler.discovery import (
     DEFAULT_SPAN,
     Content,
-    Found,
     Root,
-    Run,
+    RunFiles,
+    RunListing,
     Skipped,
     TraceFile,
     discover,
@@ -252,7 +252,7 @@ def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Mode
             made_again.add(path)
 
 
-def find_traces(*paths: str) -> Found:
+def find_traces(*paths: str) -> RunListing:
     """The runs of log directories, of directories of runs and of single files, whatever their names.
 
     Files of one directory are one run. With several directories the names of their runs begin with those of the
@@ -271,7 +271,7 @@ def find_traces(*paths: str) -> Found:
         list_runs([root]) if named is None else _of_files(root, {entry: look_at(entry) for entry in named})
         for root, named in zip(named_roots(list(folders)), folders.values(), strict=True)
     ]
-    return Found(
+    return RunListing(
         tuple(run for each in found for run in each.runs), tuple(skipped for each in found for skipped in each.skipped)
     )
 
@@ -288,7 +288,7 @@ def _looked_up(path: str) -> tuple[str, Entry | None]:
         return url, None
 
 
-def without_traces(path: str, found: Found, run: str | None = None) -> str:
+def without_traces(path: str, found: RunListing, run: str | None = None) -> str:
     """What is said of a path, or of a run of it, in which `find_traces` found no trace."""
     if found.runs:
         command = shlex.join(["torch-tb-profiler", "memory", shown(path), *([] if run is None else ["--run", run])])
@@ -297,20 +297,20 @@ def without_traces(path: str, found: Found, run: str | None = None) -> str:
     return f"{shown(path)} contains no trace{why}"
 
 
-def run_of_files(name: str, contents: Mapping[Entry, Content]) -> Run:
+def run_of_files(name: str, contents: Mapping[Entry, Content]) -> RunFiles:
     """The run of files of one directory whose contents are known; one at least, and each a trace or a snapshot."""
     (run,) = _of_files(Root("", name), contents).runs
     return run
 
 
-def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> Found:
+def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> RunListing:
     """Take files for traces, unless they are snapshots or other programs'; what they are else, reading them says."""
     others = {entry: reason for entry, what in contents.items() if (reason := _other_format(entry, what))}
     entries = [entry for entry in contents if entry not in others]
     snapshots = {entry for entry, what in contents.items() if isinstance(what, Content) and what.is_snapshot}
     found = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
     skipped = [Skipped(entry.path.rpartition("/")[2], reason) for entry, reason in others.items()]
-    found = Found(found.runs, (*found.skipped, *skipped))
+    found = RunListing(found.runs, (*found.skipped, *skipped))
     taken = {trace.entry for run in found.runs for trace in run.traces}
     further = tuple(
         TraceFile(_worker(entry), DEFAULT_SPAN, entry, kind="snapshot" if entry in snapshots else "trace")
@@ -319,8 +319,8 @@ def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> Found:
     )
     if not further:
         return found
-    (run,) = found.runs or (Run(root.name or base_name(root.url), ()),)
-    return Found((replace(run, traces=run.traces + further),), found.skipped)
+    (run,) = found.runs or (RunFiles(root.name or base_name(root.url), ()),)
+    return RunListing((replace(run, traces=run.traces + further),), found.skipped)
 
 
 #: what is no trace however it is read

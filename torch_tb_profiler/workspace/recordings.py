@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, 
 from torch_tb_profiler.analysis.change.named import Named
 from torch_tb_profiler.analysis.change.together import together
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
@@ -281,7 +281,7 @@ def _sha256(file: TraceFile) -> str | None:
     return found.hexdigest()
 
 
-class Spans(msgspec.Struct, frozen=True):
+class PathTraces(msgspec.Struct, frozen=True):
     """The traces that a path names.
 
     of_runs            each run with the traces of each of its spans, by worker
@@ -289,7 +289,7 @@ class Spans(msgspec.Struct, frozen=True):
     is_worker_missing  there are runs, and none has the worker, or the span, that was asked for
     """
 
-    of_runs: Sequence[tuple[Run, Sequence[Sequence[TraceFile]]]]
+    of_runs: Sequence[tuple[RunFiles, Sequence[Sequence[TraceFile]]]]
     why_none: str
     is_worker_missing: bool
 
@@ -311,7 +311,7 @@ def _has_only_snapshots(path: str) -> bool:
     return kinds == {"snapshot"}
 
 
-def find_spans(path: str, worker: str | None) -> Spans:
+def find_spans(path: str, worker: str | None) -> PathTraces:
     """All runs below a path; a worker or a span that the path names comes before `worker`. Raises StorageError."""
     address = address_of(path)
     worker, span = address.worker or worker, address.span
@@ -326,4 +326,4 @@ def find_spans(path: str, worker: str | None) -> Spans:
     is_missing = worker is not None and bool(found.runs)
     of_span = "" if span is None else f" and a span {span!r}"
     why = f"{shown(address.path)} contains no trace of a worker {worker!r}{of_span}"
-    return Spans(of_runs, why if is_missing else without_traces(path, found), is_missing)
+    return PathTraces(of_runs, why if is_missing else without_traces(path, found), is_missing)

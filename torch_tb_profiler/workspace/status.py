@@ -29,7 +29,7 @@ __all__ = [
     "TraceStatus",
     "TraceSummary",
     "Unavailable",
-    "Unknown",
+    "UnknownTrace",
     "Unreadable",
 ]
 
@@ -166,7 +166,7 @@ class Unavailable(ErrorWithReason):
     """A trace cannot be asked; the message is a sentence for a user."""
 
 
-class Unknown(Unavailable):
+class UnknownTrace(Unavailable):
     """There is no such run, worker or span."""
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from torch_tb_profiler import spill
-from torch_tb_profiler.discovery import Found, Root, Run
+from torch_tb_profiler.discovery import Root, RunFiles, RunListing
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
@@ -26,7 +26,7 @@ from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_
 from torch_tb_profiler.workspace.cache.checksummed import is_broken
 from torch_tb_profiler.workspace.cache.identity import result_name
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
-from torch_tb_profiler.workspace.listing.runs import Runs
+from torch_tb_profiler.workspace.listing.runs import RunRegistry
 from torch_tb_profiler.workspace.listing.scanner import DEFAULT_INTERVAL, resolved
 from torch_tb_profiler.workspace.process import IdleTrimmer
 from torch_tb_profiler.workspace.reading.protocol import TIMELINE, PendingAnswers
@@ -96,14 +96,14 @@ class Workspace:
         self._in_memory: ValueCache[Key, Any] = ValueCache(VALUE_BYTES, lambda value: value.size)
         large_values = partial(self._in_memory.drop_unused, least=LARGE_VALUE)
         self._unused = IdleTrimmer((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
-        self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
+        self._runs = RunRegistry(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
 
-    def start(self, found: Found | None = None) -> None:
+    def start(self, found: RunListing | None = None) -> None:
         """Read what the log directories hold, again and again; once what was `found` where that is known."""
         self._runs.start(found)
         self._unused.start()
 
-    def add(self, name: str, make: Callable[[], Run]) -> None:
+    def add(self, name: str, make: Callable[[], RunFiles]) -> None:
         """A run of files in no log directory, beside the others; in place of one of its name that was added.
 
         make    gives the run; called when somebody next asks, at the latest with the next listing
@@ -137,25 +137,25 @@ class Workspace:
         return self._runs.status()
 
     def run(self, name: str) -> RunStatus:
-        """Raises Unknown."""
+        """Raises UnknownTrace."""
         return self._runs.run(name)
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
         """The trace of these names; `span` may be left out when the worker has one.
 
-        Raises Unknown, Loading or Unreadable.
+        Raises UnknownTrace, Loading or Unreadable.
         """
         return self._runs.find(run, worker, span)
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
         """All traces of a span of a run; `span` may be left out when there is one.
 
-        Raises Unknown; Loading or Unreadable when none of them can be asked.
+        Raises UnknownTrace; Loading or Unreadable when none of them can be asked.
         """
         return self._runs.find_span(run, span)
 
     def original(self, trace: OpenTrace) -> Original:
-        """The file of a trace. Raises Unknown, and Unreadable when it is gone or has changed since it was read."""
+        """The file of a trace. Raises UnknownTrace, and Unreadable when it is gone or has changed since it was read."""
         return self._runs.original(trace)
 
     def columns(self, trace: OpenTrace) -> Path:
@@ -281,7 +281,7 @@ class Workspace:
         self._read_again([trace] if trace else [], error, began)
 
     def _read_again(self, traces: Sequence[OpenTrace], error: Exception, began: float) -> None:
-        """Have the columns made again that an error is about; see `Runs.read_again`."""
+        """Have the columns made again that an error is about; see `RunRegistry.read_again`."""
         for trace in traces:
             if not isinstance(error, ColumnFileError) or error.path == self._cache.columns(trace.key):
                 self._runs.read_again(trace, error, began)
@@ -305,7 +305,7 @@ def open_workspace(
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
     max_expansion: int | None = None,
-    found: Found | None = None,
+    found: RunListing | None = None,
     is_alone: bool = False,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.

@@ -10,7 +10,7 @@ import msgspec
 
 from torch_tb_profiler.api.errors import one_of
 from torch_tb_profiler.api.notebook.frame import Frame, check_height
-from torch_tb_profiler.discovery import Run
+from torch_tb_profiler.discovery import RunFiles
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class NotebookPage(msgspec.Struct, frozen=True):
 
     workspace: LocalWorkspace
     path: str
-    runs: Sequence[Run]
+    runs: Sequence[RunFiles]
     first: dict[str, str]
 
 

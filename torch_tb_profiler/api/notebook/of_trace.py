@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.notebook.card import fenced, trace_card, trace_text, trouble_card
 from torch_tb_profiler.api.notebook.notebook import InNotebook, NotebookPage
-from torch_tb_profiler.discovery import Run
+from torch_tb_profiler.discovery import RunFiles
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.workspace.local_workspace import LocalTrace
 
@@ -29,7 +29,7 @@ class TraceInNotebook(InNotebook):
         if choice is not None:
             # steps as they were chosen
             first |= {key: value for key, value in (("sr", choice.rule), ("sp", choice.pattern)) if value}
-        return NotebookPage(self.source.workspace, file.entry.url, (Run(self.run, (file,)),), first)
+        return NotebookPage(self.source.workspace, file.entry.url, (RunFiles(self.run, (file,)),), first)
 
     def _repr_html_(self) -> str:
         try:

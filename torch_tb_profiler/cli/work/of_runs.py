@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.cli.chosen import chosen_run
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.work.one_trace import chosen, open_local, readable_path
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table
@@ -65,7 +65,7 @@ def _traces(arguments: argparse.Namespace) -> Table[Any]:
     return table
 
 
-def _listed(workspace: LocalWorkspace, run: Run, file: TraceFile) -> Listed:
+def _listed(workspace: LocalWorkspace, run: RunFiles, file: TraceFile) -> Listed:
     def asked(model: Model) -> Any:
         return FIGURES.compute(subject_of(model, trace_of(run, file)), NoParameters())
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.reading_line import ReadingLine
 from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.discovery import Found, Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, RunListing, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange
@@ -45,7 +45,7 @@ class Chosen(msgspec.Struct, frozen=True):
     """What was chosen. `files` are traces of `run`; a command about one trace takes the first."""
 
     path: str
-    run: Run
+    run: RunFiles
     files: Sequence[TraceFile]
     traces: Sequence[LocalTrace]
     steps: str | None
@@ -98,7 +98,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
         if not files:
-            raise UserError(without_traces(arguments.path, Found((run,), run.skipped), arguments.run))
+            raise UserError(without_traces(arguments.path, RunListing((run,), run.skipped), arguments.run))
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
             told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
             tell(told)

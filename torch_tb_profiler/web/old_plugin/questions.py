@@ -46,7 +46,7 @@ _Timestamp = Annotated[
 ]
 
 
-class ByShape(msgspec.Struct, frozen=True):
+class ShapeParameters(msgspec.Struct, frozen=True):
     """Rows of operators."""
 
     group_by: Annotated[
@@ -54,7 +54,7 @@ class ByShape(msgspec.Struct, frozen=True):
     ] = None
 
 
-class ByKernel(msgspec.Struct, frozen=True):
+class KernelParameters(msgspec.Struct, frozen=True):
     """Rows of kernels."""
 
     group_by: Annotated[
@@ -63,7 +63,7 @@ class ByKernel(msgspec.Struct, frozen=True):
     ] = None
 
 
-class OfOperator(msgspec.Struct, frozen=True):
+class StackParameters(msgspec.Struct, frozen=True):
     """One operator."""
 
     op_name: Annotated[str, Meta(description="An operator.")]
@@ -75,7 +75,7 @@ class OfOperator(msgspec.Struct, frozen=True):
     ] = None
 
 
-class OfMemory(msgspec.Struct, frozen=True):
+class MemoryParameters(msgspec.Struct, frozen=True):
     """A window of time."""
 
     start_ts: _Timestamp = None
@@ -83,14 +83,14 @@ class OfMemory(msgspec.Struct, frozen=True):
     memory_metric: _SizeUnit = "KB"
 
 
-class OfCurve(msgspec.Struct, frozen=True):
+class CurveParameters(msgspec.Struct, frozen=True):
     """Units."""
 
     time_metric: _TimeUnit = "ms"
     memory_metric: _SizeUnit = "MB"
 
 
-class OfEvents(msgspec.Struct, frozen=True):
+class EventsParameters(msgspec.Struct, frozen=True):
     """A window of time, and units."""
 
     start_ts: _Timestamp = None
@@ -99,14 +99,14 @@ class OfEvents(msgspec.Struct, frozen=True):
     memory_metric: _SizeUnit = "KB"
 
 
-class OfPair(msgspec.Struct, frozen=True):
+class DiffParameters(msgspec.Struct, frozen=True):
     """Spans, which the old plugin asked for."""
 
     span: Annotated[str, Meta(description="The span of the first trace.")]
     exp_span: Annotated[str, Meta(description="The span of the second trace.")]
 
 
-class OfNode(msgspec.Struct, frozen=True):
+class NodeParameters(msgspec.Struct, frozen=True):
     """Spans, which the old plugin asked for, and a node."""
 
     span: Annotated[str, Meta(description="The span of the first trace.")]
@@ -162,7 +162,7 @@ def _special(group_by: str | None, special: str) -> str | None:
     return special if group_by == special else None
 
 
-def _operation_stack(known: OfKnown, asked: OfOperator) -> Any:
+def _operation_stack(known: OfKnown, asked: StackParameters) -> Any:
     shape = asked.input_shape
     if asked.group_by != shapes.BY_SHAPE:
         shape = None
@@ -185,22 +185,22 @@ def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], 
     return answer
 
 
-def _window(model: Model, asked: OfMemory | OfEvents) -> tuple[int | None, int | None]:
+def _window(model: Model, asked: MemoryParameters | EventsParameters) -> tuple[int | None, int | None]:
     """Times of the file, relative to the start of the trace, in ns."""
     origin = memory.file_origin_ns(model)
     start, end = (None if time is None else int(time * 1000) - origin for time in (asked.start_ts, asked.end_ts))
     return start, end
 
 
-def _memory(model: Model, asked: OfMemory) -> Any:
+def _memory(model: Model, asked: MemoryParameters) -> Any:
     return memory.memory(model, *_window(model, asked), memory.SIZES[asked.memory_metric])
 
 
-def _memory_curve(model: Model, asked: OfCurve) -> Any:
+def _memory_curve(model: Model, asked: CurveParameters) -> Any:
     return memory.memory_curve(model, memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric])
 
 
-def _memory_events(model: Model, asked: OfEvents) -> Any:
+def _memory_events(model: Model, asked: EventsParameters) -> Any:
     units = memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric]
     return memory.memory_events(model, *_window(model, asked), *units)
 
@@ -215,11 +215,11 @@ def _tree(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> 
     return answer
 
 
-def _diff(left: Subject, right: Subject, _: OfPair) -> Any:
+def _diff(left: Subject, right: Subject, _: DiffParameters) -> Any:
     return diff.diff(left.model, right.model)
 
 
-def _diffnode(left: Subject, right: Subject, asked: OfNode) -> Any:
+def _diffnode(left: Subject, right: Subject, asked: NodeParameters) -> Any:
     found = diff.diffnode(left.model, right.model, asked.path or ROOT)
     if found is None:
         raise NotFound(f"the comparison has no node {asked.path!r}")
@@ -239,14 +239,14 @@ QUESTIONS: tuple[Question, ...] = (
         "Pies of operators",
         schemas.OPERATION,
         lambda subject, asked: shapes.operation(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
-        ByShape,
+        ShapeParameters,
     ),
     _of_trace(
         "/operation/table",
         "Operators",
         schemas.OPERATION_TABLE,
         lambda subject, asked: shapes.operation_table(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
-        ByShape,
+        ShapeParameters,
     ),
     Question(
         name="old/operation/stack",
@@ -263,7 +263,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Kernels",
         schemas.KERNEL_TABLE,
         lambda subject, asked: shapes.kernel_table(subject.model, _special(asked.group_by, shapes.BY_KERNEL)),
-        ByKernel,
+        KernelParameters,
     ),
     _of_trace(
         "/kernel/tc_pie",
@@ -272,20 +272,20 @@ QUESTIONS: tuple[Question, ...] = (
         lambda subject, _: shapes.kernel_tc_pie(subject.model),
         more="Fractions of the time of kernels.",
     ),
-    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory),
+    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), MemoryParameters),
     _of_trace(
         "/memory_curve",
         "Memory in use over time",
         schemas.MEMORY_CURVE,
         _recorded(_memory_curve),
-        OfCurve,
+        CurveParameters,
     ),
     _of_trace(
         "/memory_events",
         "Allocations with their releases",
         schemas.MEMORY_EVENTS,
         _recorded(_memory_events),
-        OfEvents,
+        EventsParameters,
     ),
     _of_trace("/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES)),
     _of_trace(
@@ -299,7 +299,7 @@ QUESTIONS: tuple[Question, ...] = (
         route="/diff",
         summary="Two traces as a tree",
         answer=JsonShape(ref("OldDifference")),
-        parameters=OfPair,
+        parameters=DiffParameters,
         tag=TAG,
         more=_MICROSECONDS,
         compute=_diff,

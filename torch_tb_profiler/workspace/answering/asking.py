@@ -11,7 +11,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Question, Refused, Subject
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.workspace.answering.open_traces import Models, OpenColumns, OpenModel, Timelines, locked
@@ -137,7 +137,7 @@ def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -
     return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
 
 
-def trace_of(run: Run, file: TraceFile) -> OpenTrace:
+def trace_of(run: RunFiles, file: TraceFile) -> OpenTrace:
     """Return the names of a trace that no server has opened; memory snapshots are no workers of its run."""
     workers = len({each.worker for each in run.traces if each.kind == "trace"})
     return OpenTrace(run.name, file.worker, file.span, "", file.entry.size, workers)

@@ -11,7 +11,7 @@ from threading import Lock
 import msgspec
 
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.discovery import Found, Root, Run, Skipped, TraceFile
+from torch_tb_profiler.discovery import Root, RunFiles, RunListing, Skipped, TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorableEntry, StorageError, storable, without_slash
 from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
@@ -93,7 +93,7 @@ class CatalogRun(msgspec.Struct, frozen=True):
         return (*(trace.of.file for trace in self.traces), *(failed.of.file for failed in self.failed))
 
 
-class Catalog(msgspec.Struct, frozen=True):
+class LogdirCatalog(msgspec.Struct, frozen=True):
     """A log directory.
 
     version: `VERSION`
@@ -109,10 +109,10 @@ class Catalog(msgspec.Struct, frozen=True):
     skipped: tuple[CatalogSkipped, ...]
 
     @property
-    def found(self) -> Found:
+    def found(self) -> RunListing:
         """What a listing of the log directory would find."""
-        runs = [Run(r.name, r.files, tuple(s.skipped for s in r.skipped)) for r in self.runs]
-        return Found(tuple(runs), tuple(s.skipped for s in self.skipped))
+        runs = [RunFiles(r.name, r.files, tuple(s.skipped for s in r.skipped)) for r in self.runs]
+        return RunListing(tuple(runs), tuple(s.skipped for s in self.skipped))
 
     def traces(self) -> Iterable[CatalogTrace]:
         return (trace for run in self.runs for trace in run.traces)
@@ -126,24 +126,24 @@ def catalog_name(logdir: str) -> str:
     return blake2b(storable(logdir).encode(), digest_size=20).hexdigest() + SUFFIX
 
 
-def write_catalog(place: CacheStore, catalog: Catalog) -> None:
+def write_catalog(place: CacheStore, catalog: LogdirCatalog) -> None:
     """Replace what was known of the log directory. Raises StorageError and OSError."""
     place.put(catalog_name(catalog.logdir), checksummed(msgspec.json.encode(catalog)), absent=False)
 
 
-def read_catalog(place: CacheStore, name: str) -> Catalog | None:
+def read_catalog(place: CacheStore, name: str) -> LogdirCatalog | None:
     """None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
     try:
-        found = from_json(verified(place.read(name)) or b"", Catalog)
+        found = from_json(verified(place.read(name)) or b"", LogdirCatalog)
     except (FileNotFoundError, msgspec.DecodeError, RecursionError):
         return None
     is_ours = found.version == VERSION and all(is_key(trace.key) for trace in found.traces())
     return found if is_ours else None
 
 
-def together(catalogs: Sequence[Catalog]) -> Found:
+def together(catalogs: Sequence[LogdirCatalog]) -> RunListing:
     """All runs of several log directories; of those with one name the later ones are numbered."""
-    runs: dict[str, Run] = {}
+    runs: dict[str, RunFiles] = {}
     skipped: list[Skipped] = []
     for catalog in catalogs:
         found = catalog.found
@@ -152,8 +152,8 @@ def together(catalogs: Sequence[Catalog]) -> Found:
             name, number = run.name, 2
             while name in runs:
                 name, number = f"{run.name} ({number})", number + 1
-            runs[name] = Run(name, run.traces, run.skipped)
-    return Found(tuple(runs.values()), tuple(skipped))
+            runs[name] = RunFiles(name, run.traces, run.skipped)
+    return RunListing(tuple(runs.values()), tuple(skipped))
 
 
 log = logging.getLogger(__name__)
@@ -171,7 +171,7 @@ class SharedCache:
         self._lock = Lock()
         self._names: frozenset[str] = frozenset()
         self._unusable: set[str] = set()
-        self._catalogs: dict[str, Catalog] = {}
+        self._catalogs: dict[str, LogdirCatalog] = {}
         self._versions: dict[str, tuple[int, int, str]] = {}
         self._summaries: dict[str, TraceSummary] = {}
         self._keys: dict[tuple[str, tuple[int, int, str]], str] = {}
@@ -245,7 +245,7 @@ class SharedCache:
         """Whether a log directory is the place, which stands for all that are in it."""
         return without_slash(root.url) == self.place.url
 
-    def found(self, roots: Sequence[Root]) -> Found:
+    def found(self, roots: Sequence[Root]) -> RunListing:
         """What is known of log directories that cannot be listed here."""
         with self._lock:
             wanted = {catalog_name(root.url) for root in roots}

@@ -175,7 +175,7 @@ def _put(part: Path, target: Path, absent: bool) -> bool:
     return True
 
 
-class ObjectStore:
+class RemoteStore:
     """A folder of an object store, or of another file system; objects appear whole."""
 
     def __init__(self, url: str) -> None:
@@ -243,14 +243,14 @@ def _not_found(error: StorageError) -> Exception:
     return FileNotFoundError(str(error)) if error.kind == "missing" else error
 
 
-AnyStore = FolderStore | ObjectStore
+AnyStore = FolderStore | RemoteStore
 
 
 def store_at(address: str, part: str = "") -> AnyStore:
     """The shared place at an address or path. Raises StorageError: the address cannot be right."""
     if is_local(address):
         return FolderStore(Path(storage_for(address).resolve(address)), part=part)
-    return ObjectStore(without_slash(address))
+    return RemoteStore(without_slash(address))
 
 
 def is_shared(address: str) -> bool:

@@ -176,7 +176,7 @@ class CacheFiles:
         self._owner = require_private(directory)
 
     def sweep(self, limit: int, version: str) -> None:
-        """See `Cache.sweep`. version: of the code that answers now."""
+        """See `TraceCache.sweep`. version: of the code that answers now."""
         try:
             units, total = self._units()
         except OSError as error:
@@ -198,7 +198,7 @@ class CacheFiles:
                 total -= made.size
 
     def clear(self) -> None:
-        """See `Cache.clear`."""
+        """See `TraceCache.clear`."""
         try:
             units, _ = self._units()
         except OSError as error:

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from torch_tb_profiler.discovery import Run, Skipped, TraceFile, natural_key
+from torch_tb_profiler.discovery import RunFiles, Skipped, TraceFile, natural_key
 from torch_tb_profiler.discovery.names import recorded_ns
 from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.listing.scanner import LONGEST_PAUSE
-from torch_tb_profiler.workspace.status import State, TraceStatus, TraceSummary, Unknown
+from torch_tb_profiler.workspace.status import State, TraceStatus, TraceSummary, UnknownTrace
 
 #: after which a trace is read again that could not be, doubled every time
 FIRST_RETRY_SECONDS = 5.0
@@ -26,7 +26,7 @@ _MOST_DAMAGED = 3
 
 
 class TraceState(msgspec.Struct):
-    """One trace file as the workspace knows it. Guarded by the lock of `Runs`."""
+    """One trace file as the workspace knows it. Guarded by the lock of `RunRegistry`."""
 
     id: int
     run: str
@@ -131,7 +131,7 @@ class RunIndex:
     runs    of each its name, the addresses of its traces, and its other files
     """
 
-    def __init__(self, runs: Sequence[Run], traces: Iterable[TraceState]) -> None:
+    def __init__(self, runs: Sequence[RunFiles], traces: Iterable[TraceState]) -> None:
         """`traces`: all of them; where log directories overlap, one goes by the name of another run, too."""
         self.runs = [(run.name, [trace.entry.url for trace in run.traces], run.skipped) for run in runs]
         self._by_name = {run[0]: run for run in reversed(self.runs)}
@@ -146,9 +146,9 @@ class RunIndex:
         return run in self._by_name
 
     def named(self, run: str) -> tuple[str, list[str], tuple[Skipped, ...]]:
-        """What `runs` has of it. Raises Unknown."""
+        """What `runs` has of it. Raises UnknownTrace."""
         if run not in self._by_name:
-            raise Unknown(because("no_such_run", {"run": run}))
+            raise UnknownTrace(because("no_such_run", {"run": run}))
         return self._by_name[run]
 
     def size_of(self, run: str) -> RunSize:
@@ -163,8 +163,8 @@ class AddedRuns:
     """
 
     def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
-        self._to_make: dict[str, Callable[[], Run]] = {}
+        self._runs: dict[str, RunFiles] = {}
+        self._to_make: dict[str, Callable[[], RunFiles]] = {}
         self._lock = threading.Lock()
 
     def __contains__(self, run: str) -> bool:
@@ -176,11 +176,11 @@ class AddedRuns:
         """Whether runs have been added since they were last made."""
         return bool(self._to_make)
 
-    def add(self, name: str, make: Callable[[], Run]) -> None:
+    def add(self, name: str, make: Callable[[], RunFiles]) -> None:
         with self._lock:
             self._to_make[name] = make
 
-    def beside(self, listed: Sequence[Run]) -> Sequence[Run]:
+    def beside(self, listed: Sequence[RunFiles]) -> Sequence[RunFiles]:
         """The runs of a listing and these, in natural order. Called by one thread at a time."""
         with self._lock:
             to_make, self._to_make = self._to_make, {}

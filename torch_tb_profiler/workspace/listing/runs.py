@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.discovery import Found, Root, Run
+from torch_tb_profiler.discovery import Root, RunFiles, RunListing
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
@@ -41,14 +41,14 @@ from torch_tb_profiler.workspace.status import (
     RunStatus,
     Skipped,
     Status,
-    Unknown,
+    UnknownTrace,
     Unreadable,
 )
 
 log = logging.getLogger(__name__)
 
 
-class Runs:
+class RunRegistry:
     """Thread-safe; `close` it. What is asked of it by name is described at `Workspace`."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Runs:
         self._traces: dict[str, TraceState] = {}
         self._index = RunIndex((), ())
         self._listing = threading.Lock()
-        self._listed, self._added = Found((), (), complete=False), AddedRuns()
+        self._listed, self._added = RunListing((), (), complete=False), AddedRuns()
         self._scanning = True
         self._error: Reason | None = None
         self._pool = Pool(workers, self._heard, memory=memory_budget())
@@ -83,7 +83,7 @@ class Runs:
         memory, first = cache.contents(contents_name(roots)), cache.sweep
         self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first, cache.shared)
 
-    def start(self, found: Found | None = None) -> None:
+    def start(self, found: RunListing | None = None) -> None:
         """See `Workspace.start`."""
         if found is None:
             self._scanner.start()
@@ -142,10 +142,10 @@ class Runs:
             of_run = [trace for trace in self._of_run(run) if trace.file.kind == "trace"]
             spans = {trace.file.span for trace in of_run}
             if span is None and len(spans) > 1:
-                raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
+                raise UnknownTrace(f"run {run!r} has {len(spans)} spans: one must be named")
             wanted = [trace for trace in of_run if span in (None, trace.file.span)]
             if not wanted:
-                raise Unknown(because("no_such_span", {"span": span or "", "run": run}))
+                raise UnknownTrace(because("no_such_span", {"span": span or "", "run": run}))
             workers = len({trace.file.worker for trace in of_run})
             status = [(trace, trace.status()) for trace in wanted]
         ready = tuple(
@@ -176,8 +176,8 @@ class Runs:
     def read_again(self, opened: OpenTrace, error: Exception, began: float) -> None:
         """An answer that `began` then (monotonic seconds) met what no columns hold: have new ones made, once.
 
-        Raises Loading, Unreadable if new ones are no better, and Unknown when the trace is gone. Nothing if it is not
-        the columns' fault: an analysis did not expect what this server has read itself.
+        Raises Loading, Unreadable if new ones are no better, and UnknownTrace when the trace is gone. Does nothing when
+        the columns are not at fault: an analysis did not expect what this server has read itself.
         """
         with self._lock:
             trace, _ = self._look_up(opened.run, opened.worker, opened.span)
@@ -214,17 +214,17 @@ class Runs:
         of_run = self._of_run(run)
         of_worker = [trace for trace in of_run if trace.file.worker == worker]
         if not of_worker:
-            raise Unknown(because("no_such_worker", {"run": run, "worker": worker}))
+            raise UnknownTrace(because("no_such_worker", {"run": run, "worker": worker}))
         if span is None and len(of_worker) > 1:
-            raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
+            raise UnknownTrace(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
         wanted = [trace for trace in of_worker if span in (None, trace.file.span)]
         if not wanted:
-            raise Unknown(because("no_such_span", {"span": span or "", "worker": worker}))
+            raise UnknownTrace(because("no_such_span", {"span": span or "", "worker": worker}))
         return wanted[0], len({trace.file.worker for trace in of_run if trace.file.kind == "trace"})
 
     # listing ---------------------------------------------------------------------------------------------
 
-    def _found(self, found: Found) -> None:
+    def _found(self, found: RunListing) -> None:
         """Take over what a listing has found. Called by the scanner's thread only."""
         with self._listing:
             is_same = found is self._listed and not self._added.is_any_to_make
@@ -244,7 +244,7 @@ class Runs:
         """Whether there is a run of this name, added ones included."""
         return name in self._index or name in self._added
 
-    def add(self, name: str, make: Callable[[], Run]) -> None:
+    def add(self, name: str, make: Callable[[], RunFiles]) -> None:
         """See `Workspace.add`."""
         self._added.add(name, make)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.discovery import Found, Root, Skipped, discover
+from torch_tb_profiler.discovery import Root, RunListing, Skipped, discover
 from torch_tb_profiler.discovery.names import concerns
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
-from torch_tb_profiler.storage import Entry, Problem, StorageError, is_local, shown, storage_for
+from torch_tb_profiler.storage import Entry, ListingProblem, StorageError, is_local, shown, storage_for
 from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.cache.shared_cache import SharedCache
@@ -42,7 +42,7 @@ class Scanner(BackgroundThread):
         self,
         roots: Sequence[Root],
         interval: float,
-        found: Callable[[Found], None],
+        found: Callable[[RunListing], None],
         failed: Callable[[Reason], None],
         memory: Path | None = None,
         first: Callable[[], None] = lambda: None,
@@ -56,7 +56,7 @@ class Scanner(BackgroundThread):
         self._failed = failed
         self._first = first
         self._heads = Heads(HeadCache(memory) if memory else None)
-        self._listing, self._last = Listing((), ()), Found((), (), complete=False)
+        self._listing, self._last = FileListing((), ()), RunListing((), (), complete=False)
         #: files of the last listing that were not looked at yet
         self._waiting: list[Entry] = []
         #: seconds of the last step but for looking
@@ -86,7 +86,7 @@ class Scanner(BackgroundThread):
             if self._stop.wait(pause if complete else 0):
                 return
 
-    def _step(self) -> Found:
+    def _step(self) -> RunListing:
         """List, and look at some of the files that are new or changed; what was found last when none are."""
         began = time.monotonic()
         shared = self._shared
@@ -115,7 +115,7 @@ class Scanner(BackgroundThread):
         self._aside = time.monotonic() - looked + before - began
         return self._last
 
-    def _take_over(self, listing: Listing) -> None:
+    def _take_over(self, listing: FileListing) -> None:
         """Log what could not be listed; when nothing has been shown yet, show at once what needs no look."""
         logged = set(self._listing.problems)
         for problem in listing.problems:
@@ -128,11 +128,11 @@ class Scanner(BackgroundThread):
             self._found(self._last)
 
 
-class Listing(msgspec.Struct, frozen=True):
+class FileListing(msgspec.Struct, frozen=True):
     """The files of each log directory, and what could not be listed."""
 
     files: tuple[tuple[Root, list[Entry]], ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[ListingProblem, ...]
 
     def entries(self) -> list[Entry]:
         return [entry for _, entries in self.files for entry in entries]
@@ -145,7 +145,7 @@ class _Attempt(threading.Thread):
         super().__init__(name="torch-profiler-listing", daemon=True)
         self._tree = tree
         self._entries: list[Entry] = []
-        self._problems: list[Problem] = []
+        self._problems: list[ListingProblem] = []
         self._error: Exception | None = None
         tree.heard = time.monotonic()
         self.start()
@@ -156,7 +156,7 @@ class _Attempt(threading.Thread):
         except Exception as error:  # noqa: BLE001 - `result` raises it
             self._error = error
 
-    def result(self, report: Callable[[Problem], None]) -> list[Entry]:
+    def result(self, report: Callable[[ListingProblem], None]) -> list[Entry]:
         """Raises StorageError, also when there was no answer for a while; it may be asked for again then."""
         while self.is_alive() and (left := self._tree.heard + SILENT_SECONDS - time.monotonic()) > 0:
             self.join(left)
@@ -182,7 +182,7 @@ class _Listed(msgspec.Struct):
     pause: float
     tree: LocalTree | None
     entries: list[Entry] | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ListingProblem, ...] = ()
     failure: StorageError | None = None
     due: float = 0.0
     attempt: _Attempt | None = None
@@ -197,9 +197,9 @@ class Lister:
             _Listed(root, self._interval, LocalTree(root.url, concerns) if is_local(root.url) else None)
             for root in roots
         ]
-        self._last = Listing((), ())
+        self._last = FileListing((), ())
 
-    def list(self) -> Listing:
+    def list(self) -> FileListing:
         """What is in the log directories now; one of several that cannot be listed is told among the problems.
 
         It is the same object as last time when nothing has changed.
@@ -213,16 +213,16 @@ class Lister:
         if failures and len(failures) == len(self._listed):
             raise _all_of(failures)
         problems = [problem for listed in self._listed for problem in listed.problems]
-        problems += [Problem(o.root.name or o.root.url, o.failure.reason) for o in self._listed if o.failure]
+        problems += [ListingProblem(o.root.name or o.root.url, o.failure.reason) for o in self._listed if o.failure]
         files = tuple((listed.root, listed.entries) for listed in self._listed if listed.entries is not None)
         before = self._last
         is_same = [id(entries) for _, entries in files] == [id(entries) for _, entries in before.files]
         if not is_same or before.problems != tuple(problems):
-            self._last = Listing(files, tuple(problems))
+            self._last = FileListing(files, tuple(problems))
         return self._last
 
     def _list(self, listed: _Listed) -> None:
-        problems: list[Problem] = []
+        problems: list[ListingProblem] = []
         try:
             entries = _entries_of(listed, problems.append)
         except StorageError as error:
@@ -237,7 +237,7 @@ class Lister:
                 listed.attempt = None
 
 
-def _entries_of(listed: _Listed, report: Callable[[Problem], None]) -> list[Entry]:
+def _entries_of(listed: _Listed, report: Callable[[ListingProblem], None]) -> list[Entry]:
     """The files that something may be said of; the same list as last time when nothing has changed."""
     if listed.tree is not None:
         listed.attempt = listed.attempt or _Attempt(listed.tree)
@@ -269,18 +269,18 @@ def resolved(roots: Sequence[Root]) -> list[Root]:
     return found
 
 
-def runs_of(listing: Listing, heads: Heads, complete: bool) -> Found:
+def runs_of(listing: FileListing, heads: Heads, complete: bool) -> RunListing:
     found = discover(listing.files, heads.content_of)
     unlisted = tuple(Skipped(p.path, p.reason, unlisted=True) for p in listing.problems)
-    return Found(found.runs, unlisted + found.skipped, complete)
+    return RunListing(found.runs, unlisted + found.skipped, complete)
 
 
-def list_files(roots: Sequence[Root]) -> Listing:
+def list_files(roots: Sequence[Root]) -> FileListing:
     """What is in the log directories. Raises StorageError when none can be listed."""
     return Lister(roots, DEFAULT_INTERVAL).list()
 
 
-def list_runs(roots: Sequence[Root]) -> Found:
+def list_runs(roots: Sequence[Root]) -> RunListing:
     """The runs of log directories, after looking at all files. Raises StorageError when none can be listed."""
     listing, heads = list_files(roots), Heads()
     waiting = heads.waiting(listing.entries())
