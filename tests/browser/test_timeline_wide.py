@@ -94,7 +94,7 @@ def wide(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     made = write_columns(request.param, cache.columns(key))
     trace = OpenTrace("wide", "worker0", "1", key, entry.size, 1)
     asked = Answering(f"{__name__}:steps_only", trace, str(cache.answers(key)), str(cache.timeline(key)))
-    job = Job(0, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), asked, is_read=True)
+    job = Job(0, entry, str(cache.columns(key)), asked, is_read=True)
     prepared = perform(job, lambda _: None)
     assert isinstance(prepared, Prepared)
     assert not prepared.details

@@ -18,6 +18,7 @@ from tests.served import client_of, get
 from tests.tiny import write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.model import patterns
+from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace import Key, pack
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
@@ -119,8 +120,7 @@ def test_a_full_disk_leaves_nothing_begun(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_trace_without_room_for_its_columns_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_trace(tmp_path / "w.pt.trace.json")
-    status = path.stat()
-    job = Job(1, str(path), status.st_size, status.st_mtime_ns, str(tmp_path / "w.columns"))
+    job = Job(1, LocalStorage().stat(str(path)), str(tmp_path / "w.columns"))
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
@@ -158,8 +158,8 @@ def test_a_temporary_cache_of_a_killed_process_is_removed_at_the_next_start(
     (tmp_path / "file").touch()
     (tmp_path / "torch_tb_profiler-of-the-user").mkdir()
     code = (
-        "import sys, time, pathlib; from torch_tb_profiler.workspace.cache.trace_cache import Cache;"
-        "cache = Cache(pathlib.Path(sys.argv[1])); print(cache.directory, flush=True); time.sleep(600)"
+        "import sys, time, pathlib; from torch_tb_profiler.workspace.cache.trace_cache import TraceCache;"
+        "cache = TraceCache(pathlib.Path(sys.argv[1])); print(cache.directory, flush=True); time.sleep(600)"
     )
     variables = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", code, str(tmp_path / "file" / "cache")]

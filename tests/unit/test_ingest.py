@@ -135,8 +135,8 @@ def test_a_rank_that_fails_once_is_read_again(tmp_path: Path, monkeypatch: pytes
     read, tries = Child.read, []
 
     def unlucky(child: Child, job: Any, told: Any) -> Any:
-        tries.append(job.url)
-        if tries.count(job.url) == 1 and job.url.endswith("node0_1.pt.trace.json.gz"):
+        tries.append(job.entry.url)
+        if tries.count(job.entry.url) == 1 and job.entry.url.endswith("node0_1.pt.trace.json.gz"):
             return Failed(Reason("killed", "could not be read: the process that read it was killed"))
         return read(child, job, told)
 
@@ -323,7 +323,7 @@ def test_ranks_are_read_while_others_are_written(tmp_path: Path, monkeypatch: py
 
     def reading(self: Child, job: ReadingJob, told: Callable[[Reading], None]) -> Done | Failed:
         found = read(self, job, told)
-        done.append(job.url)
+        done.append(job.entry.url)
         return found
 
     def putting(self: FolderStore, name: str, source: Path | bytes, absent: bool = True) -> bool:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.workspace.reading import worker
 from torch_tb_profiler.workspace.reading.pool import Pool
 from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
@@ -34,9 +36,7 @@ class Listener:
 
 
 def job(number: int, path: Path) -> Job:
-    status = path.stat()
-    changed = "" if os.name == "nt" else str(status.st_ctime_ns)  # as the local storage has it
-    return Job(number, str(path), status.st_size, status.st_mtime_ns, str(path) + ".columns", etag=changed)
+    return Job(number, LocalStorage().stat(str(path)), f"{path}.columns")
 
 
 @pytest.fixture
@@ -192,10 +192,11 @@ def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monk
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time
+from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.reading.protocol import Job
 from torch_tb_profiler.workspace.reading.pool import Pool
 pool = Pool(1, lambda job, message: None)
-pool.submit(Job(1, sys.argv[1], 0, 0, "/nowhere"))
+pool.submit(Job(1, Entry(sys.argv[1], sys.argv[1], 0, 0), "/nowhere"))
 while not pool.process_ids():
     time.sleep(0.01)
 print(pool.process_ids()[0], flush=True)
@@ -223,7 +224,7 @@ def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> N
     from torch_tb_profiler.workspace.reading.worker import perform
 
     path = write_trace(tmp_path / "w.pt.trace.json")
-    stale = Job(1, str(path), 1, 1, str(tmp_path / "columns"))
+    stale = Job(1, Entry(path.name, str(path), 1, 1), str(tmp_path / "columns"))
     outcome = perform(stale, lambda message: None)
     assert isinstance(outcome, Failed)
     assert str(outcome.reason) == "is still being written; it is read again once it is complete"
@@ -247,7 +248,7 @@ def test_memory_is_kept_for_a_job_that_comes_at_once(
     """Of a small file: what a large one leaves goes back, and what nobody takes."""
     back: list[None] = []
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    after = Job(2, "", 0, 0, "")
+    after = Job(2, Entry("", "", 0, 0), "")
 
     def gives() -> None:
         back.append(None)
@@ -258,5 +259,5 @@ def test_memory_is_kept_for_a_job_that_comes_at_once(
     monkeypatch.setattr(worker, "AT_ONCE_SECONDS", 0.05)
     if comes:
         jobs.put(after)
-    assert worker._after(Job(1, "", size, 0, ""), jobs) is after
+    assert worker._after(Job(1, Entry("", "", size, 0), ""), jobs) is after
     assert len(back) == given

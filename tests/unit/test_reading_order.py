@@ -64,7 +64,7 @@ def test_memory_bounds_how_many_are_read_at_once(monkeypatch: pytest.MonkeyPatch
 
 def test_a_pool_starts_no_more_than_its_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = Entry("w.pt.trace.json.gz", "/w.pt.trace.json.gz", 10 * 1000**2, 0)
-    jobs = [Job(number, entry.url, entry.size, 0, "/none") for number in range(3)]
+    jobs = [Job(number, entry, "/none") for number in range(3)]
     pool = Pool(0, lambda *_: None, memory=2 * memory_for(entry))
     pool.close()  # no thread takes what is asked for here
     pool._closed = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import queue
 import socket
 import threading
 import time
@@ -52,14 +53,12 @@ def answers(request: Request) -> Response:
 @pytest.fixture
 def connect() -> Iterator[Connect]:
     """Connections to a server with little patience; what is given is sent at once."""
-    addresses: list[str] = []
-    stops: list[Callable[[], None]] = []
-    thread = threading.Thread(
-        target=serve, args=(answers, "127.0.0.1", 0, addresses.append, QUICK, stops.append), daemon=True
-    )
+    ready: queue.SimpleQueue[tuple[str, Callable[[], None]]] = queue.SimpleQueue()
+    arguments = answers, "127.0.0.1", 0, lambda *told: ready.put(told), QUICK
+    thread = threading.Thread(target=serve, args=arguments, daemon=True)
     thread.start()
-    wait_until(lambda: bool(stops), "the server listens")
-    port = int(addresses[0].rstrip("/").rpartition(":")[2])
+    address, stop = ready.get(timeout=20)
+    port = int(address.rstrip("/").rpartition(":")[2])
     opened: list[socket.socket] = []
 
     def open_one(sent: bytes) -> socket.socket:
@@ -70,7 +69,7 @@ def connect() -> Iterator[Connect]:
     yield open_one
     for each in opened:
         each.close()
-    stops[0]()
+    stop()
     thread.join(20)
     assert not thread.is_alive()
 
@@ -272,7 +271,7 @@ def test_who_is_told_to_end_as_a_request_begins_ends(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(threading.Thread, "start", start_and_end)
 
-    def ready(url: str) -> None:
+    def ready(url: str, _: object) -> None:
         threading.Thread(target=lambda: urlopen(f"{url}small").read(), daemon=True).start()
 
     with pytest.raises(SystemExit):

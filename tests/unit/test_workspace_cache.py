@@ -109,7 +109,7 @@ def answer_of_run(
     workspace: Workspace, run: OpenRun, question: Hashable, make: Callable[[], Packed], tier: Tier = "disk"
 ) -> Packed:
     if tier == "disk":
-        make = partial(workspace.kept_of_run, run, make, as_file, packed_of, question)
+        make = partial(workspace.kept_of_run, run, make, (as_file, packed_of), question)
     return workspace.remember(Key.of_run(run, question), make)
 
 

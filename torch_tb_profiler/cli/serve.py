@@ -84,7 +84,7 @@ class Serve:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.serving.servers import is_for_this_machine, serve_alone
+        from torch_tb_profiler.serving.servers import ServerAddress, serve_alone
         from torch_tb_profiler.workspace import process
 
         if arguments.workers is not None and arguments.workers < 1:
@@ -93,23 +93,23 @@ class Serve:
             raise UserError("--max-expansion must be 1 or more")
         if not 0 < arguments.time_limit <= LONGEST_ANSWER_SECONDS:
             raise UserError(f"--time-limit must be above 0 and at most {LONGEST_ANSWER_SECONDS:g}")
+        address = ServerAddress(arguments.host, arguments.port, arguments.allow_host)
         if arguments.sql:
             from torch_tb_profiler.tables.sql.connection import connect
 
-            if not is_for_this_machine(arguments.host, arguments.allow_host):
+            if not address.is_for_this_machine:
                 raise UserError("--sql needs a server that only this machine reaches: omit --host and --allow-host")
             connect().close()
         process.configure_logging()
         with _real_stderr():
             faulthandler.enable()  # a library that ends the process leaves a word of where that was
-        where = arguments.host, arguments.port
         with ended_by_signals(_stop):
             workspace = _opened(arguments)
             announce = _announce_and_open if arguments.open else _announce
             try:
-                serve_alone(workspace, *where, arguments.allow_host, arguments.time_limit, arguments.sql, announce)
+                serve_alone(workspace, address, arguments.time_limit, arguments.sql, announce)
             except (OSError, OverflowError, UnicodeError) as error:
-                raise UserError(f"cannot listen on {where[0]}:{where[1]}: {error}") from None
+                raise UserError(f"cannot listen on {address.host}:{address.port}: {error}") from None
 
 
 def _opened(arguments: argparse.Namespace) -> Workspace:

@@ -78,7 +78,14 @@ def _read(
     with children.folder() as folder:
         columns, rank = folder / "columns", folder / "rank"
         copied = _copied(place, names.columns, columns)
-        job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
+        job = Job(
+            task.number,
+            task.entry,
+            str(columns),
+            expansion=task.target.expansion,
+            has_columns=copied is not None,
+            rank=str(rank),
+        )
         outcome = children.read(job, told)
         if isinstance(outcome, Failed):
             return Lost.of(task.number, outcome.reason, outcome.details)

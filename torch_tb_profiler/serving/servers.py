@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hmac
 import os
+import queue
 import secrets
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch_tb_profiler.web.app import TimeLimit, create_app
 from torch_tb_profiler.web.drops import Drops, takes_none
@@ -21,41 +22,43 @@ from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.static_files import CONTENT_SECURITY_POLICY
 from torch_tb_profiler.workspace import Workspace
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-def is_for_this_machine(host: str, other_names: Sequence[str]) -> bool:
-    """Return whether nobody else reaches a server that listens on `host`, not through a proxy either."""
-    return is_loopback(host) and not other_names
+
+class ServerAddress(NamedTuple):
+    """Where a server listens; `other_names` are those by which browsers reach it, too, such as that of a proxy."""
+
+    host: str
+    port: int
+    other_names: Sequence[str] = ()
+
+    @property
+    def is_for_this_machine(self) -> bool:
+        """Whether nobody else reaches the server, not through a proxy either."""
+        return is_loopback(self.host) and not self.other_names
 
 
 def serve_alone(
-    workspace: Workspace,
-    host: str,
-    port: int,
-    other_names: Sequence[str],
-    seconds: float,
-    with_sql: bool,
-    announce: Callable[[str], None],
+    workspace: Workspace, address: ServerAddress, seconds: float, with_sql: bool, announce: Callable[[str], None]
 ) -> None:
     """Serve a workspace until the process is told to end, and close it. Raises OSError, OverflowError, UnicodeError.
 
-    other_names: under which browsers reach the server, too, such as that of a proxy
     seconds: for computing one answer
-    announce: is given the address once the server listens
+    announce: is given the URL once the server listens
     """
-    drops, queries = Drops(workspace), SqlRoutes() if with_sql else None
+    drops, routes = Drops(workspace), SqlRoutes() if with_sql else None
     try:
-        app = create_app(workspace, TimeLimit(seconds), queries.routes() if queries else {})
-        app = drops.around(app) if is_for_this_machine(host, other_names) else takes_none(app)
-        serve(only_for(only_from_here(app, PATH), host, other_names), host, port, announce)
+        app = create_app(workspace, TimeLimit(seconds), routes.routes() if routes else {})
+        app = drops.around(app) if address.is_for_this_machine else takes_none(app)
+        app = only_for(only_from_here(app, PATH), address.host, address.other_names)
+        serve(app, address.host, address.port, lambda url, _: announce(url))
     finally:
-        if queries:
-            queries.sessions.close()
+        if routes:
+            routes.sessions.close()
         workspace.close()
         drops.close()
 
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _HOST = "127.0.0.1"
 _PORT = "%PORT%"
@@ -72,28 +75,24 @@ class LiveServer:
         """Raises OSError: there is no free port."""
         # the thread must not hold this
         token = self._token = secrets.token_urlsafe(24)
-        begun = threading.Event()
-        found: list[Any] = []
+        outcomes: queue.SimpleQueue[tuple[str, Callable[[], None]] | OSError] = queue.SimpleQueue()
 
         def run() -> None:
             try:
-                serve(_behind(token, create_app(workspace)), _HOST, 0, found.append, stoppable=stoppable)
+                app = _behind(token, create_app(workspace))
+                serve(app, _HOST, 0, lambda address, stop: outcomes.put((address, stop)))
             except OSError as error:
-                found.append(error)
-                begun.set()
-
-        def stoppable(stop: Callable[[], None]) -> None:
-            found.append(stop)
-            begun.set()
+                outcomes.put(error)
 
         threading.Thread(target=run, name="torch-tb-profiler page", daemon=True).start()
-        if not begun.wait(_BEGIN_SECONDS):
-            raise OSError("the server did not start")
-        failures = [each for each in found if isinstance(each, OSError)]
-        if failures:
+        try:
+            outcome = outcomes.get(timeout=_BEGIN_SECONDS)
+        except queue.Empty:
+            raise OSError("the server did not start") from None
+        if isinstance(outcome, OSError):
             workspace.close()
-            raise failures[0]
-        address, stop = found
+            raise outcome
+        address, stop = outcome
         self.port = int(address.rstrip("/").rpartition(":")[2])
         #: ends it; called when this is collected or the kernel ends, and does nothing the second time
         self.close = weakref.finalize(self, _close, stop, workspace)

@@ -189,8 +189,9 @@ class _Handler(WSGIRequestHandler):
 class _Server(ThreadedWSGIServer):
     """A thread for each connection, for so many at once."""
 
-    def __init__(self, host: str, port: int, app: WSGIApplication, fd: int, patience: Patience) -> None:
-        super().__init__(host, port, app, handler=_Handler, fd=fd)
+    def __init__(self, listening: socket.socket, app: WSGIApplication, patience: Patience) -> None:
+        host, port = listening.getsockname()[:2]
+        super().__init__(host, port, app, handler=_Handler, fd=listening.fileno())
         self.patience = patience
         self._room = threading.BoundedSemaphore(patience.connections)
         self._lock = threading.Lock()
@@ -258,13 +259,12 @@ def serve(
     app: WSGIApplication,
     host: str,
     port: int,
-    ready: Callable[[str], None],
+    ready: Callable[[str, Callable[[], None]], None],
     patience: Patience | None = None,
-    stoppable: Callable[[Callable[[], None]], None] | None = None,
 ) -> None:
-    """Serve until interrupted; `ready` is told the address. Port 0 takes any free one.
+    """Serve until interrupted. Port 0 takes any free one.
 
-    stoppable   told, after `ready`, what ends it from another thread
+    ready   is given the address, and what ends the server from another thread
 
     Raises OSError when the address cannot be used, UnicodeError when no name is written so.
     """
@@ -272,11 +272,9 @@ def serve(
     # werkzeug ends the process when it cannot bind; a socket of our own fails like anything else.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
-        server = _Server(host, port, app, listening.fileno(), patience or Patience())
+        server = _Server(listening, app, patience or Patience())
         shown = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown}:{listening.getsockname()[1]}/")
-        if stoppable is not None:
-            stoppable(server.shutdown)
+        ready(f"http://{shown}:{listening.getsockname()[1]}/", server.shutdown)
         try:
             server.serve_forever()
         finally:

@@ -216,9 +216,15 @@ class LocalWorkspace:
     def _job(self, file: TraceFile) -> Job:
         key = self._key(file)
         target = self._cache.columns_here(key)
-        expansion, has_columns = self._cache.limits.expansion, target.is_file()
-        rank = self._cache.rank(key)
-        return Job.of(next(self._ids), file.entry, target, None, expansion, has_columns, rank, file.kind)
+        return Job(
+            next(self._ids),
+            file.entry,
+            str(target),
+            expansion=self._cache.limits.expansion,
+            has_columns=target.is_file(),
+            rank=str(self._cache.rank(key)),
+            kind=file.kind,
+        )
 
 
 class LocalTrace(msgspec.Struct, frozen=True):

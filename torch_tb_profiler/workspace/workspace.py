@@ -26,10 +26,10 @@ from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_
 from torch_tb_profiler.workspace.cache.checksummed import is_broken
 from torch_tb_profiler.workspace.cache.identity import result_name
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
-from torch_tb_profiler.workspace.listing.runs import RunRegistry
+from torch_tb_profiler.workspace.listing.runs import ReadingOptions, RunRegistry
 from torch_tb_profiler.workspace.listing.scanner import DEFAULT_INTERVAL, resolved
 from torch_tb_profiler.workspace.process import IdleTrimmer
-from torch_tb_profiler.workspace.reading.protocol import TIMELINE, PendingAnswers
+from torch_tb_profiler.workspace.reading.protocol import TIMELINE
 from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
 
 log = logging.getLogger(__name__)
@@ -79,24 +79,16 @@ class Key(msgspec.Struct, frozen=True):
 class Workspace:
     """An open log directory. Thread-safe; `close` it."""
 
-    def __init__(
-        self,
-        roots: Sequence[Root],
-        cache: TraceCache,
-        workers: int,
-        reload_interval: float = DEFAULT_INTERVAL,
-        questions: str = "",
-    ) -> None:
-        """`questions` are answered as soon as a trace has been read; see `Answering`. Empty for none."""
+    def __init__(self, roots: Sequence[Root], cache: TraceCache, options: ReadingOptions) -> None:
         self._cache = cache
-        self._pending = PendingAnswers()
         self._here = Asking(cache)
         self._elsewhere = AnsweringProcess(cache)
         self._on_disk: ValueCache[Key, Any] = ValueCache(ANSWER_BYTES, lambda value: value.size)
         self._in_memory: ValueCache[Key, Any] = ValueCache(VALUE_BYTES, lambda value: value.size)
         large_values = partial(self._in_memory.drop_unused, least=LARGE_VALUE)
         self._unused = IdleTrimmer((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
-        self._runs = RunRegistry(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
+        self._runs = RunRegistry(roots, cache, options, self._forget)
+        self._pending = self._runs.pending
 
     def start(self, found: RunListing | None = None) -> None:
         """Read what the log directories hold, again and again; once what was `found` where that is known."""
@@ -226,19 +218,17 @@ class Workspace:
         self,
         opened: OpenRun,
         make: Callable[[], V],
-        encode: Callable[[V], bytes],
-        decode: Callable[[bytes], V | None],
+        codec: tuple[Callable[[V], bytes], Callable[[bytes], V | None]],
         answer: Hashable = None,
-        anew: bool = False,
     ) -> V:
-        """What the ranks of a run say together, of the file that somebody has made of the same ones, or made now.
+        """Return a result of all ranks of a run, from the file that was made of the same ranks, or made now.
 
-        decode  gives None of what is damaged
-        answer  what is asked, where it is an answer; its `repr` is the same in every process
-        anew    whether what is kept is not used
+        codec   encodes and decodes the file; decoding gives None of what is damaged or not to be used
+        answer  what is asked, where the result is an answer; its `repr` is the same in every process
         """
+        encode, decode = codec
         name = self._result_name(opened, answer)
-        content = self._cache.result(name, is_own=answer is not None) if name is not None and not anew else None
+        content = self._cache.result(name, is_own=answer is not None) if name is not None else None
         value = decode(content) if content else None
         if value is None:
             value = make()
@@ -324,7 +314,8 @@ def open_workspace(
     cache = open_cache(cache_dir, max_expansion)
     if is_alone:
         spill.use(cache.directory)
-    workspace = Workspace(roots, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
+    options = ReadingOptions(workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
+    workspace = Workspace(roots, cache, options)
     atexit.register(workspace.close)
     workspace.start(found)
     return workspace

@@ -67,19 +67,12 @@ class TraceRequest(msgspec.Struct, frozen=True):
     known_as: str
     choice: StepChoice
     steps: StepRange | None
-    of_steps: bool
+    of_steps: bool = True
     once: bool = False
     passing: bool = False
 
     @classmethod
-    def of(
-        cls,
-        workspace: Workspace,
-        parameters: Parameters,
-        question: Hashable,
-        of_run: bool = False,
-        of_steps: bool = True,
-    ) -> TraceRequest:
+    def of(cls, workspace: Workspace, parameters: Parameters, question: Hashable, of_run: bool = False) -> TraceRequest:
         """As a request asks it.
 
         question: what is asked for, with parameters; its `repr` is what the answer is known as
@@ -88,7 +81,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         run, worker = parameters.need("run"), parameters.need("worker")
         choice, steps = step_choice(parameters), step_range(parameters)
         trace = workspace.find(run, worker, parameters.get("span"))
-        return cls(trace, asking.answer_key(question, trace, of_run, choice, steps), choice, steps, of_steps)
+        return cls(trace, asking.answer_key(question, trace, of_run, choice, steps), choice, steps)
 
     @classmethod
     def plainly(

@@ -31,7 +31,7 @@ def answer_of_run(question: Question, workspace: Workspace, parameters: Paramete
     # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
     make, asked = partial(_packed, question, own, ranks), (known_as(question, own), skipped)
     if not (own.__struct_fields__ or question.node.keep == "run"):
-        make = partial(workspace.kept_of_run, opened, make, as_file, packed_of, asked)
+        make = partial(workspace.kept_of_run, opened, make, (as_file, packed_of), asked)
     return HttpAnswer(workspace.remember(Key.of_run(opened, asked), make))
 
 
@@ -58,14 +58,8 @@ class _Ranks(msgspec.Struct, frozen=True):
             return self._subject(node)
         assert node.encode is not None
         assert node.decode is not None
-        make = partial(
-            self.workspace.kept_of_run,
-            self.opened,
-            partial(self._made, node),
-            node.encode,
-            node.decode,
-            anew=not self.of_kept,
-        )
+        codec = node.encode, node.decode if self.of_kept else _nothing
+        make = partial(self.workspace.kept_of_run, self.opened, partial(self._made, node), codec)
         return self.workspace.remember(Key.of_run(self.opened, ("part", node.name, self.of_kept)), make)
 
     def _made(self, node: Node) -> Any:
@@ -80,6 +74,10 @@ class _Ranks(msgspec.Struct, frozen=True):
         loading = [other.file for other in opened.others if other.state != "failed"]
         files, reasons = [other.file for other in failed], [str(other.reason) for other in failed]
         return RunSubject(opened.run, opened.span, parts, loading, files, reasons, self.skipped)
+
+
+def _nothing(_: bytes) -> None:
+    """Decode a file whose content is not to be used."""
 
 
 class _Parts(Sequence[Any]):

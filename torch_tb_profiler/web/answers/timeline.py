@@ -93,19 +93,16 @@ def _computed(question: Question, drawn: _Drawn, own: msgspec.Struct, parameters
     if callable(node):
         node = node(own)
     if isinstance(node, Node):
-        compute = partial(_of_timeline, question, own, drawn.version, None)
+        compute = partial(_of_timeline, question, own, drawn.version)
         return node_with_timeline(node, drawn.workspace, parameters, compute)
     value = None if node is None else answer_as_type(node, drawn.workspace, parameters)
-    compute = partial(_of_timeline, question, own, drawn.version, value)
+    compute = partial(_of_timeline, question, own, drawn.version, value=value)
     return drawn.workspace.ask(compute, TimelineOf(drawn.trace))
 
 
-def _of_timeline(
-    question: Question, own: msgspec.Struct, version: str, answer: Any, timeline: Timeline, node: Any = None
-) -> bytes:
-    """The answer as it is sent. answer, node: the value of what it needs beside the timeline."""
+def _of_timeline(question: Question, own: msgspec.Struct, version: str, timeline: Timeline, value: Any = None) -> bytes:
+    """Return the answer as it is sent. value: of the node or question that it needs beside the timeline."""
     opened: dict[Any, Any] = {Timeline: timeline, TimelineVersion: version}
-    value = answer if node is None else node
     values = (opened[need.type] if need.of is None else value for need in question.needs)
     result = question.compute(*values, own)
     return result if isinstance(result, bytes) else dumps(result)

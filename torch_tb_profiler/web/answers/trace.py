@@ -132,10 +132,8 @@ def is_table(question: Question) -> bool:
 
 
 def _request(question: Question, own: msgspec.Struct, workspace: Workspace, parameters: Parameters) -> TraceRequest:
-    asked = TraceRequest.of(
-        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
-    )
-    return replace(asked, passing=question.passing)
+    asked = TraceRequest.of(workspace, parameters, known_as(question, own), of_run=question.of_run)
+    return replace(asked, of_steps=question.of_steps, passing=question.passing)
 
 
 def _request_for(node: Node, workspace: Workspace, parameters: Parameters) -> TraceRequest:

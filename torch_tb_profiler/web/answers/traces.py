@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.question import Listed, Question, Scope
 from torch_tb_profiler.analysis.table import Page
 from torch_tb_profiler.arrays.json import dumps
-from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.web.answers.request import (
     TraceRequest,
@@ -48,8 +47,10 @@ def answer_of_traces(
             ready += 1
             if question.most is None or ready <= question.most:
                 try:
+                    opened = workspace.find(run, trace.worker, trace.span)
                     answers = {
-                        name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()
+                        name: _typed(workspace, of, asked, TraceRequest.plainly(opened, of, asked, choice))
+                        for name, (of, asked) in each.items()
                     }
                 except HttpError as error:  # one trace has nothing of this: the others are asked
                     if error.status != 404:
@@ -63,17 +64,13 @@ def answer_of_traces(
     return answer_query(TableAnswer(found), parameters) if is_table(question) else HttpAnswer(dumps(found))
 
 
-def _typed(
-    workspace: Workspace, question: Question, own: msgspec.Struct, run: str, trace: TraceStatus, choice: StepChoice
-) -> Any:
-    """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
-    opened = workspace.find(run, trace.worker, trace.span)
-    asked = TraceRequest.plainly(opened, question, own, choice)
-    found = kept_answer(question, own, asked, workspace)
-    if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
+def _typed(workspace: Workspace, question: Question, params: msgspec.Struct, request: TraceRequest) -> Any:
+    """Return the answer of another question about one of the traces as its type, a table with all rows; it is kept."""
+    answer = kept_answer(question, params, request, workspace)
+    if isinstance(answer, Page) and answer.meta.total > len(next(iter(answer.rows.values()))):
         all_rows = partial(TableAnswer.page, query=Query(limit="all"))
-        return given(asked.cut(workspace, partial(table_of, question, own, None), all_rows))
-    return found
+        return given(request.cut(workspace, partial(table_of, question, params, None), all_rows))
+    return answer
 
 
 def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
@@ -111,12 +108,10 @@ def answer_of_pair(question: Question, workspace: Workspace, parameters: Paramet
     ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
     key = Key((left, right), (known_as(question, own), choice, ranges))
     needs = ModelOf(left, choice, ranges[0]), ModelOf(right, choice, ranges[1])
-    make = partial(workspace.ask, partial(_packed, question, own, left, right), *needs)
+    make = partial(workspace.ask, partial(_packed, question, own, (left, right)), *needs)
     with refusals():
         return HttpAnswer(workspace.remember(key, make))
 
 
-def _packed(
-    question: Question, own: msgspec.Struct, left: OpenTrace, right: OpenTrace, of_left: Model, of_right: Model
-) -> Packed:
-    return pack(body_of(question.compute(subject_of(of_left, left), subject_of(of_right, right), own)))
+def _packed(question: Question, own: msgspec.Struct, traces: tuple[OpenTrace, OpenTrace], *models: Model) -> Packed:
+    return pack(body_of(question.compute(*map(subject_of, models, traces), own)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,12 +90,16 @@ def tree(model: Model) -> Iterator[bytes] | None:
         chosen = np.flatnonzero(hooked.track == busiest)
         return _tree(
             model,
-            hooked.depth[chosen],
-            hooked.start[chosen],
-            hooked.end[chosen],
-            hooked.track[chosen],
-            hooked.name[chosen],
-            lambda i: [(hook_name(name), "pl_profile") for name in model.trace.strings.texts(hooked.name[chosen[i]])],
+            _Calls(
+                hooked.depth[chosen],
+                hooked.start[chosen],
+                hooked.end[chosen],
+                hooked.track[chosen],
+                hooked.name[chosen],
+                lambda i: [
+                    (hook_name(name), "pl_profile") for name in model.trace.strings.texts(hooked.name[chosen[i]])
+                ],
+            ),
         )
     with_lightning = "lightning" in module_sources(model)
     timed = lightning_program(model) if with_lightning else nn_program(model)
@@ -105,12 +109,14 @@ def tree(model: Model) -> Iterator[bytes] | None:
         return None
     return _tree(
         model,
-        nodes.depth[chosen],
-        nodes.start[chosen],
-        nodes.end[chosen],
-        nodes.track[chosen],
-        nodes.name[chosen].astype(np.int64) * len(NodeKind) + nodes.kind[chosen],
-        lambda i: _labels(timed, chosen[i], with_lightning),
+        _Calls(
+            nodes.depth[chosen],
+            nodes.start[chosen],
+            nodes.end[chosen],
+            nodes.track[chosen],
+            nodes.name[chosen].astype(np.int64) * len(NodeKind) + nodes.kind[chosen],
+            lambda i: _labels(timed, chosen[i], with_lightning),
+        ),
     )
 
 
@@ -124,10 +130,20 @@ def _labels(timed: TimedProgram, nodes: Int64, with_lightning: bool) -> list[_La
     ]
 
 
-def _tree(
-    model: Model, depth: Any, start: Any, end: Any, track: Any, key: Any, labels: Callable[[Int64], list[_Label]]
-) -> Iterator[bytes]:
-    """Nodes in preorder. `key` is equal for nodes with the same label, which `labels` gives of some positions."""
+class _Calls(NamedTuple):
+    """Calls in preorder; start and end are ns. `key` is equal for calls with the label that `labels` gives."""
+
+    depth: Any
+    start: Any
+    end: Any
+    track: Any
+    key: Any
+    labels: Callable[[Int64], list[_Label]]
+
+
+def _tree(model: Model, calls: _Calls) -> Iterator[bytes]:
+    """Yield the JSON of a tree of calls."""
+    depth, start, end, track, key, labels = calls
     origin = model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
     tops = np.flatnonzero(depth == 0)
     root = _node("CallTreeRoot", "Python", _tid(model, int(track[tops[0]])))

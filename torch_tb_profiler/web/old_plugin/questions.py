@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.compare.diff import ROOT
 from torch_tb_profiler.analysis.json_schema import Json, ref
@@ -120,9 +121,6 @@ def _of_trace(
     schema: Json,
     compute: Callable[[Subject, Any], Any],
     parameters: type[msgspec.Struct] = NoParameters,
-    *,
-    of_run: bool = False,
-    more: str = _MICROSECONDS,
 ) -> Question:
     """Answered when it is first asked, and kept then: the page asks for none of these."""
 
@@ -136,9 +134,8 @@ def _of_trace(
         answer=JsonShape(schema),
         parameters=parameters,
         tag=TAG,
-        more=more,
+        more=_MICROSECONDS,
         compute=answer,
-        of_run=of_run,
     )
 
 
@@ -227,11 +224,13 @@ def _diffnode(left: Subject, right: Subject, asked: NodeParameters) -> Any:
 
 
 QUESTIONS: tuple[Question, ...] = (
-    _of_trace(
-        "/overview",
-        "Steps, advice and devices",
-        schemas.OVERVIEW,
-        lambda subject, _: shapes.overview(subject.model, subject.workers),
+    replace(
+        _of_trace(
+            "/overview",
+            "Steps, advice and devices",
+            schemas.OVERVIEW,
+            lambda subject, _: shapes.overview(subject.model, subject.workers),
+        ),
         of_run=True,
     ),
     _of_trace(
@@ -265,11 +264,13 @@ QUESTIONS: tuple[Question, ...] = (
         lambda subject, asked: shapes.kernel_table(subject.model, _special(asked.group_by, shapes.BY_KERNEL)),
         KernelParameters,
     ),
-    _of_trace(
-        "/kernel/tc_pie",
-        "The share of tensor cores",
-        schemas.KERNEL,
-        lambda subject, _: shapes.kernel_tc_pie(subject.model),
+    replace(
+        _of_trace(
+            "/kernel/tc_pie",
+            "The share of tensor cores",
+            schemas.KERNEL,
+            lambda subject, _: shapes.kernel_tc_pie(subject.model),
+        ),
         more="Fractions of the time of kernels.",
     ),
     _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), MemoryParameters),

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Root, RunFiles, RunListing
@@ -15,7 +16,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.cache.identity import content_key, contents_name
+from torch_tb_profiler.workspace.cache.identity import content_key
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.listing.run_index import AddedRuns, RunIndex, TraceState
 from torch_tb_profiler.workspace.listing.scanner import Scanner
@@ -48,27 +49,35 @@ from torch_tb_profiler.workspace.status import (
 log = logging.getLogger(__name__)
 
 
+class ReadingOptions(msgspec.Struct, frozen=True):
+    """How log directories are read.
+
+    workers          worker processes at most
+    reload_interval  seconds between two listings; 0 lists once
+    questions        are answered as soon as a trace has been read, see `Answering`; empty for none
+    """
+
+    workers: int
+    reload_interval: float
+    questions: str = ""
+
+
 class RunRegistry:
-    """Thread-safe; `close` it. What is asked of it by name is described at `Workspace`."""
+    """The runs of log directories, and how far each of their traces is. Thread-safe; `close` it.
+
+    Its methods for the traces of a name are described at `Workspace`.
+
+    pending   the answers that worker processes are about to give
+    """
 
     def __init__(
-        self,
-        roots: Sequence[Root],
-        cache: TraceCache,
-        workers: int,
-        reload_interval: float,
-        questions: str,
-        pending: PendingAnswers,
-        forgotten: Callable[[str], None],
+        self, roots: Sequence[Root], cache: TraceCache, options: ReadingOptions, forgotten: Callable[[str], None]
     ) -> None:
-        """questions: as in `Answering`; empty for none
-        pending: is told which answers worker processes are about to give
-        forgotten: is called with the content key of every trace that is gone, has changed or is read again
-        """
+        """forgotten: is called with the content key of every trace that is gone, has changed or is read again."""
         self._roots = roots
         self._cache = cache
-        self._questions = questions
-        self._pending = pending
+        self._questions = options.questions
+        self.pending = PendingAnswers()
         self._forgotten = forgotten
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
@@ -78,10 +87,8 @@ class RunRegistry:
         self._listed, self._added = RunListing((), (), complete=False), AddedRuns()
         self._scanning = True
         self._error: Reason | None = None
-        self._pool = Pool(workers, self._heard, memory=memory_budget())
-        # what is in the cache may go before it is listed, not afterwards
-        memory, first = cache.contents(contents_name(roots)), cache.sweep
-        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first, cache.shared)
+        self._pool = Pool(options.workers, self._heard, memory=memory_budget())
+        self._scanner = Scanner(roots, options.reload_interval, self._found, self._not_found, cache)
 
     def start(self, found: RunListing | None = None) -> None:
         """See `Workspace.start`."""
@@ -321,10 +328,17 @@ class RunRegistry:
                 self._pool.submit(self._job(trace, has_columns))
 
     def _job(self, trace: TraceState, has_columns: bool = False) -> Job:
-        target, answering = self._cache.columns_here(trace.key), self._answering(trace)
-        rank = self._cache.rank(trace.key) if self._index.size_of(trace.run).traces > 1 else ""
-        entry, kind, expansion = trace.file.entry, trace.file.kind, self._cache.limits.expansion
-        return Job.of(trace.id, entry, target, answering, expansion, has_columns, rank, kind)
+        is_one_of_many = self._index.size_of(trace.run).traces > 1
+        return Job(
+            trace.id,
+            trace.file.entry,
+            str(self._cache.columns_here(trace.key)),
+            self._answering(trace),
+            expansion=self._cache.limits.expansion,
+            has_columns=has_columns,
+            rank=str(self._cache.rank(trace.key)) if is_one_of_many else "",
+            kind=trace.file.kind,
+        )
 
     def _answering(self, trace: TraceState) -> Answering | None:
         if not self._questions:
@@ -351,7 +365,7 @@ class RunRegistry:
             # Before the state says so: with "ready" both are there.
             self._cache.add(key, message.summary)
             if job.answering is not None:
-                self._pending.promise(key)
+                self.pending.promise(key)
         with self._lock:
             if self._current(job) is trace:
                 self._take_over(trace, job, message)
@@ -360,19 +374,19 @@ class RunRegistry:
 
     def _current(self, job: Job) -> TraceState | None:
         """The trace that a job reads; None if it was removed or has changed since, or there is nothing to read."""
-        trace = self._traces.get(job.url)
+        trace = self._traces.get(job.entry.url)
         return None if trace is None or trace.id != job.id or job.is_read else trace
 
     def _take_over(self, trace: TraceState, job: Job, message: Message | None) -> None:
         path = trace.file.entry.path
         if message is None:
             trace.state = "loading"
-            log.debug("%s: reading %d bytes", path, job.size)
+            log.debug("%s: reading %d bytes", path, job.entry.size)
         elif isinstance(message, Reading):
             trace.bytes_done, trace.events = message.bytes_done, message.events
         elif isinstance(message, Done):
             trace.be_ready(message.summary, is_read_here=not job.has_columns)
-            log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+            log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.entry.size, message.seconds)
             if job.answering is None and (answering := self._answering(trace)) is not None:
                 self._pool.submit_later(replace(job, answering=answering, is_read=True))
         elif isinstance(message, Failed):
@@ -383,12 +397,12 @@ class RunRegistry:
 
     def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
         assert job.answering is not None
-        self._pending.hear(job.answering.trace.key, message)
+        self.pending.hear(job.answering.trace.key, message)
         if isinstance(message, Answered) and message.details:
-            log.warning("%s: an answer could not be prepared: %s", job.url, message.details)
+            log.warning("%s: an answer could not be prepared: %s", job.entry.url, message.details)
         if isinstance(message, Prepared):
             self._cache.added_to(job.answering.trace.key)
             self._cache.sweep_if_due()
-            log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
+            log.debug("%s: answers prepared in %.1f s", job.entry.url, message.seconds)
             if message.details:
-                log.warning("%s: no answers were prepared: %s", job.url, message.details)
+                log.warning("%s: no answers were prepared: %s", job.entry.url, message.details)

@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -16,7 +15,8 @@ from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, ListingProblem, StorageError, is_local, shown, storage_for
 from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.cache.shared_cache import SharedCache
+from torch_tb_profiler.workspace.cache.identity import contents_name
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.listing.sniff import MOST_SECONDS, HeadCache, Heads
 from torch_tb_profiler.workspace.process import BackgroundThread
 
@@ -33,9 +33,8 @@ class Scanner(BackgroundThread):
 
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
     files that were not looked at yet there is no pause.
-    memory: the file of what is known of the contents of remote files, if that is to be kept
-    first: is done before the first listing
-    shared: knows what was in a log directory that cannot be listed
+    cache: keeps what is in remote files, and what its shared part knows stands for log directories that cannot be
+    listed
     """
 
     def __init__(
@@ -44,18 +43,16 @@ class Scanner(BackgroundThread):
         interval: float,
         found: Callable[[RunListing], None],
         failed: Callable[[Reason], None],
-        memory: Path | None = None,
-        first: Callable[[], None] = lambda: None,
-        shared: SharedCache | None = None,
+        cache: TraceCache | None = None,
     ) -> None:
         self._roots = roots
-        self._shared = shared
+        self._cache = cache
+        self._shared = cache.shared if cache else None
         self._lister = Lister(roots, interval)
         self._interval = interval
         self._found = found
         self._failed = failed
-        self._first = first
-        self._heads = Heads(HeadCache(memory) if memory else None)
+        self._heads = Heads(HeadCache(cache.contents(contents_name(roots))) if cache else None)
         self._listing, self._last = FileListing((), ()), RunListing((), (), complete=False)
         #: files of the last listing that were not looked at yet
         self._waiting: list[Entry] = []
@@ -65,7 +62,8 @@ class Scanner(BackgroundThread):
 
     def _work(self) -> None:
         pause, said = self._interval, ""
-        self._first()
+        if self._cache:  # what is in the cache may go before it is listed, not afterwards
+            self._cache.sweep()
         while True:
             complete = True
             try:

@@ -214,7 +214,7 @@ class Pool:
                     process = None
             except Exception as error:  # this thread must live as long as the pool
                 if not isinstance(error, OSError):
-                    log.exception("%s: its process cannot be supervised", job.url)
+                    log.exception("%s: its process cannot be supervised", job.entry.url)
                 reason = because("no_process", {"error": str(error)})
                 outcome = _lost(running.is_read, reason, passes=is_scarce(error))
             with self._changed:
@@ -227,7 +227,7 @@ class Pool:
         try:
             self._listener(job, message)
         except Exception:  # whatever is wrong with one trace must stay with it
-            log.exception("%s: a message about it was lost", job.url)
+            log.exception("%s: a message about it was lost", job.entry.url)
 
     def _watch(self) -> None:
         """End processes that have stopped to say anything."""

@@ -34,9 +34,9 @@ class Answering(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True, tag="job"):
-    """Read the file at `url` and write its columns to `target`, then answer.
+    """Read a file, write its columns to `target`, then answer.
 
-    size, modified_ns, etag: of the file when the job was given
+    entry: the file as it was when the job was given
     is_read: whether the trace has been read and summarized, so that only answers are wanted
     has_columns: whether `target` is there already, and only to be summarized unless it turns out unusable
     rank: where is written what the questions about all ranks need of this one; empty for nowhere
@@ -46,14 +46,11 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
     """
 
     id: int
-    url: str
-    size: int
-    modified_ns: int
+    entry: Entry
     target: str
     answering: Answering | None = None
     is_read: bool = False
     expansion: int = EXPANSION
-    etag: str = ""
     has_columns: bool = False
     rank: str = ""
     kind: TraceKind = "trace"
@@ -65,38 +62,6 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
         remove_parts([target.parent], target.name.partition(".")[0], process)
         if self.answering is not None:
             remove_parts([Path(self.answering.folder)], "", process)
-
-    @classmethod
-    def of(
-        cls,
-        number: int,
-        entry: Entry,
-        target: Path,
-        answering: Answering | None = None,
-        expansion: int = EXPANSION,
-        has_columns: bool = False,
-        rank: Path | str = "",
-        kind: TraceKind = "trace",
-    ) -> Job:
-        """A job to read the file of `entry`."""
-        return cls(
-            number,
-            entry.url,
-            entry.size,
-            entry.modified_ns,
-            str(target),
-            answering,
-            expansion=expansion,
-            etag=entry.etag,
-            has_columns=has_columns,
-            rank=str(rank),
-            kind=kind,
-        )
-
-    @property
-    def entry(self) -> Entry:
-        """The file as it was when the job was given."""
-        return Entry(self.url.rpartition("/")[2], self.url, self.size, self.modified_ns, self.etag)
 
 
 class Alone(msgspec.Struct, frozen=True, tag="alone"):
@@ -169,20 +134,21 @@ _decode_order = json_decoder(Job | Alone).decode
 
 def encode_job(job: Job) -> bytes:
     """A line for a worker process. Names of files may be any bytes, which JSON does not hold."""
-    return encode(_with_places(job, storable))
+    return encode(_with_paths(job, storable))
 
 
 def decode_order(line: bytes) -> Job | Alone:
     """What a line for a worker process says."""
     order: Job | Alone = _decode_order(line)
-    return _with_places(order, restored) if isinstance(order, Job) else order
+    return _with_paths(order, restored) if isinstance(order, Job) else order
 
 
-def _with_places(job: Job, changed: Callable[[str], str]) -> Job:
+def _with_paths(job: Job, changed: Callable[[str], str]) -> Job:
     answering = job.answering
     if answering is not None:
         answering = replace(answering, folder=changed(answering.folder), timeline=changed(answering.timeline))
-    return replace(job, url=changed(job.url), target=changed(job.target), rank=changed(job.rank), answering=answering)
+    entry = replace(job.entry, url=changed(job.entry.url))
+    return replace(job, entry=entry, target=changed(job.target), rank=changed(job.rank), answering=answering)
 
 
 decode_message: Callable[[bytes], Message] = json_decoder(Message).decode

@@ -128,7 +128,7 @@ def _after(job: Job, jobs: queue.SimpleQueue[Job]) -> Job:
     """The next job. What this one has left goes back to the system, unless it is little and the next comes at once:
     that takes the same pages, and new ones cost up to a tenth of what reading does.
     """
-    if job.answering is None and not job.is_read and job.size <= SMALL_BYTES:
+    if job.answering is None and not job.is_read and job.entry.size <= SMALL_BYTES:
         with contextlib.suppress(queue.Empty):
             return jobs.get(timeout=AT_ONCE_SECONDS)
     trim_memory()
@@ -173,7 +173,7 @@ def _perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], b
 def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool]) -> tuple[Done, Model] | Failed:
     began = time.monotonic()
     try:
-        storage = storage_for(job.url)
+        storage = storage_for(job.entry.url)
         target = Path(job.target)
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # a cache may be removed while it is used
         if job.has_columns:
@@ -186,12 +186,14 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
         with storage.open(job.entry) as stream:
             limits, progress = Limits(expansion=job.expansion), _throttled(send)
             if job.kind == "snapshot":
-                trace = read_snapshot(stream, job.size, target, progress, limits)
+                trace = read_snapshot(stream, job.entry.size, target, progress, limits)
             else:
                 with contextlib.closing(HelperProcesses(job.helpers, may_help)) as helpers:
                     trace = read_to_file(stream, target, progress, limits, helpers if job.helpers else None)
-        now = storage.stat(job.url)
-        if (now.size, now.modified_ns) != (job.size, job.modified_ns) or (job.etag and now.etag != job.etag):
+        before, now = job.entry, storage.stat(job.entry.url)
+        if (now.size, now.modified_ns) != (before.size, before.modified_ns) or (
+            before.etag and now.etag != before.etag
+        ):
             target.unlink()
             return Failed(because("still_written"))
         model = Model(trace)
