@@ -64,16 +64,16 @@ class LocalWorkspace:
     def __init__(
         self,
         cache_dir: str | Path | None = None,
-        told: Callable[[TraceFile, Message], None] = lambda *_: None,
+        on_progress: Callable[[TraceFile, Message], None] = lambda *_: None,
         is_alone: bool = False,
     ) -> None:
-        """Raises StorageError.
+        """Open the cache. Raises StorageError.
 
-        cache_dir   see `open_cache`
-        told        called while a file is read in this process, with how far that is; its outcome is the last
-        is_alone    whether the process does nothing else, so that large arrays may be put aside
+        cache_dir    see `open_cache`
+        on_progress  called while a file is read in this process, with how far that is; its outcome is the last
+        is_alone     whether the process does nothing else, so that large arrays may be spilled
         """
-        self._told = told
+        self._on_progress = on_progress
         self.cache_dir = cache_dir
         self._cache = open_cache(cache_dir)
         if is_alone:
@@ -122,7 +122,7 @@ class LocalWorkspace:
         self._cache.close()
 
     def known(self, file: TraceFile) -> TraceSummary | None:
-        """What is kept of a file that was read before, by whomever; None of others."""
+        """Return the summary of a file that was read before, by whomever; None of others."""
         try:
             return self._cache.find(self._key(file))
         except Unavailable:
@@ -135,7 +135,7 @@ class LocalWorkspace:
             return False
 
     def open(self, file: TraceFile, choice: StepChoice | None = None) -> OpenModel:
-        """The model of a trace, its steps found as `choice` says.
+        """Return the model of a trace, its steps found as `choice` says.
 
         Raises Unavailable, and ColumnFileError when the columns that are in the cache cannot be used.
         """
@@ -143,13 +143,13 @@ class LocalWorkspace:
         return self._models.open(key, choice, make_columns=lambda: self._make_columns(file, key))
 
     def columns(self, file: TraceFile) -> Path:
-        """The column file of a trace, which is read if it is not there. Raises Unavailable."""
+        """Return the column file of a trace, which is read if it is not there. Raises Unavailable."""
         key = self._key(file)
         self._make_columns(file, key)
         return self._cache.columns_here(key)
 
     def remember(self, file: TraceFile, name: str, make: Callable[[], bytes]) -> bytes:
-        """The answer that is kept under a name beside the columns of a trace; made when there is none.
+        """Return the answer that is kept under a name beside the columns of a trace; made when there is none.
 
         Raises Unavailable, and what `make` raises.
 
@@ -191,11 +191,11 @@ class LocalWorkspace:
             if is_helped and not job.has_columns:
                 left = memory_budget() - memory_for(file.entry, kind=file.kind)
                 job = msgspec.structs.replace(job, helpers=helpers_for(file.entry, file.kind, processors() - 1, left))
-            outcome = perform(job, partial(self._told, file))
+            outcome = perform(job, partial(self._on_progress, file))
         finally:
             if is_helped:
                 self._helped.release()
-        self._told(file, outcome)
+        self._on_progress(file, outcome)
         if isinstance(outcome, Failed):
             raise Unavailable(f"{file.entry.path} {outcome.reason}")
         assert isinstance(outcome, Done)
@@ -235,12 +235,12 @@ class LocalTrace(msgspec.Struct, frozen=True):
     choice: StepChoice | None = None
 
     def ask(self, question: Callable[[Model], T]) -> T:
-        """The answer to a question about this trace. Raises Unavailable."""
+        """Return the answer to a question about this trace. Raises Unavailable."""
         return ask_together((self,), lambda models: question(models[0]))
 
 
 def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Model]], T]) -> T:
-    """The answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
+    """Return the answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
     made_again: set[Path | None] = set()
     while True:
         try:
@@ -259,7 +259,7 @@ def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Mode
 
 
 def find_traces(*paths: str) -> RunListing:
-    """The runs of log directories, of directories of runs and of single files, whatever their names.
+    """Return the runs of log directories, of directories of runs and of single files, whatever their names.
 
     Files of one directory are one run. With several directories the names of their runs begin with those of the
     directories. Raises StorageError.
@@ -283,7 +283,7 @@ def find_traces(*paths: str) -> RunListing:
 
 
 def _looked_up(path: str) -> tuple[str, Entry | None]:
-    """Where it is, and the file there, unless it is a directory."""
+    """Return the address of a path, and the file there unless it is a directory."""
     storage = storage_for(path)
     url = storage.resolve(path)
     try:
@@ -295,7 +295,7 @@ def _looked_up(path: str) -> tuple[str, Entry | None]:
 
 
 def without_traces(path: str, found: RunListing, run: str | None = None) -> str:
-    """What is said of a path, or of a run of it, in which `find_traces` found no trace."""
+    """Return the message about a path, or a run of it, in which `find_traces` found no trace."""
     if found.runs:
         command = shlex.join(["torch-tb-profiler", "memory", shown(path), *([] if run is None else ["--run", run])])
         return f"{shown(path)} contains a memory snapshot but no trace: `{command}` opens it"
@@ -304,7 +304,7 @@ def without_traces(path: str, found: RunListing, run: str | None = None) -> str:
 
 
 def run_of_files(name: str, contents: Mapping[Entry, Content]) -> RunFiles:
-    """The run of files of one directory whose contents are known; one at least, and each a trace or a snapshot."""
+    """Return the run of files of one directory whose contents are known; one at least, each a trace or a snapshot."""
     (run,) = _of_files(Root("", name), contents).runs
     return run
 
@@ -334,7 +334,7 @@ _NO_TRACES = frozenset((*KINDS, "no_snapshot"))
 
 
 def _other_format(entry: Entry, what: Content | Reason) -> Reason | None:
-    """What a file of another program is; None of all other files."""
+    """Return the format of a file of another program; None for all other files."""
     reason = what.reason if isinstance(what, Content) else None
     if reason is None:
         return None
@@ -358,7 +358,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def address_of(path: str) -> Address:
-    """Of `logdir/run~worker~span` or `logdir/run~worker`; whatever is there as it is written is no address.
+    """Split `logdir/run~worker~span` or `logdir/run~worker`; a path that exists as written is no address.
 
     A `~` of a name is written %7E and a `%` %25, as in the address of the page.
 
@@ -380,7 +380,7 @@ def _decoded(code: re.Match[str]) -> str:
 
 
 def _is_there(path: str) -> bool:
-    """Only on this machine: of a remote path one had to ask."""
+    """Return whether a path of this machine exists; a remote one would cost a request."""
     try:
         return "://" not in path and Path(path).exists()
     except (OSError, ValueError):  # a name that no file can have

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 def int_from_environment(variable: str, default: int, least: int = 0) -> int:
-    """What a variable of the environment says; `default` when it is not set, or no number from `least` up."""
+    """Return the value of an environment variable; `default` when it is not set, or no number from `least` up."""
     text = os.environ.get(variable, "")
     if text.isdecimal() and int(text) >= least:
         return int(text)
@@ -64,14 +64,14 @@ class BackgroundThread(ABC):
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns when the work has ended, or after `STOP_SECONDS`."""
+        """Stop the work; return when it has ended, or after `STOP_SECONDS`."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(timeout=STOP_SECONDS)
 
     @abstractmethod
     def _work(self) -> None:
-        """Ends soon after `_stop` is set."""
+        """Do the work, and end soon after `_stop` is set."""
 
 
 #: bytes: what glibc keeps at the end of its heap, and from which size on a block is of pages of its own
@@ -81,13 +81,13 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
 def trim_memory() -> None:
-    """Freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
+    """Return freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
     with _other_libraries():
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def resident_bytes() -> int:
-    """Bytes of memory that this process has now; 0 where the system does not say."""
+    """Return the bytes of memory that this process has now; 0 where the system does not say."""
     try:
         return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -104,7 +104,7 @@ def tune_malloc() -> None:
 
 @contextlib.contextmanager
 def _other_libraries() -> Iterator[None]:
-    """Another C library, or none to be had."""
+    """Ignore that the C library is another one than glibc, or none to be had."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         yield
 
@@ -168,7 +168,7 @@ class TemporaryDirectory:
 
 
 def remove_left_overs() -> None:
-    """Those of processes that are gone; those without a mark, or of other users, are not ours."""
+    """Remove temporary directories of dead processes, but none without a mark or of other users: they are not ours."""
     now = time.time()
     with contextlib.suppress(OSError):
         for path in list(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):
@@ -183,7 +183,7 @@ def remove_left_overs() -> None:
 
 
 def _is_used(mark: Path) -> bool:
-    """Raises OSError when that cannot be known."""
+    """Return whether a process holds the mark's lock. Raises OSError when that cannot be known."""
     if fcntl is None:
         mark.unlink()  # refused while it is open
         return False

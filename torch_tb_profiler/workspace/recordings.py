@@ -89,7 +89,7 @@ class _Head(msgspec.Struct):
 def recordings_of(
     paths: Sequence[str], workspace: LocalWorkspace, choice: StepChoice | None = None, worker: str | None = None
 ) -> Recordings:
-    """The recordings of paths, in their order.
+    """Return the recordings of paths, in their order.
 
     A path is a trace, a run, `RUN~WORKER~SPAN`, a log directory, a saved baseline, a history, or a glob. Each recording
     of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises RecordingError.
@@ -108,14 +108,15 @@ def recordings_of(
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
-    """A baseline as one line of text, which may also be a line of a history; equal recordings give equal text."""
+    """Encode a baseline as one line of text, which may also be a line of a history; equal recordings give one text."""
     saved = SavedBaseline(format=FORMAT, schema=SCHEMA, recordings=list(recordings))
     return msgspec.json.encode(saved, order="sorted").decode() + "\n"
 
 
 def append_to_history(file: str, recordings: Sequence[RecordingFigures]) -> None:
-    """A line for each recording behind those that the file has: all of them, or none. Raises RecordingError: there is
-    something else, or no room.
+    """Append a line for each recording to a file: all of them, or none.
+
+    Raises RecordingError: the file is something else, or there is no room.
     """
     path = Path(file)
     lines = "".join(saved_text([each]) for each in recordings).encode()
@@ -150,7 +151,7 @@ def _append(handle: int, lines: bytes) -> None:
 
 
 def expanded(path: str) -> list[str]:
-    """A path as the shell would have it, where a command was not run by one. Raises RecordingError."""
+    """Expand a glob as the shell would have done, where no shell ran the command. Raises RecordingError."""
     try:
         if "://" in path or Path(path).exists():
             return [path]
@@ -165,7 +166,7 @@ def expanded(path: str) -> list[str]:
 
 
 def is_saved(path: str) -> bool:
-    """Whether it is a saved baseline or a history. Raises RecordingError."""
+    """Return whether a file is a saved baseline or a history. Raises RecordingError."""
     file = Path(path)
     if "://" in path or not file.is_file():
         return False
@@ -177,8 +178,9 @@ def is_saved(path: str) -> bool:
 
 
 def saved_recordings(path: str) -> Recordings:
-    """Of a baseline, or of a history: a baseline in each line. A line of a history that is damaged is left out, which
-    the log says. Raises RecordingError.
+    """Read a baseline, or a history, which has a baseline in each line.
+
+    A damaged line of a history is left out, which the log says. Raises RecordingError.
     """
     file = Path(path)
     try:
@@ -206,7 +208,7 @@ def saved_recordings(path: str) -> Recordings:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line is a document of its own, and not the beginning of one over several lines."""
+    """Return whether a line is a document of its own, and not the beginning of one over several lines."""
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
         from_json(line, _Head)
         return True
@@ -229,7 +231,7 @@ def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
 
 
 def _contradiction(figures: RecordingFigures) -> str | None:
-    """A file may say anything; None of what a recording can be."""
+    """Return what no recording can be, since a file may say anything; None if nothing is wrong."""
     size = len(figures.steps)
     optional = [figures.sync_calls, figures.graph_breaks]
     columns = [figures.step_ns, figures.kernel_calls, figures.compilations, *figures.causes.values()]
@@ -271,7 +273,7 @@ def _read(
 
 
 def _sha256(file: TraceFile) -> str | None:
-    """Of the file as it is stored; None of a remote one, which would have to be fetched again."""
+    """Return the SHA-256 of a file as it is stored; None of a remote one, which would have to be fetched again."""
     if not is_local(file.entry.url):
         return None
     found = hashlib.sha256()
@@ -295,7 +297,7 @@ class PathTraces(msgspec.Struct, frozen=True):
 
 
 def why_not_compared(error: RecordingError, base: Sequence[str], new: Sequence[str]) -> str:
-    """Why two sides cannot be read; of two that begin with a memory snapshot, the command that compares those."""
+    """Return why two sides cannot be read; of two memory snapshots, the command that compares them."""
     try:
         first = [expanded(side[0])[0] for side in (base, new) if side]
         if len(first) == 2 and not any(map(is_saved, first)) and all(map(_has_only_snapshots, first)):
@@ -312,7 +314,7 @@ def _has_only_snapshots(path: str) -> bool:
 
 
 def find_spans(path: str, worker: str | None) -> PathTraces:
-    """All runs below a path; a worker or a span that the path names comes before `worker`. Raises StorageError."""
+    """Return all runs below a path; a worker or a span that it names comes before `worker`. Raises StorageError."""
     address = address_of(path)
     worker, span = address.worker or worker, address.span
     found = find_traces(address.path)

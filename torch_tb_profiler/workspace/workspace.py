@@ -71,7 +71,7 @@ class Key(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_run(cls, opened: OpenRun, question: Hashable) -> Key:
-        """For a value that holds as long as no other traces of the span are ready."""
+        """Return the key of a value that holds as long as no other traces of the span are ready."""
         others = tuple((other.worker, other.state) for other in opened.others)
         return cls(opened.traces, (opened.run, opened.span, others, question))
 
@@ -96,14 +96,14 @@ class Workspace:
         self._unused.start()
 
     def add(self, name: str, make: Callable[[], RunFiles]) -> None:
-        """A run of files in no log directory, beside the others; in place of one of its name that was added.
+        """Add a run of files in no log directory; it replaces an added one of its name.
 
         make    gives the run; called when somebody next asks, at the latest with the next listing
         """
         self._runs.add(name, make)
 
     def has_run(self, name: str) -> bool:
-        """Whether there is a run of this name, added ones included."""
+        """Return whether there is a run of this name, added ones included."""
         return self._runs.has_run(name)
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class Workspace:
         return self._cache.limits
 
     def process_ids(self) -> list[int]:
-        """The worker processes that are alive now."""
+        """Return the ids of the worker processes that are alive now."""
         return [*self._runs.process_ids(), *self._elsewhere.process_ids()]
 
     # runs ------------------------------------------------------------------------------------------------
@@ -129,35 +129,35 @@ class Workspace:
         return self._runs.status()
 
     def run(self, name: str) -> RunStatus:
-        """Raises UnknownTrace."""
+        """Return a run and how far its traces are. Raises UnknownTrace."""
         return self._runs.run(name)
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
-        """The trace of these names; `span` may be left out when the worker has one.
+        """Return the trace of these names; `span` may be left out when the worker has one.
 
         Raises UnknownTrace, Loading or Unreadable.
         """
         return self._runs.find(run, worker, span)
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
-        """All traces of a span of a run; `span` may be left out when there is one.
+        """Return all traces of a span of a run; `span` may be left out when there is one.
 
         Raises UnknownTrace; Loading or Unreadable when none of them can be asked.
         """
         return self._runs.find_span(run, span)
 
     def original(self, trace: OpenTrace) -> Original:
-        """The file of a trace. Raises UnknownTrace, and Unreadable when it is gone or has changed since it was read."""
+        """Open the file of a trace. Raises UnknownTrace, and Unreadable when it is gone or has changed since."""
         return self._runs.original(trace)
 
     def columns(self, trace: OpenTrace) -> Path:
-        """The column file of a trace, for a process that reads it itself."""
+        """Return the column file of a trace, for a process that reads it itself."""
         return self._cache.columns_here(trace.key)
 
     # answers ---------------------------------------------------------------------------------------------
 
     def ask(self, question: Callable[..., A], *needs: Needed) -> A:
-        """The answer of a function of what it needs, in the order of its parameters; see `remember`.
+        """Call a function with what it needs, in the order of its parameters, and return its answer; see `remember`.
 
         question: asks nothing of this workspace. About a large trace one that can be pickled is answered by a process
             of its own
@@ -188,7 +188,7 @@ class Workspace:
         return known is not None and known.events >= LARGE_EVENTS
 
     def remember(self, key: Key, make: Callable[[], V], tier: Tier = "memory") -> V:
-        """The value of a key, made when it is not known.
+        """Return the value of a key, made when it is not known.
 
         A request for a value that is being made waits for it; others do not. What could not be made is not
         remembered. On disk are `StoredAnswer`s about one trace: a worker process that is about to give one is waited
@@ -238,22 +238,22 @@ class Workspace:
         return value
 
     def _wait_for_timeline(self, trace: OpenTrace) -> None:
-        """Until the worker process that builds it has done so."""
+        """Wait until the worker process that builds the timeline has done so."""
         if self._here.timelines.get(trace.key) is None:
             self._pending.wait_for(trace.key, TIMELINE)
         self._cache.touch(trace.key)
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
-        """What is kept of a trace for the overview of its run. Raises Loading."""
+        """Return what is kept of a trace for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
         return self._here.timelines.summary(trace.key, lambda: self.ask(_summary_of, TimelineOf(trace)))
 
     def rank_content(self, trace: OpenTrace) -> bytes | None:
-        """What is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
+        """Return what is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
         return self._cache.rank_content(trace.key)
 
     def _result_name(self, opened: OpenRun, answer: Hashable) -> str | None:
-        """Of the file of what these ranks say together, or of an answer about them; None while some are being read."""
+        """Return the name of the file of a result or answer about these ranks; None while some are being read."""
         if any(other.state != "failed" for other in opened.others):
             return None
         ranks = [(trace.worker, trace.key) for trace in opened.traces]
@@ -263,9 +263,9 @@ class Workspace:
     # together --------------------------------------------------------------------------------------------
 
     def mend(self, error: ColumnFileError, began: float = 0.0) -> None:
-        """What an answer that `began` then has met with a timeline or model that the workspace had given out already.
+        """Have columns read again that an answer could not use after it was given a timeline or model of this workspace.
 
-        Raises Loading when it is about the columns of a trace, which is read again.
+        Raises Loading when the error is about the columns of a trace. began: when the answer did, monotonic seconds.
         """
         trace = self._runs.with_columns(error.path) if error.path else None
         self._read_again([trace] if trace else [], error, began)
@@ -277,7 +277,7 @@ class Workspace:
                 self._runs.read_again(trace, error, began)
 
     def _forget(self, content: str) -> None:
-        """A trace is gone, has changed or must be read again: let go of all that is in memory of it."""
+        """Free all memory of a trace that is gone, has changed or must be read again."""
         self._here.drop(content)
         self._elsewhere.drop(content)
         for memory in (self._on_disk, self._in_memory):

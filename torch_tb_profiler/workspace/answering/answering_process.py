@@ -66,13 +66,13 @@ class RaisedAt(Exception):
 
 
 def write_message(stream: IO[bytes], number: int, content: bytes) -> None:
-    """number: of an order, and of the reply to it, which may come behind those to later ones."""
+    """Send an order or the reply to it, known by `number`; replies come in any order."""
     stream.write(_HEAD.pack(number, len(content)) + content)
     stream.flush()
 
 
 def read_message(stream: IO[bytes]) -> tuple[int, bytes] | None:
-    """The next one; None at the end of the stream, and where it ends early."""
+    """Return the next message; None at the end of the stream, also where it ends early."""
     head = stream.read(_HEAD.size)
     if len(head) < _HEAD.size:
         return None
@@ -82,7 +82,7 @@ def read_message(stream: IO[bytes]) -> tuple[int, bytes] | None:
 
 
 def main(directory: str, expansion: int, version: str) -> None:
-    """Arguments: of the cache of the server, which sweeps it."""
+    """Answer orders from stdin with the cache that these arguments name; the server sweeps it."""
     tune_malloc()
     spill.use(Path(directory))
     replies = os.fdopen(os.dup(1), "wb")
@@ -120,7 +120,7 @@ def _obey(asking: Asking, number: int, content: bytes, say: Callable[[int, Reply
 
 
 def _packed(reply: Reply) -> bytes:
-    """A reply as it is sent. An exception that cannot be sent is told in words."""
+    """Pickle a reply. An exception that cannot be pickled is replaced by its text."""
     try:
         content = pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
         if reply.is_error:
@@ -162,14 +162,14 @@ class AnsweringProcess:
 
     @staticmethod
     def order(method: Method, *arguments: Any) -> bytes | None:
-        """What is to be asked, as it is sent; None if it cannot be: a function of a function."""
+        """Pickle an order; return None if that cannot be done, as of a nested function."""
         try:
             return pickle.dumps(Order(method, arguments), pickle.HIGHEST_PROTOCOL)
         except (pickle.PicklingError, AttributeError, TypeError):
             return None
 
     def ask(self, order: bytes) -> Any:
-        """What `Asking` gives there, and what it raises.
+        """Return what `Asking` returns there, and raise what it raises.
 
         Raises Unanswered when the process ends before it has answered, OSError when none can be started.
         """

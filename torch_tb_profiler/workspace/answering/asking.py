@@ -82,7 +82,7 @@ class Asking:
         self._once = threading.Semaphore()
 
     def ask(self, question: Callable[..., A], *needs: Needed) -> A:
-        """The answer of a function of what it needs, in the order of its parameters."""
+        """Call a function with what it needs, in the order of its parameters, and return its answer."""
         with ExitStack() as held:
             values, models = [], []
             for need in needs:
@@ -96,7 +96,7 @@ class Asking:
             return question(*values)
 
     def _open(self, need: Needed, held: ExitStack) -> Any:
-        """held: closes what is opened for this question alone."""
+        """Open what is needed. held: closes what is opened for this question alone."""
         key = need.trace.key
         if isinstance(need, TimelineOf):
             return self.timelines.open(key)
@@ -122,7 +122,7 @@ class Asking:
         return value
 
     def drop(self, key: str) -> None:
-        """A trace is gone, has changed or must be read again."""
+        """Forget a trace that is gone, has changed or must be read again."""
         self.models.drop(key)
         self.timelines.drop(key)
         self.values.drop(lambda known: known[0] == key)

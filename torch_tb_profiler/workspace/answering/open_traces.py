@@ -32,9 +32,9 @@ from torch_tb_profiler.workspace.status import TraceSummary
 
 
 def open_model(trace: Trace, summary: TraceSummary | None, answers: AnswerFolder | None = None) -> Model:
-    """The model of a trace that was summarized before: its troubles are not looked for a second time.
+    """Return the model of a trace; the warnings that its summary holds are not looked for again.
 
-    answers: where what was made ahead is kept
+    answers: where worker processes have put what was made ahead
     """
     model = Model(trace)
     if answers is not None:
@@ -53,12 +53,12 @@ class OpenColumns:
         self._lock = Lock()
 
     def get(self, key: str) -> Trace | None:
-        """The columns, if they are open."""
+        """Return the columns if they are open."""
         with self._lock:
             return self._opened.get(key)
 
     def open(self, key: str) -> Trace:
-        """Raises ColumnFileError."""
+        """Return the columns, opened if they are not. Raises ColumnFileError."""
         with self._lock:
             found = self._opened.get(key)
             if found is None:
@@ -66,7 +66,7 @@ class OpenColumns:
             return found
 
     def drop(self, key: str) -> None:
-        """They are gone, or unusable: who has them open keeps them, nobody else gets them."""
+        """Forget columns that are gone or unusable: who has them open keeps them, nobody else gets them."""
         with self._lock:
             self._opened.pop(key, None)
 
@@ -144,7 +144,7 @@ class Models:
         steps: StepRange | None = None,
         make_columns: Callable[[], None] = lambda: None,
     ) -> OpenModel:
-        """The model of the columns that are in the cache under `key`. Raises ColumnFileError and UnknownStep.
+        """Return the model of the columns in the cache under `key`. Raises ColumnFileError and UnknownStep.
 
         make_columns: called before columns are opened, by one thread at a time
         """
@@ -155,7 +155,7 @@ class Models:
 
     @contextmanager
     def opened_once(self, key: str) -> Iterator[OpenModel]:
-        """The model that is open, or one whose memory is freed at the end. Raises ColumnFileError."""
+        """Yield the model that is open, or one whose memory is freed at the end. Raises ColumnFileError."""
         kept = self._opened.get(_Key(key, StepChoice(), None))
         if kept is not None:
             yield kept
@@ -176,7 +176,7 @@ class Models:
         return self._opened.drop_unused(seconds)
 
     def forget_answers(self) -> None:
-        """Of models that nobody asks now: what their answers were made of. It is computed again when it is needed."""
+        """Free what answers were made of, except in models that somebody asks now; it is computed again when needed."""
         for opened in self._opened.values():
             if opened.lock.lock.acquire(blocking=False):
                 try:
@@ -200,7 +200,7 @@ class Models:
 
 
 def _chosen(whole: OpenModel, choice: StepChoice | None, steps: StepRange | None) -> OpenModel:
-    """A copy with steps found or chosen otherwise. It shares what the model knows, and so its lock."""
+    """Return a copy with steps found or chosen otherwise. It shares what the model knows, and so its lock."""
     with locked(whole):
         return OpenModel(whole.model.with_steps(choice or StepChoice()).of_steps(steps), whole.events, whole.lock)
 
@@ -217,18 +217,17 @@ class Timelines:
     """Thread-safe. Traces are named by their content key."""
 
     def __init__(self, cache: TraceCache, columns: OpenColumns | None = None) -> None:
-        """columns: those that are open for something else, too."""
+        """Use `columns` that models are open with, too."""
         self._cache = cache
         self._columns = columns or OpenColumns(cache)
         self._timelines: ValueCache[str, Timeline] = ValueCache(BYTES, lambda timeline: timeline.size)
         self._summaries: ValueCache[str, Summary] = ValueCache(SUMMARY_BYTES, lambda summary: summary.size)
 
     def __len__(self) -> int:
-        """How many are in memory."""
         return len(self._timelines)
 
     def get(self, key: str) -> Timeline | None:
-        """The timeline, if it is in memory."""
+        """Return the timeline if it is in memory."""
         return self._timelines.get(key)
 
     def open(self, key: str) -> Timeline:
@@ -236,7 +235,7 @@ class Timelines:
         return self._timelines.remember(key, lambda: self._read_or_build(key))
 
     def summary(self, key: str, make: Callable[[], Summary]) -> Summary:
-        """For the overview of a run: read, or made where no worker process has written it."""
+        """Return a summary for the overview of a run: read, or made where no worker process has written it."""
         return self._summaries.remember(key, lambda: self._read_summary(key) or make())
 
     def drop_unused(self, seconds: float) -> int:
@@ -244,7 +243,7 @@ class Timelines:
         return self._timelines.drop_unused(seconds)
 
     def drop(self, key: str) -> None:
-        """Its trace is gone, or its columns are unusable."""
+        """Forget a trace that is gone, or whose columns are unusable."""
         self._columns.drop(key)
         self._timelines.drop(lambda held: held == key)
         self._summaries.drop(lambda held: held == key)

@@ -107,7 +107,6 @@ class ValueCache(Generic[K, V]):
     """
 
     def __init__(self, capacity: int, weigh: Callable[[V], int]) -> None:
-        """See `Lru`."""
         self._values: Lru[K, V] = Lru(capacity, weigh)
         self._making: dict[K, _Making] = {}
         self._lock = Lock()
@@ -124,7 +123,7 @@ class ValueCache(Generic[K, V]):
         return self._values.get(key)
 
     def remember(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key, made when it is not known. Raises what `make` raises."""
+        """Return the value of a key, made when it is not known. Raises what `make` raises."""
         value = self._values.get(key)
         if value is not None:
             return value
@@ -146,11 +145,11 @@ class ValueCache(Generic[K, V]):
                     del self._making[key]
 
     def values(self) -> list[V]:
-        """All that are kept."""
+        """Return all values that are kept."""
         return self._values.values()
 
     def put(self, key: K, value: V) -> None:
-        """A value that was made elsewhere."""
+        """Keep a value that was made elsewhere."""
         self._values.put(key, value)
 
     def drop_unused(self, seconds: float, least: int = 0) -> int:

@@ -82,12 +82,12 @@ def pack(answer: Body) -> Packed:
 
 
 def stored(answer: Body | StoredAnswer) -> StoredAnswer:
-    """An answer as it is kept."""
+    """Return an answer as it is kept."""
     return answer if isinstance(answer, Packed | RefusedAnswer) else pack(answer)
 
 
 def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Pieces of a body as gzip."""
+    """Yield a body that comes in pieces as gzip."""
     packer = deflate.compressobj(1, deflate.DEFLATED, 31)
     for piece in pieces:
         yield packer.compress(piece)
@@ -121,12 +121,12 @@ class AnswerFolder:
         return from_file(content)
 
     def content(self, name: str) -> bytes | None:
-        """The body of an answer; None if there is none."""
+        """Return the body of an answer; None if there is none."""
         found = self.get(name)
         return found.plain() if isinstance(found, Packed) else None
 
     def put(self, name: str, answer: StoredAnswer) -> int:
-        """Bytes that were written."""
+        """Keep an answer and return how many bytes were written."""
         kind, packed = _as_file(answer)
         path = self._path / name
         try:
@@ -148,7 +148,7 @@ class AnswerFolder:
         return 0 if is_linked else len(packed.body)
 
     def _link(self, path: Path, answer: StoredAnswer, etag: str) -> bool:
-        """Whether it is one file with an equal answer now, of several names, as it is where there can be such files."""
+        """Link `path` to a file with an equal answer; return whether there was one, and links are possible."""
         name = self._names.get(etag)
         if name is None or self.get(name) != answer:  # it may have been damaged since
             return False
@@ -165,13 +165,13 @@ class AnswerFolder:
 
 
 def as_file(answer: StoredAnswer) -> bytes:
-    """What stands in the file of an answer."""
+    """Return the content of the file of an answer."""
     kind, packed = _as_file(answer)
     return kind + packed.body
 
 
 def from_file(content: bytes) -> StoredAnswer:
-    """What `as_file` was given."""
+    """Return the answer that `as_file` was given."""
     kind, body = content[:1], content[1:]
     if kind == _REFUSAL:
         return from_json(body, RefusedAnswer)
@@ -179,19 +179,19 @@ def from_file(content: bytes) -> StoredAnswer:
 
 
 def packed_of(content: bytes) -> Packed | None:
-    """What `as_file` was given; None for a refusal."""
+    """Return the answer that `as_file` was given; None for a refusal."""
     found = from_file(content)
     return found if isinstance(found, Packed) else None
 
 
 def _as_file(answer: StoredAnswer) -> tuple[bytes, Packed]:
-    """The kind of a file, and what stands in it."""
+    """Return the kind of a file, and its content."""
     if isinstance(answer, RefusedAnswer):
         return _REFUSAL, _packed(msgspec.json.encode(answer), is_gzip=False)
     return _GZIP if answer.is_gzip else _PLAIN, answer
 
 
 def answer_name(trace: OpenTrace, question: str) -> str:
-    """The name of an answer in the folder of its trace. The names of a trace may be part of the answer."""
+    """Return the name of an answer in the folder of its trace. Answers may contain the names of their trace."""
     known_as = f"{trace.run}\0{trace.worker}\0{trace.span}\0{question}"
     return blake2b(known_as.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()

@@ -21,19 +21,19 @@ _numbers = itertools.count()
 
 
 def checksummed(content: bytes) -> bytes:
-    """As it stands in a file."""
+    """Return the content of a file that holds `content` and its digest."""
     return MAGIC + _digest(content) + content
 
 
 def verified(stored: bytes) -> bytes | None:
-    """What was sealed; None if any byte is another one."""
+    """Return what `checksummed` was given; None if any byte has changed."""
     head = len(MAGIC) + _DIGEST
     content = stored[head:]
     return content if stored[:head] == MAGIC + _digest(content) else None
 
 
 def read_checksummed(path: Path) -> bytes | None:
-    """What was sealed in a file; None if it is damaged. Raises OSError."""
+    """Return what `write_checksummed` wrote; None if it is damaged. Raises OSError."""
     with open_file(path) as stream:
         return verified(stream.read())
 
@@ -57,7 +57,7 @@ def touch(path: Path) -> None:
 
 
 def part_of(path: Path) -> Path:
-    """A name beside a file for what becomes it; another one for every call of every process."""
+    """Return a name beside a file for what becomes it; another one for every call of every process."""
     return path.with_name(f"{path.name}.{writer_mark(os.getpid())}-{threading.get_ident()}-{next(_numbers)}{PART}")
 
 
@@ -78,9 +78,9 @@ _OWN = __name__.partition(".")[0]
 
 
 def is_broken(error: Exception) -> bool:
-    """Whether an error may be the fault of a file that was made elsewhere, and whose checksums are right.
+    """Return whether an error may come from a file that was made elsewhere, though its checksums hold.
 
-    Errors of this package are what it says to somebody who has asked for what there is not.
+    Errors of this package do not: they are messages to whoever asked for something that does not exist.
     """
     is_own = type(error).__module__.partition(".")[0] == _OWN
     return isinstance(error, ColumnFileError) or (isinstance(error, _KINDS) and not is_own)

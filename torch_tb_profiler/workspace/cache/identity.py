@@ -46,10 +46,10 @@ RANKS_CODE = (*COLUMNS_CODE, "analysis", "model", "ranks")
 
 
 def content_key(storage: Storage, entry: Entry) -> str:
-    """A name for the columns of this content, read by this code; the same on every machine. Raises StorageError.
+    """Return a name for the columns of this content, read by this code; the same on every machine. Raises StorageError.
 
-    A file of a disk goes by its own name and its content, wherever its directory is; one that is looked at in part only
-    by its times, too, which are the same wherever the disk is mounted. An object goes by its address.
+    A file of a disk goes by its own name and its content, wherever its directory is; a file that is only sampled, by
+    its times, too, which are the same wherever the disk is mounted. An object goes by its address.
     """
     digest = blake2b(fingerprint(COLUMNS_CODE), digest_size=20)
     name = entry.url if storage.is_remote else entry.path.rpartition("/")[2]
@@ -65,7 +65,7 @@ def content_key(storage: Storage, entry: Entry) -> str:
 
 
 def _sampled(size: int) -> Iterator[tuple[int, int]]:
-    """Where bytes of a file are looked at, and how many: all of a small file, else both edges and places between."""
+    """Yield offset and length of what is read of a file: all of a small one, else both ends and samples between."""
     if size <= WHOLE_BYTES:
         yield 0, size
         return
@@ -77,7 +77,7 @@ def _sampled(size: int) -> Iterator[tuple[int, int]]:
 
 
 def contents_name(roots: Iterable[Root]) -> str:
-    """A name for what is known of the contents of files in these log directories."""
+    """Return a name for what is known of the contents of files in these log directories."""
     return blake2b(
         repr((fingerprint(CONTENTS_CODE), [root.url for root in roots])).encode(), digest_size=20
     ).hexdigest()
@@ -85,25 +85,25 @@ def contents_name(roots: Iterable[Root]) -> str:
 
 @functools.cache
 def answers_version() -> str:
-    """Changes with the code that answers are made by: summaries, answers and timelines of other code are not found."""
+    """Return a digest of the code that makes answers: summaries, answers and timelines of other code are not used."""
     answering = tuple(name for name in sorted(os.listdir(_PACKAGE)) if name not in NOT_ANSWERS)  # noqa: PTH208
     return fingerprint(answering).hex()
 
 
 @functools.cache
 def fingerprint(names: tuple[str, ...]) -> bytes:
-    """Changes with the content of the Python and TOML files of these names in the package, and with nothing else."""
+    """Return a digest of the Python and TOML files of these names in the package, and of nothing else."""
     return _joined(map(_of_package, sorted(names)))
 
 
 @functools.cache
 def _of_package(name: str) -> bytes:
-    """Each part of the package is looked at once, though several fingerprints are made of it."""
+    """Return the digest of a part of the package, made once for all fingerprints."""
     return _content(f"{_PACKAGE}{os.sep}", name)
 
 
 def fingerprint_of(package: Path, names: Iterable[str]) -> bytes:
-    """The same of another folder. Names are those of files or folders in it."""
+    """Return the digest of files or folders of these names in another folder, as `fingerprint` does."""
     return _joined(_content(f"{package}{os.sep}", name) for name in sorted(names))
 
 
@@ -112,7 +112,7 @@ def _joined(digests: Iterable[bytes]) -> bytes:
 
 
 def _content(root: str, name: str) -> bytes:
-    """Of a file or folder below `root`: a digest of the names and contents of its sources, if it has any."""
+    """Return a digest of the names and contents of the sources in a file or folder below `root`; empty without any."""
     # all of the package is some milliseconds this way: no pathlib, and a digest that processors know
     sources = sorted(_sources(root + name))
     if not sources:
@@ -158,12 +158,12 @@ _KEY = lazy_pattern(r"[0-9a-f]{40}")
 
 
 def is_key(text: str) -> bool:
-    """Whether it can be the key of a trace."""
+    """Return whether a text can be the key of a trace."""
     return _KEY.fullmatch(text) is not None
 
 
 def is_own_name(name: str) -> bool:
-    """Whether a file can be one of a cache: no other is ever removed, wherever a user puts the cache."""
+    """Return whether a file can be one of a cache: no other is ever removed, wherever a user puts the cache."""
     return _OWN.fullmatch(name) is not None
 
 
@@ -187,7 +187,7 @@ class FileNames:
         self.version = answers_version() + thresholds_digest() + peaks_digest() if version is None else version
 
     def of(self, key: str, suffix: str) -> str:
-        """The file of a trace with this content key."""
+        """Return the name of a file of the trace with this content key."""
         version = "" if suffix == COLUMNS else fingerprint(RANKS_CODE).hex() if suffix == RANK else self.version
         return f"{key}{self._read_with}{f'.{version}' if version else ''}{suffix}"
 
@@ -196,11 +196,11 @@ class FileNames:
 
 
 def result_name(ranks: Sequence[tuple[str, str]], failed: Sequence[str], answer: Sequence[str] = ()) -> str:
-    """The file of what the ranks of a run say together.
+    """Return the name of the file of a result of all ranks of a run.
 
     ranks: worker and content key of each
     failed: files that could not be read
-    answer: for the file of an answer about the run, what else that depends on: version, run, span and question
+    answer: for an answer about the run, what else it depends on: version, run, span and question
     """
     told = repr((answer or fingerprint(RANKS_CODE), sorted(ranks), sorted(failed)))
     return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + RESULT

@@ -122,7 +122,7 @@ class LogdirCatalog(msgspec.Struct, frozen=True):
 
 
 def catalog_name(logdir: str) -> str:
-    """Of the file in which the catalog of a log directory is kept."""
+    """Return the name of the file that holds the catalog of a log directory."""
     return blake2b(storable(logdir).encode(), digest_size=20).hexdigest() + SUFFIX
 
 
@@ -132,7 +132,7 @@ def write_catalog(place: CacheStore, catalog: LogdirCatalog) -> None:
 
 
 def read_catalog(place: CacheStore, name: str) -> LogdirCatalog | None:
-    """None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
+    """Return a catalog; None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
     try:
         found = from_json(verified(place.read(name)) or b"", LogdirCatalog)
     except (FileNotFoundError, msgspec.DecodeError, RecursionError):
@@ -142,7 +142,7 @@ def read_catalog(place: CacheStore, name: str) -> LogdirCatalog | None:
 
 
 def together(catalogs: Sequence[LogdirCatalog]) -> RunListing:
-    """All runs of several log directories; of those with one name the later ones are numbered."""
+    """Return all runs of several log directories; of those with one name the later ones are numbered."""
     runs: dict[str, RunFiles] = {}
     skipped: list[Skipped] = []
     for catalog in catalogs:
@@ -199,27 +199,27 @@ class SharedCache:
                     self._failures[failed.of.url, failed.of.file.entry.version] = failed.why.reason
 
     def has(self, name: str) -> bool:
-        """Whether a file is there and was not found unusable."""
+        """Return whether a file is there and was not found unusable."""
         with self._lock:
             return name in self._names and name not in self._unusable
 
     def forget(self, name: str) -> None:
-        """It is unusable: from now on it is not there for this process."""
+        """Treat a file as missing from now on: it is unusable."""
         with self._lock:
             self._unusable.add(name)
 
     def key_of(self, entry: Entry) -> str | None:
-        """The key of a trace in this state, if a catalog has it; the file need not be there."""
+        """Return the key of a trace in this state, if a catalog has it; the file need not be there."""
         with self._lock:
             return self._keys.get((entry.url, entry.version))
 
     def failure_of(self, entry: Entry) -> Reason | None:
-        """Why a trace in this state could not be read, if a catalog says so."""
+        """Return why a trace in this state could not be read, if a catalog says so."""
         with self._lock:
             return self._failures.get((entry.url, entry.version))
 
     def summary(self, key: str, name: str) -> TraceSummary | None:
-        """Of the catalog, or of the file `name`."""
+        """Return the summary of a trace from a catalog, else from the file `name`."""
         with self._lock:
             known = self._summaries.get(key)
         if known is not None or not self.has(name):
@@ -242,11 +242,11 @@ class SharedCache:
         return True
 
     def is_itself(self, root: Root) -> bool:
-        """Whether a log directory is the place, which stands for all that are in it."""
+        """Return whether a log directory is the shared cache, which stands for all log directories in it."""
         return without_slash(root.url) == self.place.url
 
     def found(self, roots: Sequence[Root]) -> RunListing:
-        """What is known of log directories that cannot be listed here."""
+        """Return what is known of log directories that cannot be listed here."""
         with self._lock:
             wanted = {catalog_name(root.url) for root in roots}
             everything = any(self.is_itself(root) for root in roots)

@@ -35,7 +35,7 @@ _MOST_READ = 1 << 29
 
 
 def _flat(name: str) -> str:
-    """A name as it is. Raises FileNotFoundError: no file of a place has it, whoever has sent it."""
+    """Return the name unchanged. Raises FileNotFoundError: it has a path in it, so no file of a store has it."""
     if not name or name in (".", "..") or any(each in name for each in "/\\\0"):
         raise FileNotFoundError(errno.ENOENT, "no file of a cache has this name", name)
     return name
@@ -50,19 +50,19 @@ class CacheStore(Protocol):
     url: str
 
     def names(self) -> frozenset[str]:
-        """Of all files, in one listing."""
+        """Return the names of all files, from one listing."""
         ...
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Return whether a file is there."""
         ...
 
     def version(self, name: str) -> tuple[int, int, str]:
-        """What differs between two states of a file that is replaced, as `Entry.version`."""
+        """Return what differs between two states of a file that is replaced, as `Entry.version`."""
         ...
 
     def read(self, name: str) -> bytes:
-        """A small file as it is stored. Raises FileNotFoundError when it is not there."""
+        """Return the content of a small file. Raises FileNotFoundError when it is not there."""
         ...
 
     def fetch(self, name: str, target: Path) -> None:
@@ -152,7 +152,7 @@ class FolderStore:
 
 
 def _require_small(size: int) -> None:
-    """Raises OSError: a file that is read as a whole has more bytes than any of a cache."""
+    """Refuse to read a whole file that is larger than any of a cache. Raises OSError."""
     if size > _MOST_READ:
         raise OSError(errno.EFBIG, "is too large for a file of a cache")
 
@@ -183,7 +183,7 @@ class RemoteStore:
         self._storage = writable_storage_for(self.url)
 
     def prepare(self) -> None:
-        """Whether it can be written shows when it is."""
+        """Do nothing: whether the store can be written shows when it is."""
 
     def names(self) -> frozenset[str]:
         try:
@@ -233,7 +233,7 @@ class RemoteStore:
         self._storage.remove(self._at(name))
 
     def sweep(self) -> None:
-        """Nothing is left of an object that was not written."""
+        """Do nothing: an object that was not written whole leaves nothing behind."""
 
     def _at(self, name: str) -> str:
         return f"{self.url}/{_flat(name)}"
@@ -247,19 +247,19 @@ AnyStore = FolderStore | RemoteStore
 
 
 def store_at(address: str, part: str = "") -> AnyStore:
-    """The shared place at an address or path. Raises StorageError: the address cannot be right."""
+    """Return the store at an address or path. Raises StorageError: the address cannot be right."""
     if is_local(address):
         return FolderStore(Path(storage_for(address).resolve(address)), part=part)
     return RemoteStore(without_slash(address))
 
 
 def is_shared(address: str) -> bool:
-    """Whether a cache directory is a shared place: an address of a store always, a folder that was marked as one."""
+    """Return whether a cache directory is shared: an address of a store always is, a folder if it was marked."""
     return not is_local(address) or (Path(storage_for(address).resolve(address)) / MARK).is_file()
 
 
 def read_when_visible(place: CacheStore, name: str, seconds: float = VISIBLE_SECONDS) -> bytes:
-    """A file that somebody else says to have written: it may come in sight a little later."""
+    """Read a file that another client has written; it may become visible a little later."""
     until = time.monotonic() + seconds
     while True:
         try:

@@ -30,7 +30,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
 def require_private(directory: Path) -> int:
-    """The owner that files of this user have in a directory.
+    """Return the user id that owns files which this user makes in a directory.
 
     Raises OSError: it cannot be written, belongs to another user but the administrator, or everybody may write to it.
     Where all files have one owner, or rights that nobody has chosen, as on some file systems, these are no others'.
@@ -55,7 +55,7 @@ class OwnFolder:
     """
 
     def __init__(self, path: Path, owner: int, above: OwnFolder | None = None) -> None:
-        """Raises OSError, also if it belongs to another user."""
+        """Open a folder. Raises OSError, also if it belongs to another user."""
         self.path, self.owner = path, owner
         self.handle: int | None = None
         if _BY_HANDLE:
@@ -76,7 +76,7 @@ class OwnFolder:
         self.close()
 
     def inside(self, name: str) -> OwnFolder:
-        """A folder in it. Raises OSError."""
+        """Open a folder in this one. Raises OSError."""
         return OwnFolder(self.path / name, self.owner, self)
 
     def close(self) -> None:
@@ -88,11 +88,11 @@ class OwnFolder:
         return os.listdir(self.path if self.handle is None else self.handle)  # noqa: PTH208 - names are enough
 
     def status(self, name: str) -> os.stat_result:
-        """Of what has the name, which may be a link. Raises OSError."""
+        """Return the status of a file, or of a link itself. Raises OSError."""
         return os.stat(self._at(name), dir_fd=self.handle, follow_symlinks=False)
 
     def begin(self, name: str, size: int) -> bytes:
-        """The first bytes of a regular file; empty for anything else."""
+        """Return the first bytes of a regular file; empty for anything else."""
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with contextlib.suppress(OSError):
             handle = os.open(self._at(name), flags, dir_fd=self.handle)
@@ -103,12 +103,12 @@ class OwnFolder:
         return b""
 
     def remove(self, name: str) -> None:
-        """A file, or a link. Raises OSError."""
+        """Remove a file or a link. Raises OSError."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._at(name), dir_fd=self.handle)
 
     def remove_folder(self, name: str) -> None:
-        """An empty folder. Raises OSError."""
+        """Remove an empty folder. Raises OSError."""
         os.rmdir(self._at(name), dir_fd=self.handle)
 
     def _at(self, name: str) -> str:
@@ -176,7 +176,7 @@ class CacheFiles:
         self._owner = require_private(directory)
 
     def sweep(self, limit: int, version: str) -> None:
-        """See `TraceCache.sweep`. version: of the code that answers now."""
+        """Remove files as `TraceCache.sweep` does. version: of the code that answers now."""
         try:
             units, total = self._units()
         except OSError as error:
@@ -198,7 +198,7 @@ class CacheFiles:
                 total -= made.size
 
     def clear(self) -> None:
-        """See `TraceCache.clear`."""
+        """Remove everything that `sweep` may."""
         try:
             units, _ = self._units()
         except OSError as error:
@@ -207,11 +207,11 @@ class CacheFiles:
         self._remove_all([path for unit in units for path in unit.paths])
 
     def remove(self, path: Path) -> None:
-        """A file, a link in its place, or a folder of answers. What cannot be removed stays."""
+        """Remove a file, a link in its place, or a folder of answers, as far as that can be done."""
         self._remove_all([path])
 
     def size_of_answers(self, path: Path) -> int:
-        """Bytes of a folder of answers."""
+        """Return the bytes of a folder of answers."""
         with contextlib.suppress(OSError), self._open() as folder:
             return sum(made.size for made in self._answers_in(folder, path.name, time.time()))
         return 0
@@ -220,7 +220,7 @@ class CacheFiles:
         return OwnFolder(self.directory, self._owner)
 
     def _units(self) -> tuple[list[_Unit], int]:
-        """What can be removed, and the bytes of all that is here. Raises OSError."""
+        """Return what can be removed, and the bytes of all that is here. Raises OSError."""
         units: dict[str, _Unit] = {}
         total = 0
         now = time.time()
@@ -245,7 +245,7 @@ class CacheFiles:
         return list(units.values()), total
 
     def _answers_in(self, above: OwnFolder, name: str, now: float) -> list[_Made]:
-        """Of a folder of answers, which others may change meanwhile; equal answers are one file."""
+        """List a folder of answers, which others may change meanwhile; equal answers are one file."""
         files: dict[int, _Made] = {}
         with contextlib.suppress(OSError), above.inside(name) as folder:
             for each, status in _statuses(folder):
@@ -255,7 +255,7 @@ class CacheFiles:
         return list(files.values())
 
     def _remove_left_over(self, path: Path, status: os.stat_result, now: float) -> bool:
-        """Whether it is a file that a dead process has begun; it is removed."""
+        """Remove a file if a dead process has begun it; return whether it did."""
         if path.suffix != PART or now - status.st_mtime <= LEFT_OVER_SECONDS:
             return False
         self._remove_all([path])
@@ -285,12 +285,12 @@ def _statuses(folder: OwnFolder) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _used(status: os.stat_result, now: float) -> float:
-    """When a file was used, seconds; before everything else if its time is still to come."""
+    """Return when a file was used, seconds; before everything else if its time is still to come."""
     return status.st_mtime - (0.0 if status.st_mtime <= now + _CLOCKS_DIFFER else 2.0**40)
 
 
 def _remove_answers(above: OwnFolder, name: str) -> None:
-    """A folder of answers; what is in it besides stays, and so does the folder then. Raises OSError."""
+    """Remove a folder of answers; files that are no answers stay, and then the folder does. Raises OSError."""
     with above.inside(name) as folder:
         for each in folder.names():
             _remove_answer(folder, each)
@@ -298,7 +298,7 @@ def _remove_answers(above: OwnFolder, name: str) -> None:
 
 
 def _remove_answer(folder: OwnFolder, name: str) -> None:
-    """A file in a folder of answers if it is one: named like one, and sealed unless it is still being written."""
+    """Remove a file of a folder of answers if it is an answer by its name and, unless unfinished, by its content."""
     is_begun = _BEGUN.fullmatch(name) is not None
     if stat.S_ISREG(folder.status(name).st_mode) and (is_begun or folder.begin(name, len(MAGIC)) == MAGIC):
         folder.remove(name)

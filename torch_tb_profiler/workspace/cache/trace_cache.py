@@ -83,21 +83,21 @@ class TraceCache:
         return self._path(key, COLUMNS)
 
     def columns_here(self, key: str) -> Path:
-        """The same, after they were copied from the shared place where only that has them."""
+        """Return the path of the columns, copied from the shared cache where only that has them."""
         return self._here(self.columns(key))
 
     def rank(self, key: str) -> Path:
-        """What the questions about all ranks need of this one."""
+        """Return the path of what questions about all ranks need of this one."""
         return self._path(key, RANK)
 
     def rank_content(self, key: str) -> bytes | None:
-        """What stands in it; None if it is nowhere, or damaged."""
+        """Return the content of the file that `rank` names; None if it is nowhere, or damaged."""
         with contextlib.suppress(OSError):
             return read_checksummed(self._here(self.rank(key)))
         return None
 
     def result(self, name: str, is_own: bool = False) -> bytes | None:
-        """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`.
+        """Return a result of all ranks of a run; None if it is nowhere, or damaged. `name`: see `result_name`.
 
         is_own: of this cache alone, where nobody else puts such files
         """
@@ -109,7 +109,7 @@ class TraceCache:
         return content
 
     def keep_result(self, name: str, content: bytes) -> None:
-        """What cannot be written is made again."""
+        """Write a result of all ranks of a run; one that cannot be written is made again."""
         try:
             write_checksummed(self.directory / name, content)
             self.added(len(content))
@@ -134,11 +134,11 @@ class TraceCache:
         return self._path(key, TIMELINE)
 
     def has_columns(self, key: str) -> bool:
-        """Whether the columns of a trace are here; without a summary other code has made it."""
+        """Return whether the columns of a trace are here; without a summary other code has made them."""
         return self._is_there(self.columns(key))
 
     def find(self, key: str) -> TraceSummary | None:
-        """The summary of a trace whose columns are here."""
+        """Return the summary of a trace whose columns are here."""
         try:
             if not self.has_columns(key):
                 return None
@@ -147,7 +147,7 @@ class TraceCache:
             return self.shared.summary(key, self._summary(key).name) if self.shared else None
 
     def add(self, key: str, summary: TraceSummary) -> None:
-        """The columns of `key` have been written: from now on they can be found."""
+        """Write the summary of a trace whose columns have been written: from now on `find` finds it."""
         path = self._summary(key)
         try:
             write_checksummed(path, msgspec.json.encode(summary))
@@ -156,20 +156,20 @@ class TraceCache:
             log.warning("%s cannot be written (%s); the trace is read again next time", path, error)
 
     def added(self, size: int) -> None:
-        """So many bytes were written to the directory."""
+        """Count bytes that were written to the directory."""
         self._unswept += size
 
     def added_to(self, key: str) -> None:
-        """A worker process has made answers and a timeline of a trace."""
+        """Count the answers and the timeline that a worker process has made of a trace."""
         self.added(_size_of(self.timeline(key)) + self._files.size_of_answers(self.answers(key)))
 
     def sweep_if_due(self) -> None:
-        """`sweep` when so much was added since the last time that the limit may be reached."""
+        """Call `sweep` when so much was added since the last time that the limit may be reached."""
         if self._unswept > self.limit // SHARE:
             self.sweep()
 
     def touch(self, key: str) -> None:
-        """The columns of `key` are being used: forget them later than others."""
+        """Mark the columns of `key` as used now: they are forgotten later than others."""
         try:
             for path in (self._summary(key), self.columns(key)):
                 touch(path)
@@ -217,7 +217,7 @@ class TraceCache:
 
 
 def open_cache(directory: str | Path | None, expansion: int | None = None) -> TraceCache:
-    """The cache that a user has named: a directory, or a shared place, beside which the user's own is used.
+    """Return the cache that a user has named: a directory, or a shared store, beside which the user's own is used.
 
     directory: None for what the environment says, else the user's own
 
@@ -232,7 +232,7 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Tr
 
 
 def _in_place_of(directory: Path | None, why: OSError) -> tuple[TemporaryDirectory, CacheFiles]:
-    """Raises StorageError: there is no room for temporary files either."""
+    """Make a temporary cache directory. Raises StorageError: there is no room for temporary files either."""
     try:
         made = TemporaryDirectory()
         return made, CacheFiles(made.path)
@@ -250,7 +250,7 @@ def _size_of(path: Path) -> int:
 
 
 def default_directory() -> Path:
-    """Of the user. Raises OSError: there is none, as of a user whom the system does not know."""
+    """Return the user's own directory. Raises OSError: there is none, as for a user whom the system does not know."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The specification says that relative paths are to be ignored.
     root = Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache"))  # noqa: PTH111, PTH117

@@ -76,21 +76,21 @@ class TraceState(msgspec.Struct):
         )
 
     def fail(self, reason: Reason, passes: bool) -> None:
-        """Reading has failed; `passes` when it may be possible later."""
+        """Note that reading has failed; `passes` when it may be possible later."""
         self.state, self.reason = "failed", reason
         if passes:
             self.tries += 1
             self.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (self.tries - 1), LONGEST_PAUSE)
 
     def be_ready(self, summary: TraceSummary, is_read_here: bool) -> None:
-        """There are columns. is_read_here: they are not from the cache."""
+        """Note that there are columns. is_read_here: they are not from the cache."""
         self.state, self.summary = "ready", summary
         self.ready_at, self.is_read_here = time.monotonic(), is_read_here
 
     def mend(self, error: Exception, is_damaged: bool) -> None:
-        """Its columns cannot be used: it is to be read again, once; then that is why it cannot be shown.
+        """Queue the trace to be read again since its columns cannot be used; if it was before, let that be why it failed.
 
-        is_damaged: they are not what was written, which may be another time
+        is_damaged: the columns are not what was written, which may be another time
         """
         if self.mended < (_MOST_DAMAGED if is_damaged else 1):
             self.state = "queued"
@@ -101,7 +101,7 @@ class TraceState(msgspec.Struct):
         self.summary, self.bytes_done, self.events = None, 0, None
 
     def has_settled_anew(self, entry: Entry) -> bool:
-        """Whether the file has changed and kept still since the listing before; `entry` is what this one has."""
+        """Return whether the file has changed and kept still since the listing before; `entry` is what this one has."""
         if entry.version == self.file.entry.version:
             self.unsettled = None
             return False
@@ -132,7 +132,7 @@ class RunIndex:
     """
 
     def __init__(self, runs: Sequence[RunFiles], traces: Iterable[TraceState]) -> None:
-        """`traces`: all of them; where log directories overlap, one goes by the name of another run, too."""
+        """Index `traces`, all of them; where log directories overlap, one goes by the name of another run, too."""
         self.runs = [(run.name, [trace.entry.url for trace in run.traces], run.skipped) for run in runs]
         self._by_name = {run[0]: run for run in reversed(self.runs)}
         self._traces: defaultdict[str, int] = defaultdict(int)
@@ -146,13 +146,13 @@ class RunIndex:
         return run in self._by_name
 
     def named(self, run: str) -> tuple[str, list[str], tuple[Skipped, ...]]:
-        """What `runs` has of it. Raises UnknownTrace."""
+        """Return what `runs` has of a run. Raises UnknownTrace."""
         if run not in self._by_name:
             raise UnknownTrace(because("no_such_run", {"run": run}))
         return self._by_name[run]
 
     def size_of(self, run: str) -> RunSize:
-        """Of a run of a trace."""
+        """Return how many traces and workers a run has."""
         return RunSize(self._traces.get(run, 0), len(self._workers.get(run, ())))
 
 
@@ -181,7 +181,7 @@ class AddedRuns:
             self._to_make[name] = make
 
     def beside(self, listed: Sequence[RunFiles]) -> Sequence[RunFiles]:
-        """The runs of a listing and these, in natural order. Called by one thread at a time."""
+        """Return the runs of a listing and these, in natural order. Called by one thread at a time."""
         with self._lock:
             to_make, self._to_make = self._to_make, {}
             made = {name: make() for name, make in to_make.items()}

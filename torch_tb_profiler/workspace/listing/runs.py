@@ -73,7 +73,10 @@ class RunRegistry:
     def __init__(
         self, roots: Sequence[Root], cache: TraceCache, options: ReadingOptions, forgotten: Callable[[str], None]
     ) -> None:
-        """forgotten: is called with the content key of every trace that is gone, has changed or is read again."""
+        """Prepare to list `roots`.
+
+        forgotten: is called with the content key of every trace that is gone, has changed or is read again
+        """
         self._roots = roots
         self._cache = cache
         self._questions = options.questions
@@ -91,7 +94,7 @@ class RunRegistry:
         self._scanner = Scanner(roots, options.reload_interval, self._found, self._not_found, cache)
 
     def start(self, found: RunListing | None = None) -> None:
-        """See `Workspace.start`."""
+        """Begin to list and read, as `Workspace.start` says."""
         if found is None:
             self._scanner.start()
         else:
@@ -103,7 +106,7 @@ class RunRegistry:
         self._pool.close()
 
     def process_ids(self) -> list[int]:
-        """The worker processes that are alive now."""
+        """Return the ids of the worker processes that are alive now."""
         return self._pool.process_ids()
 
     # asking ----------------------------------------------------------------------------------------------
@@ -181,7 +184,7 @@ class RunRegistry:
             raise Unreadable(replace(status, reason=error.reason)) from None
 
     def read_again(self, opened: OpenTrace, error: Exception, began: float) -> None:
-        """An answer that `began` then (monotonic seconds) met what no columns hold: have new ones made, once.
+        """Have the columns of a trace made again, once: an answer that `began` then (monotonic seconds) failed on them.
 
         Raises Loading, Unreadable if new ones are no better, and UnknownTrace when the trace is gone. Does nothing when
         the columns are not at fault: an analysis did not expect what this server has read itself.
@@ -206,7 +209,7 @@ class RunRegistry:
         raise Unreadable(status) if status.state == "failed" else Loading(status)
 
     def with_columns(self, path: Path) -> OpenTrace | None:
-        """The trace whose columns are in a file."""
+        """Return the trace whose columns are in a file."""
         with self._lock:
             for run, trace in ((run, self._traces[url]) for run, urls, _ in self._index.runs for url in urls):
                 if trace.key and self._cache.columns(trace.key) == path:
@@ -243,20 +246,20 @@ class RunRegistry:
                 self._scanning = self._scanning and not found.complete
 
     def _is_any_due(self) -> bool:
-        """Whether a further listing decides something about a file that has not changed since the last one."""
+        """Return whether a further listing decides something about a file that has not changed since the last one."""
         with self._lock:
             return any(trace.unsettled is not None or trace.may_be_tried_again for trace in self._traces.values())
 
     def has_run(self, name: str) -> bool:
-        """Whether there is a run of this name, added ones included."""
+        """Return whether there is a run of this name, added ones included."""
         return name in self._index or name in self._added
 
     def add(self, name: str, make: Callable[[], RunFiles]) -> None:
-        """See `Workspace.add`."""
+        """Add a run, as `Workspace.add` says."""
         self._added.add(name, make)
 
     def _take_over_added(self) -> None:
-        """Unless a listing is being taken over, which may take long."""
+        """Take over added runs, unless a listing is being taken over, which may take long."""
         if self._added.is_any_to_make and self._listing.acquire(blocking=False):
             try:
                 self._take_over_runs(anew=False)
@@ -264,7 +267,7 @@ class RunRegistry:
                 self._listing.release()
 
     def _take_over_runs(self, anew: bool) -> None:
-        """Of the last listing, and those that were added. anew: the listing is a new one."""
+        """Take over the runs of the last listing, and added ones. anew: the listing is a new one."""
         runs = self._added.beside(self._listed.runs)
         new: list[TraceState] = []
         gone: list[TraceState] = []
@@ -352,7 +355,7 @@ class RunRegistry:
     # reading ---------------------------------------------------------------------------------------------
 
     def _heard(self, job: Job, message: Message | None) -> None:
-        """A worker process says something; None if it starts. Called by the threads of the pool."""
+        """Take over a message of a worker process; None if it starts a job. Called by the threads of the pool."""
         if isinstance(message, Preparing | Answered | Prepared):
             self._heard_of_answers(job, message)
             return
@@ -373,7 +376,7 @@ class RunRegistry:
             self._cache.sweep_if_due()
 
     def _current(self, job: Job) -> TraceState | None:
-        """The trace that a job reads; None if it was removed or has changed since, or there is nothing to read."""
+        """Return the trace that a job reads; None if it is gone or has changed since, or there is nothing to read."""
         trace = self._traces.get(job.entry.url)
         return None if trace is None or trace.id != job.id or job.is_read else trace
 

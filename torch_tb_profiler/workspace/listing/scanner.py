@@ -155,7 +155,7 @@ class _Attempt(threading.Thread):
             self._error = error
 
     def result(self, report: Callable[[ListingProblem], None]) -> list[Entry]:
-        """Raises StorageError, also when there was no answer for a while; it may be asked for again then."""
+        """Wait for the listing. Raises StorageError, also when no answer comes for a while; it may be asked again then."""
         while self.is_alive() and (left := self._tree.heard + SILENT_SECONDS - time.monotonic()) > 0:
             self.join(left)
         if self.is_alive():
@@ -198,7 +198,7 @@ class Lister:
         self._last = FileListing((), ())
 
     def list(self) -> FileListing:
-        """What is in the log directories now; one of several that cannot be listed is told among the problems.
+        """Return the files in the log directories now; a directory that cannot be listed is one of the problems.
 
         It is the same object as last time when nothing has changed.
 
@@ -236,7 +236,7 @@ class Lister:
 
 
 def _entries_of(listed: _Listed, report: Callable[[ListingProblem], None]) -> list[Entry]:
-    """The files that something may be said of; the same list as last time when nothing has changed."""
+    """List the files that something may be said of; the same list as last time when nothing has changed."""
     if listed.tree is not None:
         listed.attempt = listed.attempt or _Attempt(listed.tree)
         return listed.attempt.result(report)
@@ -274,12 +274,12 @@ def runs_of(listing: FileListing, heads: Heads, complete: bool) -> RunListing:
 
 
 def list_files(roots: Sequence[Root]) -> FileListing:
-    """What is in the log directories. Raises StorageError when none can be listed."""
+    """Return the files in the log directories. Raises StorageError when none can be listed."""
     return Lister(roots, DEFAULT_INTERVAL).list()
 
 
 def list_runs(roots: Sequence[Root]) -> RunListing:
-    """The runs of log directories, after looking at all files. Raises StorageError when none can be listed."""
+    """Return the runs of log directories, after looking at all files. Raises StorageError when none can be listed."""
     listing, heads = list_files(roots), Heads()
     waiting = heads.waiting(listing.entries())
     heads.look(waiting, seconds=float("inf"))

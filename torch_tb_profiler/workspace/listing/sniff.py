@@ -37,7 +37,7 @@ class HeadCache:
             log.debug("%s: nothing is known", path)
 
     def get(self, entry: Entry) -> Content | None:
-        """What is in a file in this state."""
+        """Return what is in a file in this state."""
         return self._saved.get(_name(entry))
 
     def save(self, found: Iterable[tuple[Entry, Content]]) -> None:
@@ -92,12 +92,12 @@ class Heads:
         return any(now >= due for _, due in self._failed.values())
 
     def content_of(self, entry: Entry) -> Content | None:
-        """What was found when the file was last looked at; None if it never was."""
+        """Return what was found when the file was last looked at; None if it never was."""
         known = self._known.get(entry.url)
         return known[1] if known else None
 
     def waiting(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Those of all files there are that must be looked at, the likely traces first; others are forgotten."""
+        """Return those of all files that must be looked at, the likely traces first; forget all files that are gone."""
         known, failed, found, now = self._known, self._failed, [], time.monotonic()
         self._known, self._failed, self._remote = {}, {}, []
         for entry in entries:
@@ -164,7 +164,7 @@ class Heads:
 
 
 def look_at(entry: Entry) -> Content | Reason:
-    """What is in a file, or why that cannot be said."""
+    """Return what is in a file, or why that cannot be said."""
     try:
         with storage_for(entry.url).open(entry, ahead=False) as stream:
             return examine_stream(stream)
@@ -194,7 +194,7 @@ def _unreadable(why: Reason) -> Reason:
 
 
 def _unpack(head: bytes) -> tuple[bytes, Reason | None]:
-    """As much text as the first bytes of a file give, and why it is not more."""
+    """Return as much text as the first bytes of a file give, and why it is not more."""
     buffer = memoryview(bytearray(TEXT_BYTES))
     length, broken = 0, None
     try:

@@ -68,7 +68,7 @@ class HelperProcesses:
         return True
 
     def _next(self) -> _Helper | None:
-        """The one that has least to do."""
+        """Return the helper that has least to do."""
         free = [helper for helper in self._helpers if helper.has_room]
         return min(free, key=lambda helper: len(helper.numbers), default=None)
 
@@ -136,7 +136,7 @@ class _Helper:
         self._batches.put(batch)
 
     def answered(self, found: Found | None) -> Iterable[Answer]:
-        """What an answer says; None: that the process is gone."""
+        """Return the answers to batches; None says that the process is gone: its batches have none."""
         if found is not None and found.number in self.numbers:
             self.numbers.remove(found.number)
             return [Answer(found.number, self._source, found)]
@@ -209,10 +209,10 @@ _PATIENCE = 8
 def read_snapshot(
     stream: BinaryIO, size: int, target: Path, on_progress: Callable[[Progress], None], limits: Limits, seconds: int = 0
 ) -> Trace:
-    """The snapshot in a stream as a trace without events, whose columns are written to `target`. Raises TraceError.
+    """Read a snapshot as a trace without events, whose columns are written to `target`. Raises TraceError.
 
     size      bytes of the file
-    seconds   of the processor that it may take; 0 for what suits its size
+    seconds   of processor time that it may take; 0 for what suits its size
     """
     seconds = seconds or SECONDS + size // BYTES_PER_SECOND
     environment = {**os.environ, **VARIABLES, "GLIBC_TUNABLES": "", "MALLOC_ARENA_MAX": "1"}
@@ -263,7 +263,7 @@ def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Calla
 
 
 def _obituary(code: int, seconds: int) -> Reason:
-    """Why a process has said nothing."""
+    """Return why a process has written nothing."""
     if code < 0 and -code in (9, 24):  # SIGKILL by the timer or the system, SIGXCPU by its limit
         return because("snapshot_limits", {"limit": "process", "seconds": seconds})
     return because("snapshot_limits", {"status": code})

@@ -66,7 +66,7 @@ _Process = subprocess.Popen[bytes]
 
 
 def variables() -> dict[str, str]:
-    """Those of the environment of our processes."""
+    """Return the environment variables of our processes."""
     tunables = filter(None, (os.environ.get("GLIBC_TUNABLES"), VARIABLES["GLIBC_TUNABLES"]))
     return VARIABLES | {"GLIBC_TUNABLES": ":".join(tunables)}
 
@@ -89,7 +89,7 @@ class _Running(msgspec.Struct, eq=False):
     helpers: int = 0
 
     def go_on_alone(self) -> None:
-        """Without helpers, from now on."""
+        """Give up the helpers of this job."""
         self.helpers = 0
         if self.process and self.process.stdin:
             with contextlib.suppress(OSError, ValueError):  # it has just ended
@@ -152,7 +152,7 @@ class Pool:
             self._changed.notify()
 
     def submit_later(self, job: Job) -> None:
-        """For when there is nothing else to do."""
+        """Add a job for when there is nothing else to do."""
         with self._changed:
             self._later.append(job)
             self._changed.notify()
@@ -167,7 +167,7 @@ class Pool:
                     running.end(because("withdrawn"))
 
     def hurry(self, job_id: int) -> None:
-        """A request waits for this one."""
+        """Put a job first: a request waits for it."""
         with self._changed:
             first = [job for job in self._jobs if job.id == job_id]
             self._jobs = deque(first + [job for job in self._jobs if job.id != job_id])
@@ -243,7 +243,7 @@ class Pool:
                 self._started.wait(min(coming, default=None))
 
     def _next(self, seconds: float | None) -> _Running | None:
-        """The next job; None after `seconds` without one, or when the pool is closed."""
+        """Return the next job; None after `seconds` without one, or when the pool is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._may_start(), seconds)
             if self._closed or not self._may_start():
@@ -261,7 +261,7 @@ class Pool:
             return running
 
     def _may_start(self) -> bool:
-        """Whether there is a job, and memory for the next one."""
+        """Return whether there is a job, and memory for the next one."""
         job = self._jobs[0] if self._jobs else self._later[0] if self._later else None
         if job is not None and not self._jobs and self._free_processors() < 1 and self._has_helpers():
             return False  # it is for when there is nothing else to do
@@ -273,7 +273,7 @@ class Pool:
         return any(running.helpers for running in self._running)
 
     def _free_processors(self) -> int:
-        """Those that neither a job has nor its helpers."""
+        """Return the number of processors that neither a job has nor its helpers."""
         return self._processors - sum(1 + running.helpers for running in self._running)
 
     @staticmethod
@@ -344,7 +344,7 @@ class Pool:
 
 
 def _lost(is_read: bool, reason: Reason, passes: bool = False) -> Message:
-    """The last message of a job whose process is gone."""
+    """Return the last message of a job whose process is gone."""
     if is_read:
         return Prepared(0.0, "" if reason.kind == "withdrawn" else str(reason))
     return Failed(reason, passes=passes)

@@ -133,12 +133,12 @@ _decode_order = json_decoder(Job | Alone).decode
 
 
 def encode_job(job: Job) -> bytes:
-    """A line for a worker process. Names of files may be any bytes, which JSON does not hold."""
+    """Encode a job as a line for a worker process. Names of files may be any bytes, which JSON does not hold."""
     return encode(_with_paths(job, storable))
 
 
 def decode_order(line: bytes) -> Job | Alone:
-    """What a line for a worker process says."""
+    """Decode a line for a worker process."""
     order: Job | Alone = _decode_order(line)
     return _with_paths(order, restored) if isinstance(order, Job) else order
 
@@ -176,7 +176,7 @@ class PendingAnswers:
         self._changed = threading.Condition()
 
     def __len__(self) -> int:
-        """For how many traces answers are awaited."""
+        """Count the traces for which answers are awaited."""
         with self._changed:
             return len(self._names)
 
@@ -190,7 +190,7 @@ class PendingAnswers:
             self._changed.notify_all()
 
     def hear(self, key: str, message: Preparing | Answered | Prepared) -> None:
-        """What the worker process says that answers about this trace."""
+        """Take over a message of the worker process that answers about this trace."""
         with self._changed:
             if isinstance(message, Preparing):
                 self._names[key] = frozenset(message.names)
@@ -201,12 +201,12 @@ class PendingAnswers:
             self._changed.notify_all()
 
     def wait_for(self, key: str, name: str) -> None:
-        """Until it is given, or will not be."""
+        """Wait until an answer is given, or will not be."""
         with self._changed:
             self._changed.wait_for(lambda: name not in self._names.get(key, ()), LONGEST_WAIT)
 
     def clear(self) -> None:
-        """Nothing will be given any more."""
+        """Forget all promises: nothing will be given any more."""
         with self._changed:
             self._names.clear()
             self._changed.notify_all()

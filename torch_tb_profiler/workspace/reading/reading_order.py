@@ -37,15 +37,15 @@ T = TypeVar("T")
 
 
 def host_in(worker: str) -> str:
-    """The part of a worker's name that ranks of one host share, if they go by torch's own names."""
+    """Return the part of a worker's name that ranks of one host share, if they go by torch's own names."""
     match = _HOST.fullmatch(worker)
     return match[1] if match else worker
 
 
 def in_reading_order(files: Sequence[TraceFile], seed: int | None = None) -> list[TraceFile]:
-    """The smallest of each host first, since they say most for the least; then the others.
+    """Sort files: the smallest of each host first, since they say most for the least; then the others.
 
-    seed: those are shuffled, so that two that read the same files meet rarely; None: the smallest first
+    seed: shuffles the others, so that two that read the same files meet rarely; None: the smallest first
     """
     by_size = sorted(files, key=lambda file: (file.entry.size, file.entry.path))
     first: dict[str, TraceFile] = {}
@@ -60,14 +60,14 @@ def in_reading_order(files: Sequence[TraceFile], seed: int | None = None) -> lis
 
 
 def memory_for(entry: Entry, is_answering: bool = False, kind: TraceKind = "trace") -> int:
-    """Bytes that a process needs to read a file, about; `is_answering`: and to answer what the pages will ask."""
+    """Estimate the bytes that a process needs to read a file; `is_answering`: and to answer what the page will ask."""
     if kind == "snapshot":  # answers take less than the process that reads, which has ended by then
         return 2 * PROCESS_BYTES + int(entry.size * (_PACKED_SNAPSHOT if _is_packed(entry) else 1) * BYTES_OF_SNAPSHOT)
     return PROCESS_BYTES + min(packed_bytes(entry) * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
 
 
 def helpers_for(entry: Entry, kind: TraceKind, processors: int, memory: int | None) -> int:
-    """How many processes may help to read a file.
+    """Return how many processes may help to read a file.
 
     processors, memory: what nobody else has; memory in bytes, None for any
     """
@@ -78,7 +78,7 @@ def helpers_for(entry: Entry, kind: TraceKind, processors: int, memory: int | No
 
 
 def packed_bytes(entry: Entry) -> int:
-    """Bytes of a trace when it is packed, about."""
+    """Estimate the bytes of a trace when it is packed."""
     return entry.size if _is_packed(entry) else entry.size // _PLAIN
 
 
@@ -87,24 +87,24 @@ def _is_packed(entry: Entry) -> bool:
 
 
 def memory_budget() -> int:
-    """Bytes that all processes together may take: what the environment says, else half of what is free now."""
+    """Return the bytes that all processes together may take: what the environment says, else half of what is free."""
     return int_from_environment(MEMORY_VARIABLE, int(_SHARE * _free_memory()), least=1)
 
 
 def processes_for(files: Sequence[TraceFile], most: int | None = None) -> int:
-    """How many processes may read these files at once; `most`: None for the processors that may be used."""
+    """Return how many processes may read these files at once; `most`: None for the processors that may be used."""
     largest = max((memory_for(file.entry, kind=file.kind) for file in files), default=PROCESS_BYTES)
     wanted = min(most or processors(), len(files))
     return max(1, wanted if most else min(wanted, memory_budget() // largest))
 
 
 def processors() -> int:
-    """Those that this process may run on."""
+    """Return how many processors this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _free_memory() -> int:
-    """Bytes; of a system that does not say, 4 GB."""
+    """Return bytes of free memory; 4 GB where the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as said:  # noqa: PTH123
             for line in said:

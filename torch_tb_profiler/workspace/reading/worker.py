@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _after(job: Job, jobs: queue.SimpleQueue[Job]) -> Job:
-    """The next job. What this one has left goes back to the system, unless it is little and the next comes at once:
+    """Return the next job. What this one has left goes back to the system, unless it is little and the next comes soon:
     that takes the same pages, and new ones cost up to a tenth of what reading does.
     """
     if job.answering is None and not job.is_read and job.entry.size <= SMALL_BYTES:
@@ -146,7 +146,7 @@ def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bo
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the cyclic collector: a job makes millions of objects, none of them part of a cycle."""
+    """Turn off the cyclic collector: a job makes millions of objects, none of them part of a cycle."""
     if not gc.isenabled():
         yield
         return
@@ -268,7 +268,7 @@ def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer
 
 
 def _unusable(error: column_file.ColumnFileError) -> str:
-    """A file of the cache may be damaged at any time: no fault of the program, so no traceback."""
+    """Return a message without a traceback: a file of the cache may be damaged at any time, no fault of the program."""
     return f"the columns cannot be used: {error}"
 
 
