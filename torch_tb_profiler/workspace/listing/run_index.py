@@ -88,7 +88,7 @@ class TraceState(msgspec.Struct):
         self.ready_at, self.is_read_here = time.monotonic(), is_read_here
 
     def mend(self, error: Exception, is_damaged: bool) -> None:
-        """Queue the trace to be read again since its columns cannot be used; if it was before, let that be why it failed.
+        """Queue the trace to be read again since its columns cannot be used; the second time let that be why it failed.
 
         is_damaged: the columns are not what was written, which may be another time
         """

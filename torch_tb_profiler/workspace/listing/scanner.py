@@ -155,7 +155,7 @@ class _Attempt(threading.Thread):
             self._error = error
 
     def result(self, report: Callable[[ListingProblem], None]) -> list[Entry]:
-        """Wait for the listing. Raises StorageError, also when no answer comes for a while; it may be asked again then."""
+        """Wait for the listing. Raises StorageError, also when no answer comes for a while; call it again then."""
         while self.is_alive() and (left := self._tree.heard + SILENT_SECONDS - time.monotonic()) > 0:
             self.join(left)
         if self.is_alive():
