@@ -35,7 +35,7 @@ class _Named(msgspec.Struct, frozen=True):
 
 
 def named_snapshots(entries: Sequence[Entry], taken: Collection[str]) -> list[Snapshot]:
-    """The snapshots of a run by worker, then moment. taken: names of its other workers."""
+    """Return the snapshots of a run by worker, then moment. taken: names of its other workers."""
     stems = [_stem(entry) for entry in entries]
     # a number at the end is a rank where files differ in nothing else
     ends: defaultdict[str, list[str]] = defaultdict(list)
@@ -68,7 +68,7 @@ def _stem(entry: Entry) -> str:
 
 
 def _moment(named: _Named, alone: bool) -> str:
-    """The directory of its moment, else what its name says besides the rank."""
+    """Return the directory of its moment, else what its name says besides the rank."""
     folder = named.entry.path.rpartition("/")[0].rpartition("/")[2]
     if is_moment_folder(folder):
         return folder

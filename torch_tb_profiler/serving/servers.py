@@ -72,7 +72,7 @@ class LiveServer:
     """Serves a workspace until the kernel ends or this object is no longer referenced."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Raises OSError: there is no free port."""
+        """Start serving on a free port. Raises OSError: there is none."""
         # the thread must not hold this
         token = self._token = secrets.token_urlsafe(24)
         outcomes: queue.SimpleQueue[tuple[str, Callable[[], None]] | OSError] = queue.SimpleQueue()
@@ -109,7 +109,7 @@ def _close(stop: Callable[[], None], workspace: Workspace) -> None:
 
 
 def _before(port: int) -> str:
-    """What stands before the token: the pattern that TensorBoard's notebooks know, a hub's proxy, else loopback."""
+    """Return what stands before the token: the pattern of TensorBoard's notebooks, a hub's proxy, else loopback."""
     pattern = os.environ.get("TENSORBOARD_PROXY_URL", "")
     if pattern:
         return f"{pattern.replace(_PORT, str(port)).rstrip('/')}/"
@@ -120,7 +120,7 @@ def _before(port: int) -> str:
 
 
 def _behind(token: str, app: WSGIApplication) -> WSGIApplication:
-    """The application below /TOKEN/; all else is not there. What is asked under any name knows the token."""
+    """Serve the application below /TOKEN/ and nothing else. Any host name will do, since the token is secret."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         first, slash, rest = environ.get("PATH_INFO", "").removeprefix("/").partition("/")

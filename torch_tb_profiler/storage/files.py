@@ -136,7 +136,7 @@ class FileSystems:
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
 
     def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
-        """No driver can be asked to write only what is not there: of two at once the last one stays."""
+        """Write a file. No driver can be asked to write only what is not there: of two at once the last one stays."""
         try:
             with _driver(url) as (driver, path):
                 if absent and driver.exists(path):
@@ -169,14 +169,14 @@ class FileSystems:
 
 
 def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:
-    """What a directory holds: names, and what the driver says of them. Raises Trouble."""
+    """Return the names in a directory, and what the driver says of them. Raises Trouble."""
     with _driver(f"{root}/{folder}" if folder else root) as (driver, path):
         driver.invalidate_cache()
         return [(found["name"].rstrip("/").rpartition("/")[2], found) for found in driver.ls(path, detail=True)]
 
 
 def _info(driver: Any, path: str) -> Mapping[str, Any]:
-    """What the driver says of a file now."""
+    """Return what the driver says of a file now."""
     driver.invalidate_cache()
     found: Mapping[str, Any] = driver.info(path)
     return found
@@ -188,7 +188,7 @@ def _entry(path: str, url: str, found: Mapping[str, Any]) -> Entry:
 
 
 def _time(found: Mapping[str, Any]) -> int:
-    """ns since the epoch, whatever a driver calls it and counts it in; 0 when it does not say."""
+    """Return ns since the epoch, whatever a driver calls it and counts it in; 0 when it does not say."""
     value = next((found[name] for name in _TIMES if found.get(name)), 0)
     if isinstance(value, datetime):
         return nanoseconds(value)
@@ -199,7 +199,7 @@ def _time(found: Mapping[str, Any]) -> int:
 
 @contextmanager
 def _driver(url: str) -> Iterator[tuple[Any, str]]:
-    """The driver for an address and the path it takes. Whatever it raises becomes Trouble."""
+    """Yield the driver for an address and the path it takes. Whatever it raises becomes Trouble."""
     with _known(url):
         match = _ADDRESS.fullmatch(url)
         assert match is not None
@@ -213,7 +213,7 @@ def _driver(url: str) -> Iterator[tuple[Any, str]]:
 
 @contextmanager
 def _known(url: str) -> Iterator[None]:
-    """Makes Trouble of whatever a driver raises."""
+    """Turn whatever a driver raises into Trouble."""
     try:
         yield
     except (Trouble, GeneratorExit):

@@ -102,7 +102,7 @@ def _object(found: Any) -> Object:
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """A client. Whatever it raises becomes Trouble: its own messages may name tokens and addresses."""
+    """Yield a client. Whatever it raises becomes Trouble: its own messages may name tokens and addresses."""
     try:
         yield _client_for(os.environ.get("STORAGE_EMULATOR_HOST", ""), os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"))
     except (Trouble, GeneratorExit):
@@ -113,7 +113,7 @@ def _client() -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=4)
 def _client_for(emulator: str, key_file: str | None) -> Any:
-    """A client; it can be used by several threads."""
+    """Return a client; it can be used by several threads."""
     load(Google.package, Google.extra)
     import google.auth  # noqa: PLC0415
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415

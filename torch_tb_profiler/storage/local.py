@@ -94,7 +94,7 @@ class _Directory(msgspec.Struct):
     cost: float = 0.0
 
     def is_quiet(self, now: float) -> bool:
-        """Whether nothing changes in it; what could not be read may be readable at any time."""
+        """Return whether nothing changes in it; what could not be read may be readable at any time."""
         return now - self.changed >= QUIET_SECONDS and not self.problems
 
 
@@ -113,7 +113,7 @@ class LocalTree:
         self._entries: list[Entry] = []
 
     def list(self, report: Callable[[ListingProblem], None]) -> list[Entry]:
-        """All wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
+        """Return all wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
         now = time.monotonic()
         pauses = self._pauses(now)
         seen: set[tuple[int, int]] = set()
@@ -156,7 +156,7 @@ class LocalTree:
         return self._entries
 
     def _pauses(self, now: float) -> dict[bool, float]:
-        """Seconds between two readings of a directory that has not changed, by whether it is quiet.
+        """Return seconds between two readings of a directory that has not changed, by whether it is quiet.
 
         Directories that are changing do not wait for all the others, which may be an archive.
         """
@@ -167,7 +167,7 @@ class LocalTree:
         return {False: active if active >= SHORTEST_PAUSE else 0.0, True: max(READ_AGAIN_SECONDS, quiet)}
 
     def _read(self, url: str, path: str, stamp: _Stamp, now: float) -> _Directory:
-        """Raises OSError."""
+        """Read one directory. Raises OSError."""
         began = time.thread_time()
         with os.scandir(url) as children:
             by_name = sorted(children, key=lambda child: child.name)

@@ -25,12 +25,12 @@ LONGEST_PAUSE = 20.0
 
 
 def pause(tried: int, asked: float = 0.0) -> float:
-    """Seconds to wait after so many tries: doubled each time, or what the store asked for; never all at once."""
+    """Return seconds to wait after so many tries: doubled each time, or what the store asked for; never all at once."""
     return float(min(max(FIRST_PAUSE * 2 ** (tried - 1), asked), LONGEST_PAUSE) * random.uniform(1.0, 1.25))  # noqa: S311
 
 
 def patiently(call: Callable[[], T]) -> T:
-    """The outcome of `call`, of the first of a few tries that has one. Raises Trouble."""
+    """Return the outcome of the first of a few calls that has one. Raises Trouble."""
     for tried in range(1, TRIES):
         try:
             return call()
@@ -129,7 +129,7 @@ class RangeStream(io.BufferedIOBase):
         super().close()
 
     def _here(self, wanted: int) -> memoryview:
-        """What is at hand from the position on, at least a byte of it unless the file ends there."""
+        """Return what is at hand from the position on, at least a byte of it unless the file ends there."""
         if self.closed:
             raise ValueError("the stream is closed")
         within = self._position - self._block_start
@@ -169,7 +169,7 @@ class RangeStream(io.BufferedIOBase):
         self._next_bytes = min(2 * self._next_bytes, RANGE_BYTES)
 
     def _range(self, start: int, stop: int) -> memoryview:
-        """The bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
+        """Return the bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
         # Of its own pages, which go back to the system with it: the heap would keep them when the file has been read.
         buffer = memoryview(mmap.mmap(-1, stop - start))
         done = tried = 0

@@ -52,25 +52,25 @@ class Store(Protocol):
     writing: str
 
     def place(self, url: str) -> ObjectAddress:
-        """Raises StorageError when the address cannot be right."""
+        """Split an address. Raises StorageError when it cannot be right."""
         ...
 
     def environment(self) -> dict[str, str]:
-        """Variables with which a worker process may read what this one may."""
+        """Return variables with which a worker process may read what this one may."""
         ...
 
     def url(self, place: ObjectAddress) -> str:
-        """Without secrets."""
+        """Return the address without secrets."""
         ...
 
     def pages(self, place: ObjectAddress) -> Iterator[list[Object]]:
-        """The objects whose keys begin with the key of `place`, a request per page."""
+        """Yield the objects whose keys begin with the key of `place`, a request per page."""
         ...
 
     def stat(self, place: ObjectAddress) -> Object: ...
 
     def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
-        """The bytes of a range, of the object of this etag only."""
+        """Yield the bytes of a range, of the object of this etag only."""
         ...
 
     def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
@@ -197,5 +197,5 @@ def load(package: str, extra: str) -> None:
 
 
 def nanoseconds(time: datetime | None) -> int:
-    """Since the epoch; 0 for an object without a time."""
+    """Return ns since the epoch; 0 for an object without a time."""
     return int(time.timestamp()) * 10**9 + time.microsecond * 1000 if time else 0

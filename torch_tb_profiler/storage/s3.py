@@ -151,7 +151,7 @@ def _object(key: str, found: Mapping[str, Any], size: int) -> Object:
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+    """Yield a client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
     client = None
     try:
         client = _client_for(S3Settings.of(os.environ), _credentials(os.environ))
@@ -173,14 +173,14 @@ def _is_nobody(client: Any) -> bool:
 
 
 def _credentials(environment: Mapping[str, str]) -> int:
-    """Changes when other credentials are to be used; the credentials are not kept."""
+    """Return a digest that changes when other credentials are to be used; the credentials are not kept."""
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE")
     return hash(tuple(environment.get(name) for name in names))
 
 
 @functools.lru_cache(maxsize=4)
 def _client_for(settings: S3Settings, _: int) -> Any:
-    """A client can be used by several threads; one for all, as making it takes a while."""
+    """Return a client that several threads can use; one for all, as making it takes a while."""
     load(S3.package, S3.extra)
     import boto3  # noqa: PLC0415
     from botocore import UNSIGNED  # noqa: PLC0415

@@ -51,7 +51,7 @@ class TimeLimit:
         self._idle = 0  # threads that nothing was given to
 
     def call(self, make: Callable[[], T]) -> T:
-        """What `make` gives, and what it raises. Raises HttpError (503) when that takes too long.
+        """Return what `make` gives, and raise what it raises. Raises HttpError (503) when that takes too long.
 
         `make` then goes on: a thread cannot be ended without harm to what it holds. Its answer is kept where answers
         are kept, so asking again may find it. Threads of the kind are bounded.
@@ -75,8 +75,9 @@ class TimeLimit:
             raise HttpError(503, text) from None
 
     def _give(self, work: _Work) -> None:
-        """To a thread that has nothing to do, else to a new one: to start one takes longer than most answers that
-        are kept. Raises RuntimeError: there can be no other thread.
+        """Hand work to an idle thread, else to a new one: starting one takes longer than most answers that are kept.
+
+        Raises RuntimeError: there can be no other thread.
         """
         with self._lock:
             is_one_idle = self._idle > 0
@@ -118,7 +119,7 @@ _ALWAYS = frozenset({"/", "/index.html", "/index.js", "/api/status"})
 def create_app(
     workspace: Workspace, limit: TimeLimit | None = None, more: Mapping[str, Route] | None = None
 ) -> WSGIApplication:
-    """The interface of docs/api.md and the UI, for a workspace. more: routes of this server alone."""
+    """Return the WSGI application of docs/api.md and the page, for a workspace. more: routes of this server alone."""
     time_limit = limit or TimeLimit()
     own = more or {}
 

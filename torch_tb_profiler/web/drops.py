@@ -93,12 +93,12 @@ class _Run:
         self._lock = threading.Lock()
 
     def add(self, entry: Entry, content: Content) -> None:
-        """One more, which has been kept."""
+        """Add a file that has been kept."""
         with self._lock:
             self.files[entry] = content
 
     def made(self) -> RunFiles:
-        """The run of those that have been kept by now."""
+        """Return the run of the files that have been kept by now."""
         with self._lock:
             return run_of_files(self.name, dict(self.files))
 
@@ -121,7 +121,7 @@ class Drops:
                 self._folder.close()
 
     def around(self, app: WSGIApplication) -> WSGIApplication:
-        """The application, with the route that takes files."""
+        """Add the route that takes files to an application."""
         return _with_route(app, self._answer)
 
     def _answer(self, request: Request) -> HttpAnswer:
@@ -141,7 +141,7 @@ class Drops:
 
     @contextmanager
     def _reserved(self, size: int) -> Iterator[None]:
-        """Room for a file, which is free again when the file is not kept. Raises HttpError and OSError."""
+        """Reserve room for a file, which is free again when the file is not kept. Raises HttpError and OSError."""
         self._reserve(size)
         try:
             yield
@@ -151,7 +151,7 @@ class Drops:
             raise
 
     def _reserve(self, size: int) -> None:
-        """Raises HttpError and OSError."""
+        """Count a file that is about to be written. Raises HttpError and OSError."""
         limits = self._limits
         if size > limits.file:
             raise HttpError(
@@ -191,7 +191,7 @@ class Drops:
 
     @contextmanager
     def _place(self, name: str, to: str | None) -> Iterator[_Run]:
-        """The run of a file: a new one, or that of the files which were dropped with it.
+        """Yield the run of a file: a new one, or that of the files which were dropped with it.
 
         A new one is gone again, and its name free, when its file is not kept. Raises HttpError and OSError.
         """
@@ -219,7 +219,7 @@ class Drops:
 
 
 def takes_none(app: WSGIApplication) -> WSGIApplication:
-    """The application of a server that others reach, too: it says why it takes no files."""
+    """Add a route that says why no files are taken, for a server that others reach, too."""
 
     def answer(_: Request) -> HttpAnswer:
         raise HttpError(
@@ -244,7 +244,7 @@ def _with_route(app: WSGIApplication, route: Callable[[Request], HttpAnswer]) ->
 
 
 def _require_own_page(request: Request) -> None:
-    """Only a page of this server, or a program, may send a file. Raises HttpError.
+    """Refuse files from any page but one of this server; programs may send them. Raises HttpError.
 
     A browser says whose page asks, in one of two headers at least; and it sends bodies of this type for pages of others
     only where a server has allowed it, which this one never does.
@@ -265,7 +265,7 @@ def _is_of(origin: str, host: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """The name of a file as it is kept: without folders, control characters and what systems give a meaning.
+    """Return the name of a file as it is kept: without folders, control characters and what systems give a meaning.
 
     Raises HttpError where nothing is left.
 
@@ -295,7 +295,7 @@ def _write(request: Request, write: Callable[[bytes], object], size: int) -> Non
 
 
 def _looked_at(path: Path) -> tuple[Entry, Content]:
-    """Raises HttpError, with the reason, for a file that is neither a trace nor a memory snapshot."""
+    """Return a file and what is in it. Raises HttpError for a file that is neither a trace nor a memory snapshot."""
     entry = storage_for(str(path)).stat(os.fspath(path))
     content = look_at(entry)
     reason = content if isinstance(content, Reason) else content.reason

@@ -23,7 +23,7 @@ _LOCALHOST = "localhost"
 
 
 def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGIApplication:
-    """The application for requests to this server's own names; others are answered 421 before anything is looked up.
+    """Wrap an application so that it answers to its own names; other requests get 421 before anything is looked up.
 
     host   what the server listens on
     names  further names, such as that of a proxy in front of it
@@ -41,7 +41,7 @@ def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGI
 
 
 def only_from_here(app: WSGIApplication, below: str) -> WSGIApplication:
-    """The application, which refuses what pages of other sites ask below a path: 403.
+    """Wrap an application so that it refuses what pages of other sites ask below a path: 403.
 
     Such a page cannot read an answer, but a request alone may cost much. Browsers say whose page asks; programs, which
     no other site can steer, do not.
@@ -58,13 +58,13 @@ def only_from_here(app: WSGIApplication, below: str) -> WSGIApplication:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on it is reached from this machine alone."""
+    """Return whether a server that listens on a host is reached from this machine alone."""
     address = _address(host)
     return host.lower() == _LOCALHOST if address is None else address.is_loopback
 
 
 def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """What `Host` may name beside loopback and addresses: without port, in lower case."""
+    """Return what `Host` may name beside loopback and addresses: without port, in lower case."""
     found = {host, *names}
     address = _address(host)
     if address is not None and address.is_unspecified:
@@ -74,7 +74,7 @@ def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
 
 
 def is_known(asked: str, known: frozenset[str]) -> bool:
-    """Whether the value of `Host` is one of these names, a name of loopback, or an address.
+    """Return whether the value of `Host` is one of these names, a name of loopback, or an address.
 
     Nobody can point an address elsewhere, so one is always good.
     """
@@ -85,7 +85,7 @@ def is_known(asked: str, known: frozenset[str]) -> bool:
 
 
 def _without_port(asked: str) -> str | None:
-    """None if it is neither a name nor an address."""
+    """Return the name or address in a value of `Host`; None if it is neither."""
     name, colon, port = asked.strip().lower().rpartition(":")
     if not colon or "]" in port:
         name, port = asked.strip().lower(), ""

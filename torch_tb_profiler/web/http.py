@@ -45,12 +45,12 @@ class HttpError(Exception):
         self.more = more or {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For a process that answers for another one."""
+        """Pickle the error, for a process that answers for another one."""
         return type(self), (self.status, str(self), self.more, self.passes)
 
 
 def why(reason: Reason) -> dict[str, Any]:
-    """What stands beside a message for saying it in another language: nothing where it is said in English alone."""
+    """Return what lets the page say a message in another language; nothing for a message in English alone."""
     return {} if reason.kind == OTHER else {"why": {"kind": reason.kind, "values": dict(reason.values)}}
 
 
@@ -65,7 +65,7 @@ class Parameters(msgspec.Struct, frozen=True):
         return self.values[name]
 
     def need_all(self, *names: str) -> tuple[str, ...]:
-        """The first that is missing is named."""
+        """Return the values of all names; the error names the first that is missing."""
         return tuple(self.need(name) for name in names)
 
     def get(self, name: str) -> str | None:
@@ -75,7 +75,7 @@ class Parameters(msgspec.Struct, frozen=True):
         return replace(self, values={name: value for name, value in self.values.items() if name not in names})
 
     def choice(self, name: str, choices: tuple[C, ...]) -> C:
-        """One of `choices`; the first when the request does not say."""
+        """Return one of `choices`; the first when the request does not say."""
         value = self.values.get(name, choices[0])
         for choice in choices:
             if choice == value:
@@ -83,7 +83,7 @@ class Parameters(msgspec.Struct, frozen=True):
         raise HttpError(400, f"{name} must be one of {', '.join(choices)}")
 
     def whole_number(self, name: str, default: N, least: int = -_MOST, most: int = _MOST) -> int | N:
-        """A whole number within bounds; `default` when the request does not say."""
+        """Return a whole number within bounds; `default` when the request does not say."""
         text = self.values.get(name)
         if text is None:
             return default
@@ -94,7 +94,7 @@ class Parameters(msgspec.Struct, frozen=True):
 
 
 def _bounds(least: int, most: int) -> str:
-    """Those that mean something: the largest number that is taken at all is of no use to people."""
+    """Describe the bounds that mean something: the largest number that is taken at all is of no use to people."""
     if most < _MOST:
         return f" from {least} to {most}"
     return f" of at least {least}" if least > -_MOST else ""
@@ -142,7 +142,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
 
 
 def read_parameters(kind: type[P], parameters: Parameters) -> P:
-    """The parameters of a question. Raises HttpError: one is missing, or has a value that it cannot have."""
+    """Return the parameters of a question. Raises HttpError: one is missing, or has a value that it cannot have."""
     asked = {name: text for name in kind.__struct_encode_fields__ if (text := parameters.get(name)) is not None}
     try:
         own = convert(asked, kind)
@@ -192,12 +192,12 @@ def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
 
 
 def _is_bounded_later(kind: inspect.Type) -> bool:
-    """Whether the question itself refuses numbers out of bounds, which it alone knows: `Meta(extra={"bounded": …})`."""
+    """Return whether the question itself refuses numbers out of bounds: `Meta(extra={"bounded": …})`."""
     return isinstance(kind, inspect.Metadata) and "bounded" in (kind.extra or {})
 
 
 def _decimal(name: str, text: str, kind: inspect.Type) -> Decimal:
-    """An exact number of what `Meta(extra={"unit": …})` says, not larger than nanoseconds in 64 bits can be."""
+    """Read an exact number of what `Meta(extra={"unit": …})` says, not larger than nanoseconds in 64 bits can be."""
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -209,7 +209,7 @@ def _decimal(name: str, text: str, kind: inspect.Type) -> Decimal:
 
 
 def _bare(kind: inspect.Type) -> inspect.Type:
-    """Without its description, and without None."""
+    """Return a type without its description, and without None."""
     while isinstance(kind, inspect.Metadata):
         kind = kind.type
     if isinstance(kind, inspect.UnionType):
@@ -218,7 +218,7 @@ def _bare(kind: inspect.Type) -> inspect.Type:
 
 
 def _choices(kind: type[msgspec.Struct], name: str) -> tuple[str, ...]:
-    """The values of a parameter, in the order of its declaration, which `inspect` does not keep."""
+    """Return the values of a parameter, in the order of its declaration, which `inspect` does not keep."""
     hint: Any = get_type_hints(kind)[name]
     while not all(isinstance(value, str) for value in get_args(hint)):
         hint = next(each for each in get_args(hint) if each is not NoneType and not isinstance(each, msgspec.Meta))
@@ -226,7 +226,7 @@ def _choices(kind: type[msgspec.Struct], name: str) -> tuple[str, ...]:
 
 
 def query_parameters(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
-    """The parameters as OpenAPI has them: name, description, schema with bounds, choices and default."""
+    """Return the parameters as OpenAPI has them: name, description, schema with bounds, choices and default."""
     _, components = msgspec.json.schema_components([kind])
     properties = components[kind.__name__]["properties"]
     return [_parameter(kind, field, dict(properties[field.encode_name])) for field in _fields(kind)]

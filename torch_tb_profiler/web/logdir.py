@@ -97,7 +97,7 @@ def status(workspace: Workspace, _: Parameters) -> HttpAnswer:
 
 
 def status_of(found: Status) -> StatusAnswer:
-    """/api/status."""
+    """Return the answer of /api/status."""
     return StatusAnswer(
         version=__version__,
         logdir=found.logdir,
@@ -122,7 +122,7 @@ def _run(run: RunStatus) -> RunProgress:
 
 
 def _skipped(files: Sequence[Skipped]) -> list[SkippedEntry]:
-    """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
+    """Return the first skipped files: a data set of thousands of JSON files must not make this answer heavy."""
     shown = list(files[:MOST_SKIPPED])
     if more := len(files) - len(shown):
         shown.append(Skipped("…", because("more_files", {"count": more})))
@@ -130,7 +130,7 @@ def _skipped(files: Sequence[Skipped]) -> list[SkippedEntry]:
 
 
 def runs(workspace: Workspace, _: Parameters) -> HttpAnswer:
-    """A run is listed as soon as there is something to see in it, or nothing will ever be."""
+    """List each run as soon as there is something to see in it, or nothing will ever be."""
     found = workspace.status()
     listed = [run.name for run in found.runs if run.state == "failed" or _ready(run)]
     return HttpAnswer(dumps({"runs": listed, "loading": found.loading}))
@@ -152,7 +152,7 @@ def workers(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
 
 
 def _old_views(trace: TraceStatus) -> set[str]:
-    """The old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
+    """Return the old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
     if trace.kind == "snapshot":
         return set()
     found = {OLD_VIEWS[view] for view in (*trace.views, "trace") if view in OLD_VIEWS}

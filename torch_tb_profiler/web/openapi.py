@@ -114,7 +114,7 @@ _HEADERS = {
 
 @cache
 def document() -> Json:
-    """OpenAPI 3.1."""
+    """Return the document, OpenAPI 3.1."""
     by_path = {
         **FILE_OPERATIONS,
         **SQL_OPERATIONS,
@@ -159,12 +159,12 @@ def document() -> Json:
 
 
 def as_text() -> str:
-    """As docs/openapi.json has it."""
+    """Return the content of docs/openapi.json."""
     return _laid_out(document(), "") + "\n"
 
 
 def _laid_out(value: object, indent: str) -> str:
-    """JSON in which what fits in a line is one."""
+    """Return JSON in which what fits in a line is one."""
     line = json.dumps(value, ensure_ascii=False)
     if len(indent) + len(line) <= 110 or not isinstance(value, dict | list):
         return line

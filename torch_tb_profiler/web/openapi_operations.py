@@ -58,7 +58,7 @@ class Operation(msgspec.Struct, frozen=True):
     packs: bool = True
 
     def as_json(self, path: str) -> Json:
-        """The path item."""
+        """Return the path item."""
         headers = ["ETag", "CacheControl", *(["Vary"] if self.packs else []), *self.headers]
         spelled = {"CacheControl": "Cache-Control"}
         question_operation: Json = {
@@ -82,7 +82,7 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 def operation_id(path: str) -> str:
-    """`/api/memory/curve` is `api_memory_curve`."""
+    """Turn `/api/memory/curve` into `api_memory_curve`."""
     return path.strip("/").replace("/", "_").replace(".", "_") or "page"
 
 
@@ -96,7 +96,7 @@ def needed(name: str, description: str, schema: Json = TEXT) -> Json:
 
 
 def choice(name: str, description: str, choices: Iterable[str]) -> Json:
-    """The first is the default."""
+    """Describe a parameter with choices; the first is the default."""
     schema = one_of(*choices)
     return query(name, description, {**schema, "default": schema["enum"][0]})
 
@@ -153,7 +153,7 @@ SHARED: dict[str, Json] = {
 
 
 def component(key: str) -> str:
-    """The name of a shared parameter in the document."""
+    """Return the name of a shared parameter in the document."""
     return "".join(part.capitalize() for part in key.split("_"))
 
 
@@ -292,7 +292,7 @@ _COMMON: dict[About, list[Json]] = {
 
 
 def question_operations(questions: Iterable[Question]) -> dict[str, Operation]:
-    """By path."""
+    """Return the operations of questions by path."""
     return {path: question_operation(question) for question in questions for path in (question.path, *question.also)}
 
 
@@ -318,7 +318,7 @@ def _layout(path: str) -> Json:
 
 
 def _common(question: Question) -> list[Json]:
-    """The parameters that come with what a question is about."""
+    """Return the parameters that come with what a question is about."""
     if question.scope == "timeline":
         return [*TRACE, *VERSION, *(STEPS if question.depends_on_steps else [])]
     if question.of_worker:

@@ -94,7 +94,7 @@ class SqlRoutes:
         self.sessions = QuerySessions(self._limits, idle_seconds)
 
     def routes(self) -> dict[str, Route]:
-        """The routes by path; they add to the other routes or replace them."""
+        """Return the routes by path; they add to the other routes or replace them."""
         return {PATH: self._answer, TABLES_PATH: self._tables, "/api/status": _status}
 
     def _answer(self, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
@@ -119,7 +119,7 @@ class SqlRoutes:
 
 
 def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, ...]:
-    """The trace that a request names, or all that are ready of its span."""
+    """Return the trace that a request names, or all that are ready of its span."""
     run, worker, span = parameters.need("run"), parameters.need("worker"), parameters.get("span")
     choice = step_choice(parameters)
     if parameters.choice("of", ("trace", "span")) == "trace":
@@ -133,14 +133,14 @@ def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, 
 
 
 def as_table(found: QueryAnswer) -> QueryResult:
-    """The answer as a table; columns whose names end with a unit have it."""
+    """Return the answer as a table; columns whose names end with a unit have it."""
     columns, rows = table_of_rows(found.columns, found.types, found.rows)
     meta = QueryMeta(more=found.more, prepared_ns=found.prepared_ns, query_ns=found.query_ns)
     return QueryResult(meta=meta, columns=columns, rows=rows)
 
 
 def described(table: SqlTable | RunTable) -> QueryTable:
-    """A table, described for a person who writes a query."""
+    """Describe a table for a person who writes a query."""
     return QueryTable(
         name=table.name,
         meaning=table.meaning,
@@ -149,7 +149,7 @@ def described(table: SqlTable | RunTable) -> QueryTable:
 
 
 def _status(workspace: Workspace, _: Parameters) -> HttpAnswer:
-    """That of every server, with the view of queries for every trace."""
+    """Answer /api/status as every server does, with the view of queries for every trace."""
     found = status_of(workspace.status())
     replaced = msgspec.structs.replace
     runs = [

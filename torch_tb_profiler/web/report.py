@@ -76,7 +76,7 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         return replace(run, traces=traces, skipped=())
 
     def answer(self, name: str, parameters: dict[str, str]) -> Reply:
-        """Status and body, also of what the server would refuse."""
+        """Return status and body, also of what the server would refuse."""
         question = _BY_NAME.get(name)
         try:
             if question is None:
@@ -96,7 +96,7 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
 def report(
     workspace: Workspace, run: str, traces: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str, str]] = ()
 ) -> bytes:
-    """The file, for some traces of a run: worker and span of each. Raises Unavailable and HttpError.
+    """Return the HTML of a report on some traces of a run: worker and span of each. Raises Unavailable and HttpError.
 
     beside: run, worker and span of traces that they are compared with
     """
@@ -116,7 +116,7 @@ def report(
 
 
 def report_answer(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
-    """/api/report."""
+    """Answer /api/report."""
     run, worker = parameters.need("run"), parameters.get("worker")
     if worker is not None:
         traces = [(worker, workspace.find(run, worker, parameters.get("span")).span)]
@@ -132,7 +132,7 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
 
 
 def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
-    """What the page asks, as it asks it."""
+    """Yield what the page asks, as it asks it."""
     yield STATUS, {}
     for run, worker, span in excerpt.all:
         of_trace = {"run": run, "worker": worker, "span": span}
@@ -164,7 +164,7 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
 
 
 def _of_trends(excerpt: _Excerpt) -> Iterator[PageRequest]:
-    """Without a baseline that was chosen, and with those that are likely to be."""
+    """Yield requests for trends without a chosen baseline, and with those that are likely to be chosen."""
     likely = [excerpt.all[0], *excerpt.beside]
     bases = [dict(zip(("base_run", "base_worker", "base_span"), each, strict=True)) for each in likely]
     for base in ({}, *bases):
@@ -218,7 +218,7 @@ _OF_MEMORY: tuple[PageRequest, ...] = (
 
 
 def _known_as(name: str, parameters: Mapping[str, str]) -> str:
-    """As `api/report.ts` writes a request."""
+    """Return the name of a request, as `api/report.ts` writes it."""
     return "\n".join([name, *sorted(f"{key}={value}" for key, value in parameters.items())])
 
 

@@ -48,7 +48,7 @@ class _NotModified(Response):
 
 
 def respond(request: Request, answer: HttpAnswer | Stream, status: int = 200) -> Response:
-    """The answer as this client can take it."""
+    """Return the answer as this client can take it."""
     if isinstance(answer, Stream):
         return _respond_with_stream(request, answer)
     headers = _headers(answer)
@@ -98,7 +98,7 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
 
 
 def _sent(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """The pieces of a stream. When its file cannot be read on, or memory lacks, the connection is dropped.
+    """Yield the pieces of a stream; drop the connection when its file cannot be read on, or memory lacks.
 
     The status has been sent by then, so that a client can only tell by the missing end.
     """
@@ -120,7 +120,7 @@ def respond_error(request: Request, error: HttpError) -> Response:
 
 
 def wants_gzip(request: Request) -> bool:
-    """Whether the client takes gzip and does not like plain bytes better."""
+    """Return whether the client takes gzip and does not prefer plain bytes."""
     accepted = request.accept_encodings
     packed = accepted.quality("gzip")
     plain = max((quality for name, quality in accepted if name.lower() == "identity"), default=0.0)
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
 
 
 def respond_failure(request: Request, error: Exception) -> Response:
-    """The answer to a request that met an error; one that nobody foresaw is logged."""
+    """Return the answer to a request that met an error; one that nobody foresaw is logged."""
     if isinstance(error, HttpError):
         return respond_error(request, error)
     if isinstance(error, Unavailable):
@@ -149,7 +149,7 @@ def respond_failure(request: Request, error: Exception) -> Response:
 
 
 def _scarce(error: Exception) -> HttpError:
-    """What the system lacks now it may have later."""
+    """Return an error that asks to try again: what the system lacks now it may have later."""
     what = "memory" if isinstance(error, MemoryError) else str(error)
     return HttpError(503, f"the server cannot answer now because its system lacks resources: {what}; ask again later")
 

@@ -41,7 +41,7 @@ def question_at(path: str) -> Question:
 
 
 def _reduced(question: Question) -> tuple[Any, ...]:
-    """A question on its way to a process that answers: its functions cannot be sent, its path can."""
+    """Pickle a question for a process that answers: its functions cannot be sent, its path can."""
     if _BY_PATH.get(question.path) is question:
         return question_at, (question.path,)
     return type(question).__reduce__(question)  # type: ignore[return-value]

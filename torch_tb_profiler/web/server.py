@@ -50,7 +50,7 @@ class Patience(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def _closed_here() -> Iterator[None]:
-    """A connection that this server has closed is one that is gone, not a mistake."""
+    """Treat a connection that this server has closed as one that is gone, not as a mistake."""
     try:
         yield
     except OSError as error:
@@ -67,7 +67,7 @@ class _Input(io.RawIOBase):
         self._until: float | None = None
 
     def within(self, seconds: float | None) -> None:
-        """All further reads together; None: as much time as is left for what nobody waits for."""
+        """Limit the time of all further reads together; None: to what is granted for what nobody waits for."""
         self._until = None if seconds is None else time.monotonic() + seconds
 
     def readable(self) -> bool:
@@ -136,7 +136,7 @@ class _Handler(WSGIRequestHandler):
         return parsed
 
     def _is_understood(self) -> bool:
-        """Whether there is an answer to the request; else the client has been told."""
+        """Return whether there is an answer to the request; else the client has been told."""
         if self.request_version == "HTTP/0.9":  # answers of which have no head, so that nothing says what they are
             self.send_error(400, "the request must be HTTP/1.0 or later")
             return False
@@ -164,7 +164,7 @@ class _Handler(WSGIRequestHandler):
         return "torch-tb-profiler"
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is no HTTP is refused as all else is: JSON with a reason."""
+        """Refuse what is no HTTP as all else is refused: JSON with a reason."""
         del explain
         self.request_version = self.protocol_version  # that of the request may not be known: the answer has a head
         body = dumps({"error": message or HTTPStatus(code).phrase})
@@ -198,12 +198,12 @@ class _Server(ThreadedWSGIServer):
         self._waiting: dict[socket.socket, float] = {}
 
     def waits(self, connection: socket.socket) -> None:
-        """From now on it is the client's turn."""
+        """Note that it is the client's turn from now on."""
         with self._lock:
             self._waiting[connection] = time.monotonic()
 
     def works(self, connection: socket.socket) -> None:
-        """It is ours."""
+        """Note that it is this server's turn."""
         with self._lock:
             self._waiting.pop(connection, None)
 

@@ -38,18 +38,18 @@ _TYPES = {
 
 
 def page() -> HttpAnswer:
-    """The page of the stand-alone server."""
+    """Return the page of the stand-alone server."""
     return _html(_read("index.html") or _NOT_BUILT_PAGE.encode())
 
 
 def entry_module() -> HttpAnswer:
-    """The module that TensorBoard imports; the only one whose name carries no hash."""
+    """Return the module that TensorBoard imports; the only one whose name carries no hash."""
     body = _read("index.js") or _NOT_BUILT_MODULE.encode()
     return HttpAnswer(body, _TYPES[".js"], NO_CACHE)
 
 
 def asset(path: str) -> HttpAnswer:
-    """A file below assets/; their names change with their content."""
+    """Return a file below assets/; their names change with their content."""
     body = _read(f"assets/{path}")
     if body is None:
         raise HttpError(404, f"there is no file assets/{path}")
@@ -59,12 +59,12 @@ def asset(path: str) -> HttpAnswer:
 
 
 def report_page() -> str:
-    """The page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError without the built UI."""
+    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError: the UI is not built."""
     return _must_read("report.html")
 
 
 def built_modules() -> tuple[dict[str, str], dict[str, str]]:
-    """The UI for a page that fetches nothing: modules, which import each other by these names, and styles in order."""
+    """Return the UI for a page that fetches nothing: modules that import each other by these names, and styles in order."""
     manifest: dict[str, dict[str, Any]] = json.loads(_must_read("manifest.json"))
     paths = dict.fromkeys(chunk["file"] for chunk in manifest.values() if chunk["file"].endswith(".js"))
     names = {path: path.removeprefix("assets/") for path in [*paths, *_styles(manifest)]}
@@ -75,7 +75,7 @@ def built_modules() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _by_name(code: str, names: dict[str, str]) -> str:
-    """A module whose addresses of others are names, and whose own address is that of the page."""
+    """Return a module that addresses others by name, and itself as the page."""
     for path, name in names.items():
         # from a folder first: the shorter address is a part of it
         code = (
@@ -87,7 +87,7 @@ def _by_name(code: str, names: dict[str, str]) -> str:
 
 
 def _styles(manifest: dict[str, dict[str, Any]]) -> list[str]:
-    """Style sheets in the order in which the page comes to need them."""
+    """Return style sheets in the order in which the page comes to need them."""
     found: dict[str, None] = {}
     seen: set[str] = set()
 
@@ -121,7 +121,7 @@ def _html(body: bytes) -> HttpAnswer:
 
 
 def _read(path: str) -> bytes | None:
-    """A file of the UI; None if there is none or the path leaves the folder."""
+    """Return a file of the UI; None if there is none or the path leaves the folder."""
     if len(path) > _LONGEST:
         return None
     place = files("torch_tb_profiler").joinpath("static")

@@ -31,7 +31,7 @@ Point = tuple[int, float]
 
 
 def counter_events(counters: Counters, zero_ns: int) -> Iterator[bytes]:
-    """All counter events in the order of the old plugin, many in a piece.
+    """Yield all counter events in the order of the old plugin, many in a piece.
 
     zero_ns  what the timestamps of the file say at the start of the trace
     """
@@ -68,7 +68,7 @@ def _efficiency(device: DeviceCounters, begin: int) -> Iterator[Point]:
 
 
 def _scale(begin: int) -> Iterator[Point]:
-    """A full and an empty point: viewers draw a counter as high as its largest value."""
+    """Yield a full and an empty point: viewers draw a counter as high as its largest value."""
     yield begin, 1
     yield begin, 0
 
@@ -186,7 +186,7 @@ def _text(stream: BinaryIO, added: _Added, whole: bool, limits: Limits) -> Itera
 
 
 def _attachment(name: str) -> str:
-    """For a file of any name: clients that know no other text get one of plain letters."""
+    """Return a Content-Disposition for any name: clients that know no other text get one of plain letters."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = "".join(c if c.isalnum() or c in "._- " else "_" for c in plain)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

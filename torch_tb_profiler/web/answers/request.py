@@ -43,7 +43,7 @@ Compute = Callable[[OpenTrace, Model], Any]
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What cannot be answered because of what was asked, as an error of HTTP."""
+    """Raise as an HTTP error what cannot be answered because of what was asked."""
     try:
         yield
     except (NotFound, UnknownStep) as error:
@@ -73,7 +73,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, workspace: Workspace, parameters: Parameters, question: Hashable, of_run: bool = False) -> TraceRequest:
-        """As a request asks it.
+        """Read which trace and steps a request is about.
 
         question: what is asked for, with parameters; its `repr` is what the answer is known as
         of_run: whether the answer also depends on how many workers the run has
@@ -87,18 +87,18 @@ class TraceRequest(msgspec.Struct, frozen=True):
     def plainly(
         cls, trace: OpenTrace, question: Question, own: msgspec.Struct, choice: StepChoice | None = None
     ) -> TraceRequest:
-        """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
+        """Return a question as a request with nothing but names asks it; choice: or with steps found otherwise."""
         choice = choice or StepChoice()
         return cls(trace, asking.plain_answer_key(question, own, trace, choice), choice, None, question.of_steps)
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
-        """What `make` gives, made once. Raises HttpError when that is a refusal."""
+        """Return what `make` gives, made once. Raises HttpError when that is a refusal."""
         # There are too many ranges of steps to keep the answers about each for long, too.
         is_passing = self.passing or self.steps is not None
         return given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
-        """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
+        """Return what `read` makes of this answer; other answers are made of that, so the trace need not be open."""
         key = replace(self._key, question=("read", self.known_as))
         make = partial(self.compute, workspace, compute)
         return workspace.remember(key, lambda: read(self.packed(workspace, make).plain()))
@@ -110,8 +110,11 @@ class TraceRequest(msgspec.Struct, frozen=True):
         use: Callable[[P], T],
         is_worth_keeping: Callable[[P], bool] | None = None,
     ) -> T | RefusedAnswer:
-        """What `use` makes of a part that answers to many requests are cut from. That is computed once, and stays
-        where the model is. is_worth_keeping: whether more will be cut from it; None: always.
+        """Return what `use` makes of a part that answers to many requests are cut from.
+
+        The part is computed once and stays where the model is.
+
+        is_worth_keeping: whether more will be cut from it; None: always
         """
         make = partial(compute, self.trace)
         return _attempted(
@@ -125,7 +128,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         read: Callable[[bytes], P],
         question: Callable[[Timeline, P], T],
     ) -> T:
-        """The answer of a function of the timeline of the trace and of what `read` makes of this answer."""
+        """Return the answer of a function of the timeline of the trace and of what `read` makes of this answer."""
         drawn = TimelineOf(self.trace)
         try:
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, None))
@@ -134,7 +137,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, partial(_read, read, kept)))
 
     def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
-        """Computed now."""
+        """Compute the answer now."""
         return _attempted(workspace.ask, partial(_packed, compute, self.trace), self._model)
 
     @property
@@ -175,7 +178,7 @@ def _attempted(make: Callable[..., T], *parameters: Any) -> T | RefusedAnswer:
 
 
 def given(found: T | RefusedAnswer) -> T:
-    """What is not refused. Raises HttpError."""
+    """Return what is not refused. Raises HttpError."""
     if isinstance(found, RefusedAnswer):
         raise HttpError(found.status, found.message, found.values)
     return found
@@ -186,7 +189,7 @@ def body_of(found: Any) -> Body:
 
 
 def step_choice(parameters: Parameters) -> StepChoice:
-    """How steps are to be found: `steps` names a rule, `step_pattern` gives a regular expression."""
+    """Read how steps are to be found: `steps` names a rule, `step_pattern` gives a regular expression."""
     rule, pattern = parameters.get("steps"), parameters.get("step_pattern")
     if rule is not None and rule not in RULES:
         raise HttpError(400, f"steps must be one of {', '.join(RULES)}, not {rule!r}")
@@ -199,7 +202,7 @@ def step_choice(parameters: Parameters) -> StepChoice:
 
 
 def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
-    """`from_step` and `to_step`, names of steps, both included; None for the whole trace.
+    """Read `from_step` and `to_step`, names of steps, both included; None for the whole trace.
 
     side: what stands before the names of these parameters
     """
@@ -210,7 +213,7 @@ def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
 def ask_original(
     workspace: Workspace, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]
 ) -> bytes:
-    """The answer to a question about the file of a trace; computed once. Raises as `Workspace.original` does."""
+    """Return the answer to a question about the file of a trace; computed once. Raises as `Workspace.original` does."""
 
     def make() -> Packed:
         with workspace.original(trace).stream as stream:
@@ -223,17 +226,17 @@ _ASKED = ("sort", "filter", "search", "offset", "limit")
 
 
 def is_queried(parameters: Parameters) -> bool:
-    """Whether a request asks for a page of its own."""
+    """Return whether a request asks for a page of its own."""
     return any(parameters.get(name) is not None for name in _ASKED)
 
 
 def answer_query(table: TableAnswer, parameters: Parameters) -> HttpAnswer:
-    """What `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
+    """Answer what `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
     return HttpAnswer(page_of(parameters, table))
 
 
 def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
-    """What `answer_query` sends: JSON. Raises HttpError."""
+    """Return the JSON that `answer_query` sends. Raises HttpError."""
     query = query_of(parameters)
     try:
         return dumps(table.page(query))
@@ -243,7 +246,7 @@ def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
 
 
 def query_of(parameters: Parameters) -> Query:
-    """What a request asks of a table. Raises HttpError."""
+    """Read what a request asks of a table. Raises HttpError."""
     limit: int | Literal["all"] | None
     limit = "all" if parameters.get("limit") == "all" else parameters.whole_number("limit", None, 1)
     return Query(

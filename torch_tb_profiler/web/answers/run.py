@@ -53,7 +53,7 @@ class _Ranks(msgspec.Struct, frozen=True):
     of_kept: bool = True
 
     def value(self, node: Node) -> Any:
-        """Of the node of a run what is kept of it, or made now; of the node of each rank all of these."""
+        """Return the value of a run's node, kept or made now; of a rank's node the values of all ranks."""
         if node.keep != "run":
             return self._subject(node)
         assert node.encode is not None
@@ -77,7 +77,7 @@ class _Ranks(msgspec.Struct, frozen=True):
 
 
 def _nothing(_: bytes) -> None:
-    """Decode a file whose content is not to be used."""
+    """Decode nothing: the content of a file is not to be used."""
 
 
 class _Parts(Sequence[Any]):

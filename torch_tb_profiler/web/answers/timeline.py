@@ -32,7 +32,7 @@ IMMUTABLE = "private, max-age=31536000, immutable"
 
 
 def version_of(trace: OpenTrace) -> str:
-    """Changes when a tile of the same name may hold something else."""
+    """Return a digest that changes when a tile of the same name may hold something else."""
     return blake2b(f"{trace.key}\0{answers_version()}".encode(), digest_size=8).hexdigest()
 
 
@@ -47,13 +47,13 @@ class _Drawn(msgspec.Struct, frozen=True):
     version: str
     is_known: bool
 
-    def stream(self, question: Question, asked: object, compute: Callable[[], bytes]) -> Stream:
-        """The answer, computed only when the client does not have it.
+    def stream(self, question: Question, params: object, compute: Callable[[], bytes]) -> Stream:
+        """Return the answer, computed only when the client does not have it.
 
-        asked  all that it depends on beside the trace; its `repr` is part of the ETag
+        params  all that it depends on beside the trace; its `repr` is part of the ETag
         """
         trace = self.trace
-        known_as = f"{self.version}\0{trace.run}\0{trace.worker}\0{trace.span}\0{question.name}\0{asked!r}"
+        known_as = f"{self.version}\0{trace.run}\0{trace.worker}\0{trace.span}\0{question.name}\0{params!r}"
         etag = blake2b(known_as.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         made: list[bytes] = []
 
@@ -109,7 +109,7 @@ def _of_timeline(question: Question, own: msgspec.Struct, version: str, timeline
 
 
 def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> HttpAnswer:
-    """What is needed of the timeline is known before the file is opened."""
+    """Answer from the file of a trace; what is needed of the timeline is made before the file is opened."""
     workspace = drawn.workspace
     try:
         with refusals():

@@ -92,7 +92,7 @@ def node_with_timeline(
 def first_of_trace(
     questions: Sequence[Question], trace: OpenTrace, model: Model, bundle: str
 ) -> list[tuple[str, Callable[[Model], StoredAnswer]]]:
-    """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
+    """Return what is answered as soon as a trace has been read: the name of each answer, and what computes it."""
     answers: dict[str, Callable[[Model], StoredAnswer]] = {}
     for question in (question for question in questions if question.scope == "trace"):
         node = question.node
@@ -123,7 +123,7 @@ def table_of(
 
 
 def is_about(question: Question, model: Model) -> bool:
-    """Whether a question is about the kind of file that a model is of."""
+    """Return whether a question is about the kind of file that a model is of."""
     return question.about in ("any", "snapshot" if is_snapshot(model.trace) else "trace")
 
 
@@ -159,7 +159,7 @@ def _about_others(question: Question) -> NotFound:
 
 
 def _sent_as(question: Question) -> Any:
-    """The type of the JSON."""
+    """Return the type of the JSON."""
     page: Any = Page
     meta = meta_of(question.answer)
     return question.answer if meta is None else page[meta]

@@ -31,7 +31,7 @@ from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subj
 def answer_of_traces(
     question: Question, workspace: Workspace, parameters: Parameters, status: Status | None = None
 ) -> HttpAnswer:
-    """`status`: what there is; None for all that the workspace has."""
+    """Answer a question about the traces in `status`; None for all that the workspace has."""
     assert question.each is not None
     own: Any = read_parameters(question.parameters, parameters)
     choice = step_choice(parameters)
@@ -74,7 +74,7 @@ def _typed(workspace: Workspace, question: Question, params: msgspec.Struct, req
 
 
 def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
-    """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
+    """Return the traces that a request is about, whatever their state: one of each run, those of one run, or all."""
     found: list[tuple[str, TraceStatus]] = []
     for run in (_only(each, kind) for each in status.runs):
         if scope.of == "runs":
@@ -97,7 +97,7 @@ EXPERIMENT = "exp_"
 
 
 def answer_of_pair(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
-    """Steps are found in the same way in both; of each only the steps that the request names are looked at."""
+    """Answer about two traces: steps are found in the same way in both, and only the named steps are looked at."""
     parameters.need_all("run", "worker", "exp_run", "exp_worker")
     own = read_parameters(question.parameters, parameters)
     left, right = (

@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def gpuinfo(found: Distributed) -> Json | None:
-    """/distributed/gpuinfo; None if no trace knows its devices."""
+    """Answer /distributed/gpuinfo; None if no trace knows its devices."""
     nodes: dict[str, dict[str, Json]] = {}
     for rank, place in zip(found.ranks, found.places, strict=True):
         devices = {f"GPU{d.id}": shown for d in rank.devices if (shown := _device(d))}
@@ -40,7 +40,7 @@ def gpuinfo(found: Distributed) -> Json | None:
 
 
 def overlap(found: Distributed) -> Json:
-    """/distributed/overlap."""
+    """Answer /distributed/overlap."""
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank in found.ranks:
@@ -60,7 +60,7 @@ def overlap(found: Distributed) -> Json:
 
 
 def waittime(found: Distributed) -> Json:
-    """/distributed/waittime."""
+    """Answer /distributed/waittime."""
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank, waits in zip(found.ranks, found.waits, strict=True):
@@ -82,7 +82,7 @@ def waittime(found: Distributed) -> Json:
 
 
 def commops(found: Distributed) -> Json:
-    """/distributed/commops."""
+    """Answer /distributed/commops."""
     table = operation_table(found, by_group=False)
     columns = [{"type": "string" if name == "Name" else "number", "name": name} for name in _COLUMNS]
     data: Json = {rank.worker: {"columns": columns, "rows": []} for rank in found.ranks}
@@ -118,7 +118,7 @@ def _device(device: DeviceProperties) -> Json:
 
 
 def _mean(parts: Int64, steps: int) -> list[int]:
-    """Of all steps, cut off to whole microseconds."""
+    """Return the means over all steps, cut off to whole microseconds."""
     return [int(total / 1000 / max(1, steps)) for total in parts.sum(axis=1).tolist()]
 
 

@@ -47,7 +47,7 @@ _Label = tuple[str, str]
 
 
 def module(model: Model) -> Iterator[bytes] | None:
-    """/module; None without modules. Lightning's modules are preferred."""
+    """Answer /module; None without modules. Lightning's modules are preferred."""
     sources = module_sources(model)
     table = modules(model, sources[0]) if sources else None
     if table is None or not len(table):
@@ -57,7 +57,7 @@ def module(model: Model) -> Iterator[bytes] | None:
 
 
 def _modules(table: ModuleTable) -> Iterator[tuple[int, bytes]]:
-    """By name at the top, below in the order of first calls."""
+    """Yield modules, by name at the top, below in the order of first calls."""
     tops = [*np.flatnonzero(table.parent < 0).tolist(), len(table)]
     depth = np.zeros(len(table) + 1, np.int64)
     depth[-1] = -1
@@ -83,7 +83,7 @@ def _module(table: ModuleTable, i: int) -> dict[str, Any]:
 
 
 def tree(model: Model) -> Iterator[bytes] | None:
-    """/tree, in pieces: the main thread, or with Lightning its hooks; None if there is nothing."""
+    """Answer /tree, in pieces: the main thread, or with Lightning its hooks; None if there is nothing."""
     hooked = hook_calls(model)
     if len(hooked.row):
         busiest = int(np.argmax(np.bincount(hooked.track)))
@@ -173,7 +173,7 @@ def _tree(model: Model, calls: _Calls) -> Iterator[bytes]:
 
 
 def _nodes(opening: Any, start: Any, end: Any) -> bytes:
-    """The text of some nodes: what comes before their two times, and these. What follows them comes with the next."""
+    """Return the text of some nodes: what comes before their two times, and these. What follows comes with the next."""
     nodes = len(opening)
     between = np.broadcast_to(np.frombuffer(_END, np.uint8), (nodes, len(_END)))
     times = np.ascontiguousarray(np.concatenate([laid_out(start), between, laid_out(end)], axis=1))
@@ -185,7 +185,7 @@ def _nodes(opening: Any, start: Any, end: Any) -> bytes:
 
 
 def _node(name: str, kind: str, tid: bytes) -> bytes:
-    """The text of a node before the first of its two times."""
+    """Return the text of a node before the first of its two times."""
     return b'{"name":' + dumps(name) + b',"type":' + dumps(kind) + b',"tid":' + tid + b',"start_time":'
 
 
@@ -203,7 +203,7 @@ def _deepest_that_fits(depth: Any) -> int:
 
 
 def _number(thread: int | str) -> int | str:
-    """The old plugin made a number of every thread id."""
+    """Return a thread id as a number where it is one, as the old plugin did."""
     try:
         return int(thread)
     except ValueError:

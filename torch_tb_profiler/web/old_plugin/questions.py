@@ -122,7 +122,7 @@ def _of_trace(
     compute: Callable[[Subject, Any], Any],
     parameters: type[msgspec.Struct] = NoParameters,
 ) -> Question:
-    """Answered when it is first asked, and kept then: the page asks for none of these."""
+    """Declare a question that is answered when first asked, and kept then: the page asks for none of these."""
 
     def answer(subject: Subject, asked: msgspec.Struct) -> Any:
         return compute(subject, asked)
@@ -155,7 +155,7 @@ def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[Distribut
 
 
 def _special(group_by: str | None, special: str) -> str | None:
-    """The one value of `group_by` that is told from all others."""
+    """Return the one value of `group_by` that means something special; None for all others."""
     return special if group_by == special else None
 
 
@@ -172,7 +172,7 @@ def _operation_stack(known: OfKnown, asked: StackParameters) -> Any:
 
 
 def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], Any]:
-    """Refuses where no memory was recorded."""
+    """Wrap a computation so that it refuses a trace without memory events."""
 
     def answer(subject: Subject, asked: Any) -> Any:
         if not len(subject.model.memory):
@@ -183,7 +183,7 @@ def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], 
 
 
 def _window(model: Model, asked: MemoryParameters | EventsParameters) -> tuple[int | None, int | None]:
-    """Times of the file, relative to the start of the trace, in ns."""
+    """Return the times of a window, ns relative to the start of the trace."""
     origin = memory.file_origin_ns(model)
     start, end = (None if time is None else int(time * 1000) - origin for time in (asked.start_ts, asked.end_ts))
     return start, end

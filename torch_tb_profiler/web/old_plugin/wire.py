@@ -14,13 +14,13 @@ EXACT_LIMIT = 2**53
 
 
 def microseconds(ns: int) -> int | float:
-    """An int when it is a whole number, as in files that hold ints."""
+    """Convert ns to µs: an int when it is a whole number, as in files that hold ints."""
     whole, rest = divmod(int(ns), 1000)
     return whole if rest == 0 else int(ns) / 1000
 
 
 def many_microseconds(ns: Int64) -> list[int | float]:
-    """`microseconds` of each."""
+    """Return `microseconds` of each value."""
     if len(ns) and max(int(ns.max()), -int(ns.min())) >= EXACT_LIMIT:
         return [microseconds(value) for value in ns.tolist()]
     found = (ns / 1000).astype(object)
@@ -32,18 +32,18 @@ def many_microseconds(ns: Int64) -> list[int | float]:
 
 
 def rounded_microseconds(ns: float) -> int:
-    """To whole microseconds."""
+    """Round ns to whole µs."""
     return round(float(ns) / 1000)
 
 
 def exact(ns: int) -> str:
-    """The text of a number that a double could not hold."""
+    """Return µs as text, exact where a double could not hold them."""
     whole, rest = divmod(abs(ns), 1000)
     return f"{'-' if ns < 0 else ''}{whole}" + (f".{rest:03d}" if rest else "")
 
 
 def laid_out(ns: Int64) -> npt.NDArray[np.uint8]:
-    """Many times as JSON numbers, exact to the nanosecond: a row of bytes for each, zero behind shorter ones."""
+    """Write many times as JSON numbers, exact to the nanosecond: a row of bytes for each, zero behind shorter ones."""
     if not len(ns):
         return np.empty((0, 0), np.uint8)
     whole = ns // 1000
@@ -67,12 +67,12 @@ _FRACTIONS = np.array(["", *(f".{rest:03d}" for rest in range(1, 1000))], dtype=
 
 
 def nested(nodes: Iterable[tuple[int, bytes]]) -> bytes:
-    """The elements of a JSON array from nodes in preorder: depth, and the object to which `children` is added."""
+    """Return the elements of a JSON array from nodes in preorder: depth, and the object that gets `children`."""
     return b"".join(nested_pieces(nodes))
 
 
 def nested_pieces(nodes: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-    """The same in pieces, one for each node and one for the end."""
+    """Yield the same in pieces, one for each node and one for the end."""
     open_ = 0
     for depth, item in nodes:
         closing = b"]}" * (open_ - depth) + b"," if depth < open_ else b""
