@@ -59,12 +59,12 @@ def asset(path: str) -> HttpAnswer:
 
 
 def report_page() -> str:
-    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError: the UI is not built."""
+    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError if the UI is missing."""
     return _must_read("report.html")
 
 
 def built_modules() -> tuple[dict[str, str], dict[str, str]]:
-    """Return the UI for a page that fetches nothing: modules that import each other by these names, and styles in order."""
+    """Return the UI for a page that fetches nothing: modules by the names that they import, and styles in order."""
     manifest: dict[str, dict[str, Any]] = json.loads(_must_read("manifest.json"))
     paths = dict.fromkeys(chunk["file"] for chunk in manifest.values() if chunk["file"].endswith(".js"))
     names = {path: path.removeprefix("assets/") for path in [*paths, *_styles(manifest)]}
