@@ -314,7 +314,7 @@ def question_operation(question: Question) -> Operation:
 
 
 def _layout(path: str) -> Json:
-    return described(BINARY, f"Little-endian columns: docs/timeline-protocol.md, GET {path}.")
+    return described(BINARY, f"Little-endian columns: docs/maintainers/timeline-protocol.md, GET {path}.")
 
 
 def _common(question: Question) -> list[Json]:

@@ -59,7 +59,7 @@ def asset(path: str) -> HttpAnswer:
 
 
 def report_page() -> str:
-    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError if the UI is missing."""
+    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError: it is not built."""
     return _must_read("report.html")
 
 

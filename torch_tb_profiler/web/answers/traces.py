@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.question import Listed, Question, Scope
 from torch_tb_profiler.analysis.table import Page
 from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.web.answers.request import (
     TraceRequest,
