@@ -65,7 +65,7 @@ class Report:
             print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
         beside = [] if arguments.compare is None else [_baseline(arguments.compare, files, run.name)]
         chosen = RunListing((replace(run, traces=tuple(files)), *beside), ())
-        workspace = open_for_page([Root(address.path)], arguments.cache_dir, found=chosen)
+        workspace = open_for_page([Root(address.path)], arguments.cache_dir, listing=chosen)
         try:
             page = report_of(workspace, run.name, [each.name for each in beside], tell)
         finally:

@@ -142,7 +142,7 @@ def _opened(arguments: argparse.Namespace) -> Workspace:
         arguments.cache_dir,
         arguments.workers,
         max_expansion=arguments.max_expansion,
-        found=found,
+        listing=found,
         is_alone=True,
     )
 

@@ -50,16 +50,16 @@ def named_snapshots(entries: Sequence[Entry], taken: Collection[str]) -> list[Sn
             rank, rest = int(number[1]), stem[: number.start()]
         named.append(_Named(entry, rank, re.sub(r"[-_. ]{2,}", "_", rest).strip(_SEPARATORS)))
     by_worker: defaultdict[str, list[_Named]] = defaultdict(list)
-    for each in named:
-        name = (each.rest or "snapshot") if each.rank is None else f"rank{each.rank}"
-        by_worker[f"{name} (memory)" if name in taken or each.rank is not None else name].append(each)
+    for snapshot in named:
+        name = (snapshot.rest or "snapshot") if snapshot.rank is None else f"rank{snapshot.rank}"
+        by_worker[f"{name} (memory)" if name in taken or snapshot.rank is not None else name].append(snapshot)
     found = []
     for worker in sorted(by_worker, key=natural_key):
-        mine = sorted(by_worker[worker], key=lambda each: natural_key(each.entry.path))
-        spans = [_moment(each, alone=len(mine) == 1) for each in mine]
-        for place, (each, span) in enumerate(zip(mine, spans, strict=True)):
+        mine = sorted(by_worker[worker], key=lambda snapshot: natural_key(snapshot.entry.path))
+        spans = [_moment(snapshot, alone=len(mine) == 1) for snapshot in mine]
+        for place, (snapshot, span) in enumerate(zip(mine, spans, strict=True)):
             again = spans[:place].count(span)
-            found.append(Snapshot(worker, f"{span} ({again + 1})" if again else span, each.entry, each.rank))
+            found.append(Snapshot(worker, f"{span} ({again + 1})" if again else span, snapshot.entry, snapshot.rank))
     return found
 
 

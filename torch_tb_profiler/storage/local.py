@@ -117,7 +117,7 @@ class LocalTree:
         now = time.monotonic()
         pauses = self._pauses(now)
         seen: set[tuple[int, int]] = set()
-        before, found = self._directories, dict[str, _Directory]()
+        before, directories = self._directories, dict[str, _Directory]()
         is_same = True
         pending = deque([(self.root, "")])
         # Links wait until all real directories are known, so that a directory goes by its real name.
@@ -144,15 +144,15 @@ class LocalTree:
                     raise StorageError(_failed("unlistable", error, printable(self.root))) from error
                 report(ListingProblem(path, _failed("unlistable", error)))
                 continue
-            found[url] = directory
+            directories[url] = directory
             is_same = is_same and known is not None and directory.entries is known.entries
             for problem in directory.problems:
                 report(problem)
             for child, child_path, is_link in directory.folders:
                 (links if is_link else pending).append((child, child_path))
-        self._directories = found
-        if not is_same or len(found) != len(before):
-            self._entries = [entry for directory in found.values() for entry in directory.entries]
+        self._directories = directories
+        if not is_same or len(directories) != len(before):
+            self._entries = [entry for directory in directories.values() for entry in directory.entries]
         return self._entries
 
     def _pauses(self, now: float) -> dict[bool, float]:

@@ -162,30 +162,30 @@ def read_parameters(kind: type[P], parameters: Parameters) -> P:
 
 
 def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
-    name, of = field.encode_name, _bare(field.type)
-    if isinstance(of, inspect.LiteralType):
-        if text in of.values:
+    name, bare = field.encode_name, _bare(field.type)
+    if isinstance(bare, inspect.LiteralType):
+        if text in bare.values:
             return text
         raise HttpError(400, f"{name} must be one of {', '.join(filter(None, _choices(kind, field.name)))}")
-    if isinstance(of, inspect.IntType):
+    if isinstance(bare, inspect.IntType):
         if _is_bounded_later(field.type) and _DIGITS.fullmatch(text):
             return min(max(int(text), -_MOST), _MOST)
         return Parameters({name: text}).whole_number(
-            name, None, -_MOST if of.ge is None else of.ge, _MOST if of.le is None else of.le
+            name, None, -_MOST if bare.ge is None else bare.ge, _MOST if bare.le is None else bare.le
         )
-    if isinstance(of, inspect.FloatType):
+    if isinstance(bare, inspect.FloatType):
         try:
             number = float(text)
         except ValueError:
             number = float("nan")
-        if isfinite(number) and (of.ge is None or number >= of.ge) and (of.le is None or number <= of.le):
+        if isfinite(number) and (bare.ge is None or number >= bare.ge) and (bare.le is None or number <= bare.le):
             return number
-        bounds = f" from {of.ge} to {of.le}" if of.ge is not None and of.le is not None else ""
+        bounds = f" from {bare.ge} to {bare.le}" if bare.ge is not None and bare.le is not None else ""
         raise HttpError(400, f"{name} must be a number{bounds}")
-    if isinstance(of, inspect.DecimalType):
+    if isinstance(bare, inspect.DecimalType):
         return _decimal(name, text, field.type)
-    assert isinstance(of, inspect.StrType), f"{kind.__name__}.{name}: queries hold texts, numbers and choices"
-    least, most = of.min_length or 0, of.max_length
+    assert isinstance(bare, inspect.StrType), f"{kind.__name__}.{name}: queries hold texts, numbers and choices"
+    least, most = bare.min_length or 0, bare.max_length
     if len(text) < least or (most is not None and len(text) > most):
         raise HttpError(400, f"{name} must have {least} to {most} characters")
     return text

@@ -96,16 +96,16 @@ def status(workspace: Workspace, _: Parameters) -> HttpAnswer:
     return HttpAnswer(dumps(status_of(workspace.status())))
 
 
-def status_of(found: Status) -> StatusAnswer:
+def status_of(status: Status) -> StatusAnswer:
     """Return the answer of /api/status."""
     return StatusAnswer(
         version=__version__,
-        logdir=found.logdir,
-        scanning=found.scanning,
-        error=found.error.text if found.error else None,
-        why=Why.of(found.error),
-        runs=[_run(run) for run in found.runs],
-        skipped=_skipped(found.skipped),
+        logdir=status.logdir,
+        scanning=status.scanning,
+        error=status.error.text if status.error else None,
+        why=Why.of(status.error),
+        runs=[_run(run) for run in status.runs],
+        skipped=_skipped(status.skipped),
     )
 
 

@@ -80,16 +80,16 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         question = _BY_NAME.get(name)
         try:
             if question is None:
-                found: HttpAnswer | Stream = HttpAnswer(dumps(status_of(self.status)))
+                answer: HttpAnswer | Stream = HttpAnswer(dumps(status_of(self.status)))
             elif question.scope == "traces":
-                found = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
+                answer = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
             else:
-                found = route_of(question)(self.workspace, Parameters(parameters))
+                answer = route_of(question)(self.workspace, Parameters(parameters))
         except (HttpError, Unavailable) as error:
             more = error.more if isinstance(error, HttpError) else why(error.reason)
             return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error), **more})
-        assert isinstance(found, HttpAnswer)
-        body = found.body if isinstance(found.body, bytes) else found.body.plain()
+        assert isinstance(answer, HttpAnswer)
+        body = answer.body if isinstance(answer.body, bytes) else answer.body.plain()
         return 200, body.decode()
 
 

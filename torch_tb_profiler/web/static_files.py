@@ -88,7 +88,7 @@ def _by_name(code: str, names: dict[str, str]) -> str:
 
 def _styles(manifest: dict[str, dict[str, Any]]) -> list[str]:
     """Return style sheets in the order in which the page comes to need them."""
-    found: dict[str, None] = {}
+    styles: dict[str, None] = {}
     seen: set[str] = set()
 
     def visit(key: str) -> None:
@@ -98,14 +98,14 @@ def _styles(manifest: dict[str, dict[str, Any]]) -> list[str]:
         chunk = manifest[key]
         for other in chunk.get("imports", ()):
             visit(other)
-        found.update(dict.fromkeys(chunk.get("css", ())))
+        styles.update(dict.fromkeys(chunk.get("css", ())))
         for other in chunk.get("dynamicImports", ()):
             visit(other)
 
     for key, chunk in manifest.items():
         if chunk.get("isEntry"):
             visit(key)
-    return list(found)
+    return list(styles)
 
 
 def _must_read(path: str) -> str:

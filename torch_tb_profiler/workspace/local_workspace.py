@@ -314,19 +314,19 @@ def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> RunList
     others = {entry: reason for entry, what in contents.items() if (reason := _other_format(entry, what))}
     entries = [entry for entry in contents if entry not in others]
     snapshots = {entry for entry, what in contents.items() if isinstance(what, Content) and what.is_snapshot}
-    found = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
+    listing = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
     skipped = [Skipped(entry.path.rpartition("/")[2], reason) for entry, reason in others.items()]
-    found = RunListing(found.runs, (*found.skipped, *skipped))
-    taken = {trace.entry for run in found.runs for trace in run.traces}
+    listing = RunListing(listing.runs, (*listing.skipped, *skipped))
+    taken = {trace.entry for run in listing.runs for trace in run.traces}
     further = tuple(
         TraceFile(_worker(entry), DEFAULT_SPAN, entry, kind="snapshot" if entry in snapshots else "trace")
         for entry in entries
         if entry not in taken and not is_candidate(entry.path)
     )
     if not further:
-        return found
-    (run,) = found.runs or (RunFiles(root.name or base_name(root.url), ()),)
-    return RunListing((replace(run, traces=run.traces + further),), found.skipped)
+        return listing
+    (run,) = listing.runs or (RunFiles(root.name or base_name(root.url), ()),)
+    return RunListing((replace(run, traces=run.traces + further),), listing.skipped)
 
 
 #: what is no trace however it is read

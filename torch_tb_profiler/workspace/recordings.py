@@ -94,17 +94,17 @@ def recordings_of(
     A path is a trace, a run, `RUN~WORKER~SPAN`, a log directory, a saved baseline, a history, or a glob. Each recording
     of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises RecordingError.
     """
-    found: list[RecordingFigures] = []
+    recordings: list[RecordingFigures] = []
     damaged = 0
     for path in paths:
         for each in expanded(path):
             if is_saved(each):
                 saved = saved_recordings(each)
-                found += saved.recordings
+                recordings += saved.recordings
                 damaged += saved.damaged
             else:
-                found += _read(each, workspace, choice, worker)
-    return Recordings(found, damaged)
+                recordings += _read(each, workspace, choice, worker)
+    return Recordings(recordings, damaged)
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
@@ -191,20 +191,20 @@ def saved_recordings(path: str) -> Recordings:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
     lines = [line for line in enumerate(text.split(b"\n"), 1) if line[1].strip()]
     is_history = len(lines) > 1 and (sum(bool(_BEGIN.match(line)) for _, line in lines) > 1 or _is_whole(lines[0][1]))
-    found: list[RecordingFigures] = []
+    recordings: list[RecordingFigures] = []
     damaged: list[str] = []
     for number, line in lines if is_history else [(0, text)]:
         try:
-            found += _of_text(line, f"{path}, line {number}," if number else path)
+            recordings += _of_text(line, f"{path}, line {number}," if number else path)
         except DamagedError as error:
             if not number:
                 raise
             damaged.append(str(error))
-    if not found:
+    if not recordings:
         raise RecordingError(damaged[0] if damaged else f"{path} contains no recording")
     for each in damaged:
         log.warning("%s; this line is left out", shown(each))
-    return Recordings(found, len(damaged))
+    return Recordings(recordings, len(damaged))
 
 
 def _is_whole(line: bytes) -> bool:
@@ -252,11 +252,11 @@ def _read(
     path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None
 ) -> list[RecordingFigures]:
     try:
-        found = find_spans(path, worker)
+        named = find_spans(path, worker)
     except StorageError as error:
         raise RecordingError(str(error)) from None
     made = []
-    for run, spans in found.of_runs:
+    for run, spans in named.of_runs:
         for files in spans:
             try:
                 ranks = [
@@ -268,7 +268,7 @@ def _read(
                 raise RecordingError(str(error)) from None
             made.append(msgspec.structs.replace(together(ranks), sha256=hashes))
     if not made:
-        raise RecordingError(found.why_none, missing=found.is_worker_missing)
+        raise RecordingError(named.why_none, missing=named.is_worker_missing)
     return made
 
 
@@ -317,15 +317,15 @@ def find_spans(path: str, worker: str | None) -> PathTraces:
     """Return all runs below a path; a worker or a span that it names comes before `worker`. Raises StorageError."""
     address = address_of(path)
     worker, span = address.worker or worker, address.span
-    found = find_traces(address.path)
+    listing = find_traces(address.path)
     of_runs = []
-    for run in found.runs:
+    for run in listing.runs:
         by_span: dict[str, list[TraceFile]] = {}
         for file in run.traces:
             if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
                 by_span.setdefault(file.span, []).append(file)
         of_runs.append((run, list(by_span.values())))
-    is_missing = worker is not None and bool(found.runs)
+    is_missing = worker is not None and bool(listing.runs)
     of_span = "" if span is None else f" and a span {span!r}"
     why = f"{shown(address.path)} contains no trace of a worker {worker!r}{of_span}"
-    return PathTraces(of_runs, why if is_missing else without_traces(path, found), is_missing)
+    return PathTraces(of_runs, why if is_missing else without_traces(path, listing), is_missing)

@@ -90,9 +90,9 @@ class Workspace:
         self._runs = RunRegistry(roots, cache, options, self._forget)
         self._pending = self._runs.pending
 
-    def start(self, found: RunListing | None = None) -> None:
-        """Read what the log directories hold, again and again; once what was `found` where that is known."""
-        self._runs.start(found)
+    def start(self, listing: RunListing | None = None) -> None:
+        """Read what the log directories hold, again and again; once what `listing` has where that is known."""
+        self._runs.start(listing)
         self._unused.start()
 
     def add(self, name: str, make: Callable[[], RunFiles]) -> None:
@@ -175,8 +175,8 @@ class Workspace:
                     self._cache.columns_here(trace.key)
                 order = self._elsewhere.order("ask", question, *needs)
                 if order is not None:
-                    found: A = self._elsewhere.ask(order)
-                    return found
+                    answer: A = self._elsewhere.ask(order)
+                    return answer
             return self._here.ask(question, *needs)
         except Exception as error:
             if is_broken(error):  # tables are read when they are needed: columns may turn out broken this late
@@ -295,14 +295,14 @@ def open_workspace(
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
     max_expansion: int | None = None,
-    found: RunListing | None = None,
+    listing: RunListing | None = None,
     is_alone: bool = False,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
     cache_dir: see `open_cache`
     questions: "module:function", are answered as soon as a trace has been read
-    found: what is in them, where that is known; they are not looked at then
+    listing: what is in them, where that is known; they are not looked at then
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
     is_alone: whether the process does nothing else, so that large arrays may be put aside
 
@@ -317,5 +317,5 @@ def open_workspace(
     options = ReadingOptions(workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
     workspace = Workspace(roots, cache, options)
     atexit.register(workspace.close)
-    workspace.start(found)
+    workspace.start(listing)
     return workspace

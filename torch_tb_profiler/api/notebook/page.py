@@ -17,7 +17,7 @@ from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 def live_page(workspace: LocalWorkspace, path: str, runs: Sequence[RunFiles]) -> LiveServer:
     """Return a server of these runs. Raises ProfileError."""
     try:
-        return LiveServer(open_for_page([Root(path)], workspace.cache_dir, found=RunListing(tuple(runs), ())))
+        return LiveServer(open_for_page([Root(path)], workspace.cache_dir, listing=RunListing(tuple(runs), ())))
     except (OSError, ErrorWithReason) as error:
         raise ProfileError(f"the page cannot be served: {error}") from None
 
@@ -28,7 +28,7 @@ def page_in_one_file(workspace: LocalWorkspace, path: str, runs: Sequence[RunFil
         raise ProfileError(f"a page in one file is about one run, not {len(runs)}: profile.run(…).show(static=True)")
     run = RunFiles(runs[0].name, tuple(each for each in runs[0].traces if each.kind == "trace")[:MOST_REPORTED])
     with profile_errors():
-        opened = open_for_page([Root(path)], workspace.cache_dir, found=RunListing((run,), ()))
+        opened = open_for_page([Root(path)], workspace.cache_dir, listing=RunListing((run,), ()))
         try:
             return report_of(opened, run.name).decode()
         finally:

@@ -55,17 +55,17 @@ def answer_of_trace(question: Question, workspace: Workspace, parameters: Parame
             result = question.compute(value, own)
         return answer_query(TableAnswer(result), parameters) if is_table(question) else HttpAnswer(dumps(result))
 
-    asked = _request(question, own, workspace, parameters)
-    if question.about not in ("any", asked.trace.kind):  # no model need be opened to know
+    request = _request(question, own, workspace, parameters)
+    if question.about not in ("any", request.trace.kind):  # no model need be opened to know
         with refusals():
             raise _about_others(question)
     if not is_table(question):
-        make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
-        return HttpAnswer(asked.packed(workspace, make))
-    table = partial(table_of, question, own, asked.steps)
+        make = partial(request.compute, workspace, partial(computed, question, own, request.steps))
+        return HttpAnswer(request.packed(workspace, make))
+    table = partial(table_of, question, own, request.steps)
     if is_queried(parameters):
-        return HttpAnswer(given(asked.cut(workspace, table, partial(page_of, parameters))))
-    return HttpAnswer(asked.packed(workspace, partial(asked.cut, workspace, table, _first_page, _has_more_pages)))
+        return HttpAnswer(given(request.cut(workspace, table, partial(page_of, parameters))))
+    return HttpAnswer(request.packed(workspace, partial(request.cut, workspace, table, _first_page, _has_more_pages)))
 
 
 def answer_as_type(question: Question, workspace: Workspace, parameters: Parameters) -> Any:

@@ -37,7 +37,7 @@ def answer_of_traces(
     own: Any = read_parameters(question.parameters, parameters)
     choice = step_choice(parameters)
     with refusals():
-        each = question.each(own)
+        questions = question.each(own)
     if own.of == "run":
         parameters.need("run")
     listed: list[Listed] = []
@@ -51,7 +51,7 @@ def answer_of_traces(
                     opened = workspace.find(run, trace.worker, trace.span)
                     answers = {
                         name: _typed(workspace, of, asked, TraceRequest.plainly(opened, of, asked, choice))
-                        for name, (of, asked) in each.items()
+                        for name, (of, asked) in questions.items()
                     }
                 except HttpError as error:  # one trace has nothing of this: the others are asked
                     if error.status != 404:
@@ -76,17 +76,17 @@ def _typed(workspace: Workspace, question: Question, params: msgspec.Struct, req
 
 def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
     """Return the traces that a request is about, whatever their state: one of each run, those of one run, or all."""
-    found: list[tuple[str, TraceStatus]] = []
+    chosen: list[tuple[str, TraceStatus]] = []
     for run in (_only(each, kind) for each in status.runs):
         if scope.of == "runs":
             ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
-            found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
+            chosen += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
         elif scope.of == "all" or run.name == scope.run:
-            found += [(run.name, trace) for trace in run.traces]
-    if scope.of == "run" and not found:
+            chosen += [(run.name, trace) for trace in run.traces]
+    if scope.of == "run" and not chosen:
         missing = because("no_such_run", {"run": scope.run or ""})
         raise HttpError(404, str(missing), why(missing))
-    return found
+    return chosen
 
 
 def _only(run: RunStatus, kind: str) -> RunStatus:

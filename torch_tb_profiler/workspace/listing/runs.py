@@ -91,15 +91,15 @@ class RunRegistry:
         self._scanning = True
         self._error: Reason | None = None
         self._pool = Pool(options.workers, self._heard, memory=memory_budget())
-        self._scanner = Scanner(roots, options.reload_interval, self._found, self._not_found, cache)
+        self._scanner = Scanner(roots, options.reload_interval, self._on_listing, self._on_failure, cache)
 
-    def start(self, found: RunListing | None = None) -> None:
+    def start(self, listing: RunListing | None = None) -> None:
         """Begin to list and read, as `Workspace.start` says."""
-        if found is None:
+        if listing is None:
             self._scanner.start()
         else:
             self._cache.sweep()
-            self._found(found)
+            self._on_listing(listing)
 
     def close(self) -> None:
         self._scanner.stop()
@@ -234,16 +234,16 @@ class RunRegistry:
 
     # listing ---------------------------------------------------------------------------------------------
 
-    def _found(self, found: RunListing) -> None:
+    def _on_listing(self, listing: RunListing) -> None:
         """Take over what a listing has found. Called by the scanner's thread only."""
         with self._listing:
-            is_same = found is self._listed and not self._added.is_any_to_make
-            self._listed = found
+            is_same = listing is self._listed and not self._added.is_any_to_make
+            self._listed = listing
             if not is_same or self._is_any_due():
                 self._take_over_runs(anew=True)
             with self._lock:
                 self._error = None
-                self._scanning = self._scanning and not found.complete
+                self._scanning = self._scanning and not listing.complete
 
     def _is_any_due(self) -> bool:
         """Return whether a further listing decides something about a file that has not changed since the last one."""
@@ -302,7 +302,7 @@ class RunRegistry:
         for trace in sorted(new, key=lambda trace: order[id(trace.file)]):
             self._begin(trace)
 
-    def _not_found(self, reason: Reason) -> None:
+    def _on_failure(self, reason: Reason) -> None:
         with self._lock:
             self._error = reason
             self._scanning = False

@@ -29,7 +29,7 @@ SILENT_SECONDS = 30.0
 
 
 class Scanner(BackgroundThread):
-    """Calls `found` after every listing, or `failed` with the reason why there is none.
+    """Calls `on_listing` after every listing, or `on_failure` with the reason why there is none.
 
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
     files that were not looked at yet there is no pause.
@@ -41,8 +41,8 @@ class Scanner(BackgroundThread):
         self,
         roots: Sequence[Root],
         interval: float,
-        found: Callable[[RunListing], None],
-        failed: Callable[[Reason], None],
+        on_listing: Callable[[RunListing], None],
+        on_failure: Callable[[Reason], None],
         cache: TraceCache | None = None,
     ) -> None:
         self._roots = roots
@@ -50,8 +50,8 @@ class Scanner(BackgroundThread):
         self._shared = cache.shared if cache else None
         self._lister = Lister(roots, interval)
         self._interval = interval
-        self._found = found
-        self._failed = failed
+        self._on_listing = on_listing
+        self._on_failure = on_failure
         self._heads = Heads(HeadCache(cache.contents(contents_name(roots))) if cache else None)
         self._listing, self._last = FileListing((), ()), RunListing((), (), complete=False)
         #: files of the last listing that were not looked at yet
@@ -61,23 +61,23 @@ class Scanner(BackgroundThread):
         super().__init__("torch-profiler-scanner")
 
     def _work(self) -> None:
-        pause, said = self._interval, ""
+        pause, logged = self._interval, ""
         if self._cache:  # what is in the cache may go before it is listed, not afterwards
             self._cache.sweep()
         while True:
             complete = True
             try:
-                found = self._step()
-                self._found(found)
-                complete = found.complete
-                pause, said = self._interval, ""
+                listing = self._step()
+                self._on_listing(listing)
+                complete = listing.complete
+                pause, logged = self._interval, ""
             except Exception as error:  # this thread must live as long as the server
                 foreseen = isinstance(error, StorageError)
                 reason = reason_of(error) if foreseen else Reason(OTHER, f"{type(error).__name__}: {error}")
-                if str(reason) != said:
+                if str(reason) != logged:
                     log.warning("%s", reason, exc_info=not foreseen)
-                    said = str(reason)
-                self._failed(reason)
+                    logged = str(reason)
+                self._on_failure(reason)
                 pause = min(max(pause, 0.1) * 2, LONGEST_PAUSE)
             if complete and self._interval <= 0:
                 return
@@ -123,7 +123,7 @@ class Scanner(BackgroundThread):
         self._waiting = self._heads.waiting(entries)
         if not self._last.runs and 0 < len(self._waiting) < len(entries):
             self._last = runs_of(listing, self._heads, complete=False)
-            self._found(self._last)
+            self._on_listing(self._last)
 
 
 class FileListing(msgspec.Struct, frozen=True):
@@ -254,17 +254,17 @@ def _all_of(failures: Sequence[StorageError]) -> StorageError:
 
 def resolved(roots: Sequence[Root]) -> list[Root]:
     """Log directories by their absolute addresses. Raises StorageError when none of them can be right."""
-    found: list[Root] = []
+    absolute: list[Root] = []
     failures: list[StorageError] = []
     for root in roots:
         try:
-            found.append(Root(storage_for(root.url).resolve(root.url), root.name))
+            absolute.append(Root(storage_for(root.url).resolve(root.url), root.name))
         except StorageError as error:
             failures.append(error)
-            found.append(Root(shown(root.url), root.name))  # listing it says the same
+            absolute.append(Root(shown(root.url), root.name))  # listing it says the same
     if failures and len(failures) == len(roots):
         raise failures[0]
-    return found
+    return absolute
 
 
 def runs_of(listing: FileListing, heads: Heads, complete: bool) -> RunListing:

@@ -98,7 +98,7 @@ class Heads:
 
     def waiting(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return those of all files that must be looked at, the likely traces first; forget all files that are gone."""
-        known, failed, found, now = self._known, self._failed, [], time.monotonic()
+        known, failed, waiting, now = self._known, self._failed, [], time.monotonic()
         self._known, self._failed, self._remote = {}, {}, []
         for entry in entries:
             if not must_be_examined(entry):
@@ -114,9 +114,9 @@ class Heads:
             else:
                 is_due = False
             if not before or before[0] != entry.version or is_due:
-                found.append(entry)
-        found.sort(key=lambda entry: "trace" not in entry.path.lower())
-        return found
+                waiting.append(entry)
+        waiting.sort(key=lambda entry: "trace" not in entry.path.lower())
+        return waiting
 
     def look(self, entries: Sequence[Entry], most: int | None = None, seconds: float = MOST_SECONDS) -> int:
         """Look at files until `most` of them, or all, are done or the time is over; how many were."""

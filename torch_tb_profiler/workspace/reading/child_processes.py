@@ -73,20 +73,20 @@ class HelperProcesses:
         return min(free, key=lambda helper: len(helper.numbers), default=None)
 
     def answers(self, seconds: float) -> Sequence[Answer]:
-        found: list[Answer] = []
+        answers: list[Answer] = []
         until = time.monotonic() + seconds
-        while not found:
+        while not answers:
             try:
                 left = until - time.monotonic()
                 helper, answer = self._heard.get(timeout=left) if left > 0 else self._heard.get_nowait()
             except queue.Empty:
                 break
-            found += helper.answered(answer)
+            answers += helper.answered(answer)
         with contextlib.suppress(queue.Empty):
             while True:
                 helper, answer = self._heard.get_nowait()
-                found += helper.answered(answer)
-        return found
+                answers += helper.answered(answer)
+        return answers
 
     def give_up(self, number: int) -> None:
         for helper in self._helpers:
@@ -229,7 +229,7 @@ def read_snapshot(
     try:
         _feed(stream, process, on_progress)
         assert process.stdout is not None
-        told = process.stdout.read()
+        reply = process.stdout.read()
         code = process.wait()
     finally:
         watch.cancel()
@@ -240,7 +240,7 @@ def read_snapshot(
             with contextlib.suppress(OSError):
                 pipe and pipe.close()
     try:
-        outcome = from_json(told, Outcome)
+        outcome = from_json(reply, Outcome)
     except msgspec.DecodeError:
         outcome = Outcome(_obituary(code, seconds))
     if outcome.reason is not None:
