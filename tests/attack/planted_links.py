@@ -20,7 +20,7 @@ from torch_tb_profiler.workspace.process import remove_left_overs
 from torch_tb_profiler.workspace.status import TraceSummary
 
 KEYS = [digit * 40 for digit in "0123456789"]
-SUMMARY = TraceSummary(events=1, notes=0, troubles=(), views=(), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=(), rank=None, world_size=None, host_name="")
 OLD = (1e9, 1e9)
 
 

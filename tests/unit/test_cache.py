@@ -27,7 +27,7 @@ from torch_tb_profiler.workspace.cache.identity import (
 from torch_tb_profiler.workspace.cache.trace_cache import DEFAULT_LIMIT, LIMIT_VARIABLE, TraceCache, default_directory
 from torch_tb_profiler.workspace.status import TraceSummary
 
-SUMMARY = TraceSummary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=("overview",), rank=None, world_size=None, host_name="")
 
 
 #: keys of traces: only files with such names are the cache's

@@ -29,7 +29,7 @@ from torch_tb_profiler.workspace.cache.shared_cache import (
 from torch_tb_profiler.workspace.cache.stores import FolderStore
 from torch_tb_profiler.workspace.status import TraceSummary
 
-SUMMARY = TraceSummary(events=1, notes=0, troubles=(), views=(), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=(), rank=None, world_size=None, host_name="")
 KEY = "a" * 40
 GOOD = Kept(5, KEY, SUMMARY, was_there=False)
 

@@ -23,7 +23,7 @@ from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.status import TraceSummary
 
-SUMMARY = TraceSummary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=("overview",), rank=None, world_size=None, host_name="")
 OF_TRACE = "run=run&worker=w"
 SLICE = f"/api/timeline/slice?{OF_TRACE}&row=1"
 

@@ -25,7 +25,7 @@ from torch_tb_profiler.workspace.reading import pool as pool_module
 from torch_tb_profiler.workspace.reading import worker
 from torch_tb_profiler.workspace.reading.child_processes import HelperProcesses
 from torch_tb_profiler.workspace.reading.pool import Pool
-from torch_tb_profiler.workspace.reading.protocol import Alone, Done, Failed, Job, Message, encode
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message, ReleaseHelpers, encode
 from torch_tb_profiler.workspace.reading.reading_order import (
     LEAST_FOR_HELPERS,
     MOST_HELPERS,
@@ -231,17 +231,17 @@ def test_helpers_are_called_back_for_another_trace(
         assert running.helpers == 0
     finally:
         pool.close()
-    assert said == [encode(Alone(1)) + b"\n"]
+    assert said == [encode(ReleaseHelpers(1)) + b"\n"]
 
 
-def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
+def test_a_worker_hears_that_it_is_to_release_helpers() -> None:
     jobs: SimpleQueue[Job] = SimpleQueue()
     alone: set[int] = set()
     ended: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "_exit", ended.append)
         job = Job(8, Entry("x", "/x", 1, 1), "/y")
-        worker._listen(BytesIO(encode(Alone(7)) + b"\n" + encode(job) + b"\n"), jobs, alone, [])
+        worker._listen(BytesIO(encode(ReleaseHelpers(7)) + b"\n" + encode(job) + b"\n"), jobs, alone, [])
     assert alone == {7}
     assert jobs.get_nowait().id == 8
     assert ended == [0]

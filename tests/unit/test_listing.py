@@ -142,13 +142,13 @@ def test_traces_are_shown_before_other_files_are_looked_at(tmp_path: Path, monke
     write(tmp_path / "run" / "other.json")
     shown: list[RunListing] = []
     scans = Scanner([Root(str(tmp_path))], 1.0, shown.append, lambda _: None)
-    look, before = scans._heads.look, list[RunListing]()
+    look, before = scans._sniffer.look, list[RunListing]()
 
     def noted(*given: object, **named: object) -> int:
         before.extend(shown)
         return look(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scans._heads, "look", noted)
+    monkeypatch.setattr(scans._sniffer, "look", noted)
     assert scans._step().complete
     assert [([run.name for run in found.runs], found.complete) for found in before] == [(["run"], False)]
 
@@ -159,9 +159,9 @@ def test_an_unchanged_listing_is_gone_through_once(tmp_path: Path, monkeypatch: 
         write(tmp_path / f"{number}.json")
     scans = Scanner([Root(str(tmp_path))], 1.0, lambda _: None, lambda _: None)
     calls: list[int] = []
-    waiting, look = scans._heads.waiting, scans._heads.look
-    monkeypatch.setattr(scans._heads, "waiting", lambda entries: calls.append(1) or waiting(entries))
-    monkeypatch.setattr(scans._heads, "look", lambda entries, seconds: look(entries, most=1, seconds=seconds))
+    waiting, look = scans._sniffer.waiting, scans._sniffer.look
+    monkeypatch.setattr(scans._sniffer, "waiting", lambda entries: calls.append(1) or waiting(entries))
+    monkeypatch.setattr(scans._sniffer, "look", lambda entries, seconds: look(entries, most=1, seconds=seconds))
     steps = 1
     while not scans._step().complete:
         steps += 1

@@ -111,7 +111,7 @@ def test_a_directory_is_shared_when_it_was_made_so(tmp_path: Path, monkeypatch: 
 def test_what_only_the_place_has_is_copied_when_it_is_used(tmp_path: Path) -> None:
     place = FolderStore(tmp_path / "shared")
     place.prepare()
-    cache = TraceCache(tmp_path / "own", place=place)
+    cache = TraceCache(tmp_path / "own", store=place)
     assert cache.shared
     place.put(cache.columns("a").name, b"columns")
     assert not cache.has_columns("a")

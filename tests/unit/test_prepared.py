@@ -302,11 +302,11 @@ def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> N
     events = [memory(101, 4096, total=4096), op("aten::mm", 100, -5)]
     first = model_of(events)
     summary = summary_of(first)
-    assert summary.troubles == troubles(first) != ()
+    assert summary.warnings == troubles(first) != ()
     again = open_model(first.trace, summary)
     monkeypatch.setattr(Model, "notes", property(lambda _: pytest.fail("looked for again")))
     first.answers.clear()
-    assert troubles(again) == troubles(first) == summary.troubles
+    assert troubles(again) == troubles(first) == summary.warnings
 
 
 def test_a_server_does_not_load_rules() -> None:

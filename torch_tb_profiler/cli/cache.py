@@ -92,7 +92,7 @@ def contents_of(cache: TraceCache) -> dict[str, Any]:
     kinds = [{"kind": kind, "files": len(of_kind), "bytes": sum(of_kind)} for kind, of_kind in sizes.items()]
     return {
         "directory": shown(str(cache.directory)),
-        "shared": shown(cache.shared.place.url) if cache.shared else None,
+        "shared": shown(cache.shared.store.url) if cache.shared else None,
         "bytes": sum(map(sum, sizes.values())),
         "limit_bytes": cache.limit,
         "unused_days": None if oldest is None else max(time.time() - oldest, 0) / _DAY,

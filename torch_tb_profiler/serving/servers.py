@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch_tb_profiler.web.app import TimeLimit, create_app
-from torch_tb_profiler.web.drops import Drops, takes_none
 from torch_tb_profiler.web.hosts import is_loopback, only_for, only_from_here
 from torch_tb_profiler.web.queries import PATH, SqlRoutes
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.static_files import CONTENT_SECURITY_POLICY
+from torch_tb_profiler.web.uploads import Uploads, refuse_uploads
 from torch_tb_profiler.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ def serve_alone(
     seconds: for computing one answer
     announce: is given the URL once the server listens
     """
-    drops, routes = Drops(workspace), SqlRoutes() if with_sql else None
+    uploads, routes = Uploads(workspace), SqlRoutes() if with_sql else None
     try:
         app = create_app(workspace, TimeLimit(seconds), routes.routes() if routes else {})
-        app = drops.around(app) if address.is_for_this_machine else takes_none(app)
+        app = uploads.around(app) if address.is_for_this_machine else refuse_uploads(app)
         app = only_for(only_from_here(app, PATH), address.host, address.other_names)
         serve(app, address.host, address.port, lambda url, _: announce(url))
     finally:
         if routes:
             routes.sessions.close()
         workspace.close()
-        drops.close()
+        uploads.close()
 
 
 _HOST = "127.0.0.1"

@@ -77,7 +77,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
     """What is worth knowing about a trace without opening it.
 
     notes: how many there are in all
-    troubles: those that answers about any view may name, so that they need not be found again
+    warnings: the notes that answers about any view may name, so that they need not be found again
     views: ids of the views that have data
     rank, world_size: None if the trace does not contain it
     host_name: empty if the trace does not contain it
@@ -85,7 +85,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
 
     events: int
     notes: int
-    troubles: tuple[Note, ...]
+    warnings: tuple[Note, ...] = msgspec.field(name="troubles")
     views: tuple[str, ...]
     rank: int | None
     world_size: int | None

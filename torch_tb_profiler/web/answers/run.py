@@ -16,7 +16,7 @@ from torch_tb_profiler.spill import spilled, watched
 from torch_tb_profiler.web.answers.request import refusals
 from torch_tb_profiler.web.http import HttpAnswer, Parameters, read_parameters
 from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subject_of
+from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, subject_of
 from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of
 from torch_tb_profiler.workspace.cache.checksummed import is_broken
 
@@ -29,7 +29,7 @@ def answer_of_run(question: Question, workspace: Workspace, parameters: Paramete
     own = read_parameters(question.parameters, parameters)
     ranks = _Ranks(workspace, opened, skipped)
     # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
-    make, asked = partial(_packed, question, own, ranks), (known_as(question, own), skipped)
+    make, asked = partial(_packed, question, own, ranks), (question_key(question, own), skipped)
     if not (own.__struct_fields__ or question.node.keep == "run"):
         make = partial(workspace.kept_of_run, opened, make, (as_file, packed_of), asked)
     return HttpAnswer(workspace.remember(Key.of_run(opened, asked), make))

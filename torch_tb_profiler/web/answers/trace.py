@@ -33,7 +33,7 @@ from torch_tb_profiler.web.answers.run import answer_of_run
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
-from torch_tb_profiler.workspace.answering.asking import answer_key, known_as, plain_answer_key, subject_of
+from torch_tb_profiler.workspace.answering.asking import answer_key, plain_answer_key, question_key, subject_of
 
 A = TypeVar("A")
 
@@ -132,7 +132,7 @@ def is_table(question: Question) -> bool:
 
 
 def _request(question: Question, own: msgspec.Struct, workspace: Workspace, parameters: Parameters) -> TraceRequest:
-    asked = TraceRequest.of(workspace, parameters, known_as(question, own), of_run=question.of_run)
+    asked = TraceRequest.of(workspace, parameters, question_key(question, own), of_run=question.of_run)
     return replace(asked, of_steps=question.of_steps, passing=question.passing)
 
 

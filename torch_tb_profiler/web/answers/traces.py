@@ -26,7 +26,7 @@ from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters, why
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, RunStatus, Status, TraceStatus, Workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf, known_as, subject_of
+from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, subject_of
 
 
 def answer_of_traces(
@@ -107,7 +107,7 @@ def answer_of_pair(question: Question, workspace: Workspace, parameters: Paramet
     )
     choice = step_choice(parameters)
     ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
-    key = Key((left, right), (known_as(question, own), choice, ranges))
+    key = Key((left, right), (question_key(question, own), choice, ranges))
     needs = ModelOf(left, choice, ranges[0]), ModelOf(right, choice, ranges[1])
     make = partial(workspace.ask, partial(_packed, question, own, (left, right)), *needs)
     with refusals():

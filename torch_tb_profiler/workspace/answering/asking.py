@@ -155,7 +155,7 @@ def step_range(first: str | None, last: str | None, side: str = "") -> StepRange
     return StepRange(first, last)
 
 
-def known_as(question: Question, asked: msgspec.Struct) -> Hashable:
+def question_key(question: Question, asked: msgspec.Struct) -> Hashable:
     """Return what is asked for, with its own parameters."""
     return question.name, *msgspec.structs.astuple(asked)
 
@@ -174,4 +174,4 @@ def answer_key(
 
 def plain_answer_key(question: Question, asked: msgspec.Struct, trace: OpenTrace, choice: StepChoice) -> str:
     """Return what the answer to a question about the whole of a trace is known as."""
-    return answer_key(known_as(question, asked), trace, question.of_run, choice)
+    return answer_key(question_key(question, asked), trace, question.of_run, choice)

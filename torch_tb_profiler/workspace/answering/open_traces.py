@@ -40,7 +40,7 @@ def open_model(trace: Trace, summary: TraceSummary | None, answers: AnswerFolder
     if answers is not None:
         model.kept = answers.content
     if summary is not None:
-        put_cached(model, troubles, summary.troubles)
+        put_cached(model, troubles, summary.warnings)
     return model
 
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import Entry, Storage
 
 EDGE_BYTES = 64 * 1024
-#: looked at between the edges, evenly spread: so many places of so many bytes
+#: looked at between the edges, evenly spread: so many samples of so many bytes
 SAMPLES, SAMPLE_BYTES = 64, 4 * 1024
 #: of a file up to this size all is looked at: a packed rank of some 100,000 events, in a few ms
 WHOLE_BYTES = 4 * 1024**2
@@ -168,7 +168,7 @@ def is_own_name(name: str) -> bool:
 
 
 class Shared(NamedTuple):
-    """The files of a trace that a shared place has; who finds the summary finds all."""
+    """The files of a trace that a shared cache has; who finds the summary finds all."""
 
     columns: str
     rank: str

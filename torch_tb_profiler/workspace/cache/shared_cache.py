@@ -126,15 +126,15 @@ def catalog_name(logdir: str) -> str:
     return blake2b(storable(logdir).encode(), digest_size=20).hexdigest() + SUFFIX
 
 
-def write_catalog(place: CacheStore, catalog: LogdirCatalog) -> None:
+def write_catalog(store: CacheStore, catalog: LogdirCatalog) -> None:
     """Replace what was known of the log directory. Raises StorageError and OSError."""
-    place.put(catalog_name(catalog.logdir), checksummed(msgspec.json.encode(catalog)), absent=False)
+    store.put(catalog_name(catalog.logdir), checksummed(msgspec.json.encode(catalog)), absent=False)
 
 
-def read_catalog(place: CacheStore, name: str) -> LogdirCatalog | None:
+def read_catalog(store: CacheStore, name: str) -> LogdirCatalog | None:
     """Return a catalog; None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
     try:
-        found = from_json(verified(place.read(name)) or b"", LogdirCatalog)
+        found = from_json(verified(store.read(name)) or b"", LogdirCatalog)
     except (FileNotFoundError, msgspec.DecodeError, RecursionError):
         return None
     is_ours = found.version == VERSION and all(is_key(trace.key) for trace in found.traces())
@@ -160,13 +160,13 @@ log = logging.getLogger(__name__)
 
 
 class SharedCache:
-    """Read-only, and thread-safe. What cannot be had from the place is made again, so trouble is only logged.
+    """Read-only, and thread-safe. What cannot be had from the store is made again, so trouble is only logged.
 
     made_by: `answers_version` of this code: catalogs of other code have summaries that may lack something
     """
 
-    def __init__(self, place: CacheStore, made_by: str) -> None:
-        self.place = place
+    def __init__(self, store: CacheStore, made_by: str) -> None:
+        self.store = store
         self._made_by = made_by
         self._lock = Lock()
         self._names: frozenset[str] = frozenset()
@@ -178,14 +178,14 @@ class SharedCache:
         self._failures: dict[tuple[str, tuple[int, int, str]], Reason] = {}
 
     def refresh(self) -> None:
-        """List the place, and read the catalogs again."""
+        """List the store, and read the catalogs again."""
         try:
-            names = self.place.names()
-            versions = {name: self.place.version(name) for name in sorted(names) if name.endswith(SUFFIX)}
+            names = self.store.names()
+            versions = {name: self.store.version(name) for name in sorted(names) if name.endswith(SUFFIX)}
             changed = [name for name, version in versions.items() if self._versions.get(name) != version]
-            read = {name: catalog for name in changed if (catalog := read_catalog(self.place, name))}
+            read = {name: catalog for name in changed if (catalog := read_catalog(self.store, name))}
         except (OSError, StorageError) as error:
-            log.warning("the shared cache %s cannot be read: %s", self.place.url, error)
+            log.warning("the shared cache %s cannot be read: %s", self.store.url, error)
             return
         with self._lock:
             self._names, self._versions = names, versions
@@ -225,7 +225,7 @@ class SharedCache:
         if known is not None or not self.has(name):
             return known
         try:
-            return from_json(verified(self.place.read(name)) or b"", TraceSummary)
+            return from_json(verified(self.store.read(name)) or b"", TraceSummary)
         except (OSError, StorageError, msgspec.DecodeError) as error:
             log.debug("%s of the shared cache cannot be used: %s", name, error)
             return None
@@ -235,15 +235,15 @@ class SharedCache:
         if not self.has(name):
             return False
         try:
-            self.place.fetch(name, target)
+            self.store.fetch(name, target)
         except (OSError, StorageError) as error:
-            log.warning("%s cannot be had from the shared cache %s: %s", name, self.place.url, error)
+            log.warning("%s cannot be had from the shared cache %s: %s", name, self.store.url, error)
             return False
         return True
 
     def is_itself(self, root: Root) -> bool:
         """Return whether a log directory is the shared cache, which stands for all log directories in it."""
-        return without_slash(root.url) == self.place.url
+        return without_slash(root.url) == self.store.url
 
     def found(self, roots: Sequence[Root]) -> RunListing:
         """Return what is known of log directories that cannot be listed here."""

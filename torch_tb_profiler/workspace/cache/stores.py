@@ -258,20 +258,20 @@ def is_shared(address: str) -> bool:
     return not is_local(address) or (Path(storage_for(address).resolve(address)) / MARK).is_file()
 
 
-def read_when_visible(place: CacheStore, name: str, seconds: float = VISIBLE_SECONDS) -> bytes:
+def read_when_visible(store: CacheStore, name: str, seconds: float = VISIBLE_SECONDS) -> bytes:
     """Read a file that another client has written; it may become visible a little later."""
     until = time.monotonic() + seconds
     while True:
         try:
-            return place.read(name)
+            return store.read(name)
         except FileNotFoundError:
             if time.monotonic() >= until:
                 raise
             time.sleep(0.1)
 
 
-def remove_all(place: CacheStore, names: Iterable[str]) -> None:
+def remove_all(store: CacheStore, names: Iterable[str]) -> None:
     """Remove files as far as that can be done."""
     for name in names:
         with contextlib.suppress(OSError, StorageError):
-            place.remove(name)
+            store.remove(name)

@@ -4,7 +4,7 @@
 content of the trace file and the code that reads it, VERSION for the code that answers: columns stay when that changes.
 `KEY.RANKS.rank` is what the questions about all ranks need of one, RANKS the code that makes that.
 
-What is found in a shared place (`stores.py`) is copied here when it is used.
+What is found in a shared store (`stores.py`) is copied here when it is used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TraceCache:
 
     expansion: of packed files, `Limits.expansion`. What was read with another is not found: it may be cut off.
     version: of the code that makes answers and of the limits of rules; None for those in use
-    place: a shared one, from which what is missing is copied
+    store: a shared one, from which what is missing is copied
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class TraceCache:
         limit: int | None = None,
         expansion: int | None = None,
         version: str | None = None,
-        place: CacheStore | None = None,
+        store: CacheStore | None = None,
     ) -> None:
         self.limit = int_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
@@ -60,7 +60,7 @@ class TraceCache:
         self.limits = Limits(expansion=max(1, expansion))
         self._names = FileNames(self.limits.expansion, version)
         self.version = self._names.version
-        self.shared = None if place is None else SharedCache(place, self.version)
+        self.shared = None if store is None else SharedCache(store, self.version)
         #: why another directory could not be used, a sentence; empty if it is
         self.refused = ""
         self._temporary: TemporaryDirectory | None = None
@@ -227,7 +227,7 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Tr
     if not address:
         return TraceCache(expansion=expansion)
     if is_shared(address):
-        return TraceCache(expansion=expansion, place=store_at(address))
+        return TraceCache(expansion=expansion, store=store_at(address))
     return TraceCache(Path(os.path.expanduser(address)), expansion=expansion)  # noqa: PTH111 - it does not raise
 
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.cache.identity import contents_name
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
-from torch_tb_profiler.workspace.listing.sniff import MOST_SECONDS, HeadCache, Heads
+from torch_tb_profiler.workspace.listing.sniff import MOST_SECONDS, SniffCache, Sniffer
 from torch_tb_profiler.workspace.process import BackgroundThread
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class Scanner(BackgroundThread):
         self._interval = interval
         self._on_listing = on_listing
         self._on_failure = on_failure
-        self._heads = Heads(HeadCache(cache.contents(contents_name(roots))) if cache else None)
+        self._sniffer = Sniffer(SniffCache(cache.contents(contents_name(roots))) if cache else None)
         self._listing, self._last = FileListing((), ()), RunListing((), (), complete=False)
         #: files of the last listing that were not looked at yet
         self._waiting: list[Entry] = []
@@ -100,16 +100,16 @@ class Scanner(BackgroundThread):
                     return known
             raise
         is_new = listing is not self._listing
-        if not is_new and self._last.complete and not self._heads.is_any_due:
+        if not is_new and self._last.complete and not self._sniffer.is_any_due:
             return self._last
         if is_new or not self._waiting:
             self._take_over(listing)
         before = time.monotonic()
         # at least as long as all else, which is done for every file: work would grow with the square of their number
-        done = self._heads.look(self._waiting, seconds=max(MOST_SECONDS, self._aside))
+        done = self._sniffer.look(self._waiting, seconds=max(MOST_SECONDS, self._aside))
         looked = time.monotonic()
         del self._waiting[:done]
-        self._last = runs_of(listing, self._heads, complete=not self._waiting)
+        self._last = runs_of(listing, self._sniffer, complete=not self._waiting)
         self._aside = time.monotonic() - looked + before - began
         return self._last
 
@@ -120,9 +120,9 @@ class Scanner(BackgroundThread):
             if problem not in logged:
                 log.warning("%s: %s", problem.path, problem.reason)
         self._listing, entries = listing, listing.entries()
-        self._waiting = self._heads.waiting(entries)
+        self._waiting = self._sniffer.waiting(entries)
         if not self._last.runs and 0 < len(self._waiting) < len(entries):
-            self._last = runs_of(listing, self._heads, complete=False)
+            self._last = runs_of(listing, self._sniffer, complete=False)
             self._on_listing(self._last)
 
 
@@ -267,8 +267,8 @@ def resolved(roots: Sequence[Root]) -> list[Root]:
     return absolute
 
 
-def runs_of(listing: FileListing, heads: Heads, complete: bool) -> RunListing:
-    found = discover(listing.files, heads.content_of)
+def runs_of(listing: FileListing, sniffer: Sniffer, complete: bool) -> RunListing:
+    found = discover(listing.files, sniffer.content_of)
     unlisted = tuple(Skipped(p.path, p.reason, unlisted=True) for p in listing.problems)
     return RunListing(found.runs, unlisted + found.skipped, complete)
 
@@ -280,7 +280,7 @@ def list_files(roots: Sequence[Root]) -> FileListing:
 
 def list_runs(roots: Sequence[Root]) -> RunListing:
     """Return the runs of log directories, after looking at all files. Raises StorageError when none can be listed."""
-    listing, heads = list_files(roots), Heads()
-    waiting = heads.waiting(listing.entries())
-    heads.look(waiting, seconds=float("inf"))
-    return runs_of(listing, heads, complete=True)
+    listing, sniffer = list_files(roots), Sniffer()
+    waiting = sniffer.waiting(listing.entries())
+    sniffer.look(waiting, seconds=float("inf"))
+    return runs_of(listing, sniffer, complete=True)

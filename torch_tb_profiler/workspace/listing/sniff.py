@@ -25,7 +25,7 @@ from torch_tb_profiler.workspace.cache.checksummed import read_checksummed, writ
 log = logging.getLogger(__name__)
 
 
-class HeadCache:
+class SniffCache:
     """A small file of the cache; what cannot be read or written of it is looked at again. Not thread-safe."""
 
     def __init__(self, path: Path) -> None:
@@ -73,10 +73,10 @@ LONGEST_RETRY_SECONDS = 600.0
 _Version = tuple[int, int, str]
 
 
-class Heads:
+class Sniffer:
     """What is known of the contents of files; of remote ones also after a restart. Not thread-safe."""
 
-    def __init__(self, memory: HeadCache | None = None) -> None:
+    def __init__(self, memory: SniffCache | None = None) -> None:
         self._known: dict[str, tuple[_Version, Content]] = {}
         self._memory = memory
         self._remote: list[Entry] = []

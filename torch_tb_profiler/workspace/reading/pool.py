@@ -26,12 +26,12 @@ from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.process import MMAP_THRESHOLD, TRIM_THRESHOLD, int_from_environment
 from torch_tb_profiler.workspace.reading.protocol import (
-    Alone,
     Done,
     Failed,
     Job,
     Message,
     Prepared,
+    ReleaseHelpers,
     decode_message,
     encode,
     encode_job,
@@ -88,12 +88,12 @@ class _Running(msgspec.Struct, eq=False):
     is_read: bool = False
     helpers: int = 0
 
-    def go_on_alone(self) -> None:
+    def release_helpers(self) -> None:
         """Give up the helpers of this job."""
         self.helpers = 0
         if self.process and self.process.stdin:
             with contextlib.suppress(OSError, ValueError):  # it has just ended
-                self.process.stdin.write(encode(Alone(self.job.id)) + b"\n")
+                self.process.stdin.write(encode(ReleaseHelpers(self.job.id)) + b"\n")
                 self.process.stdin.flush()
 
     def end(self, reason: Reason) -> None:
@@ -148,7 +148,7 @@ class Pool:
             self._jobs.append(job)
             for running in self._running:
                 if running.helpers and self._free_processors() < 1:
-                    running.go_on_alone()
+                    running.release_helpers()
             self._changed.notify()
 
     def submit_later(self, job: Job) -> None:

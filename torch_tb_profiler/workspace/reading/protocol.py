@@ -64,7 +64,7 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
             remove_parts([Path(self.answering.folder)], "", process)
 
 
-class Alone(msgspec.Struct, frozen=True, tag="alone"):
+class ReleaseHelpers(msgspec.Struct, frozen=True, tag="alone"):
     """The job is to go on without helpers: others want their processors."""
 
     id: int
@@ -129,7 +129,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
-_decode_order = json_decoder(Job | Alone).decode
+_decode_order = json_decoder(Job | ReleaseHelpers).decode
 
 
 def encode_job(job: Job) -> bytes:
@@ -137,9 +137,9 @@ def encode_job(job: Job) -> bytes:
     return encode(_with_paths(job, storable))
 
 
-def decode_order(line: bytes) -> Job | Alone:
+def decode_order(line: bytes) -> Job | ReleaseHelpers:
     """Decode a line for a worker process."""
-    order: Job | Alone = _decode_order(line)
+    order: Job | ReleaseHelpers = _decode_order(line)
     return _with_paths(order, restored) if isinstance(order, Job) else order
 
 

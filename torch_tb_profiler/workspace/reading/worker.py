@@ -105,9 +105,9 @@ Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[
 def main() -> None:
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     replies = _take_stdout()
-    alone: set[int] = set()
+    without_helpers: set[int] = set()
     current: list[Job] = []
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs, alone, current), daemon=True).start()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs, without_helpers, current), daemon=True).start()
 
     def send(message: Message) -> None:
         try:
@@ -119,8 +119,8 @@ def main() -> None:
     while True:
         current[:] = [job]
         spill.use(Path(job.target).parent)
-        send(perform(job, send, lambda number=job.id: number not in alone))  # type: ignore[misc]
-        alone.discard(job.id)
+        send(perform(job, send, lambda number=job.id: number not in without_helpers))  # type: ignore[misc]
+        without_helpers.discard(job.id)
         job = _after(job, jobs)
 
 
@@ -292,10 +292,10 @@ def _take_stdout() -> BinaryIO:
     return replies
 
 
-def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job], alone: set[int], current: list[Job]) -> None:
+def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job], without_helpers: set[int], current: list[Job]) -> None:
     """Take orders until the server is gone, then end.
 
-    alone    gets the numbers of jobs that are to go on without helpers
+    without_helpers    gets the numbers of jobs that are to go on without helpers
     current  the job under way, whose unfinished files go with this process
     """
     for line in stream:
@@ -303,7 +303,7 @@ def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job], alone: set[int], cur
         if isinstance(order, Job):
             jobs.put(order)
         else:
-            alone.add(order.id)
+            without_helpers.add(order.id)
     for job in current:
         job.remove_parts(os.getpid())
     os._exit(0)

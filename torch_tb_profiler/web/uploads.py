@@ -48,7 +48,7 @@ _LONGEST_NAME = 150
 _UNWANTED = lazy_pattern(r"[^\w.\-+=@() ]")
 
 
-class DropLimits(msgspec.Struct, frozen=True):
+class UploadLimits(msgspec.Struct, frozen=True):
     """What is taken.
 
     file   bytes of one file
@@ -63,7 +63,7 @@ class DropLimits(msgspec.Struct, frozen=True):
     free: int = 1024**3
 
 
-class Taking(msgspec.Struct, frozen=True):
+class UploadOffer(msgspec.Struct, frozen=True):
     """What a server says that takes files.
 
     most_bytes  of one file
@@ -72,7 +72,7 @@ class Taking(msgspec.Struct, frozen=True):
     most_bytes: Bytes
 
 
-class Dropped(msgspec.Struct, frozen=True):
+class UploadedTo(msgspec.Struct, frozen=True):
     """What became of a file.
 
     run     that it belongs to
@@ -103,12 +103,12 @@ class _Run:
             return run_of_files(self.name, dict(self.files))
 
 
-class Drops:
+class Uploads:
     """The files of a server. Thread-safe; `close` it."""
 
-    def __init__(self, workspace: Workspace, limits: DropLimits | None = None) -> None:
+    def __init__(self, workspace: Workspace, limits: UploadLimits | None = None) -> None:
         self._workspace = workspace
-        self._limits = limits or DropLimits()
+        self._limits = limits or UploadLimits()
         self._folder: TemporaryDirectory | None = None
         self._runs: dict[str, _Run] = {}
         self._bytes = self._files = 0
@@ -126,7 +126,7 @@ class Drops:
 
     def _answer(self, request: Request) -> HttpAnswer:
         if request.method in ("GET", "HEAD"):
-            return HttpAnswer(dumps(Taking(most_bytes=self._limits.file)))
+            return HttpAnswer(dumps(UploadOffer(most_bytes=self._limits.file)))
         _require_own_page(request)
         size = request.content_length
         if size is None:
@@ -137,7 +137,7 @@ class Drops:
                 self._keep(request, run, name, size)
         except OSError as error:
             raise HttpError(507, f"{name} cannot be kept: {reason_of(error)}") from None
-        return HttpAnswer(dumps(Dropped(run=run.name)))
+        return HttpAnswer(dumps(UploadedTo(run=run.name)))
 
     @contextmanager
     def _reserved(self, size: int) -> Iterator[None]:
@@ -218,7 +218,7 @@ class Drops:
             raise
 
 
-def takes_none(app: WSGIApplication) -> WSGIApplication:
+def refuse_uploads(app: WSGIApplication) -> WSGIApplication:
     """Add a route that says why no files are taken, for a server that others reach, too."""
 
     def answer(_: Request) -> HttpAnswer:
