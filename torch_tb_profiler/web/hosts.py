@@ -31,10 +31,10 @@ def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGI
     known = known_names(host, names)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        asked = environ.get("HTTP_HOST", "")
-        if is_known(asked, known):
+        host_header = environ.get("HTTP_HOST", "")
+        if is_known(host_header, known):
             return app(environ, start_response)
-        error = HttpError(421, f"this server does not answer to {asked[:100]!r}; --allow-host adds a name")
+        error = HttpError(421, f"this server does not answer to {host_header[:100]!r}; --allow-host adds a name")
         return respond_error(Request(environ), error)(environ, start_response)
 
     return answer
@@ -73,22 +73,22 @@ def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     return frozenset(name.lower().rstrip(".") for name in found if name)
 
 
-def is_known(asked: str, known: frozenset[str]) -> bool:
+def is_known(host_header: str, known: frozenset[str]) -> bool:
     """Return whether the value of `Host` is one of these names, a name of loopback, or an address.
 
     Nobody can point an address elsewhere, so one is always good.
     """
-    name = _without_port(asked)
+    name = _without_port(host_header)
     if name is None:
         return False
     return name in known or name == _LOCALHOST or name.endswith(f".{_LOCALHOST}") or _address(name) is not None
 
 
-def _without_port(asked: str) -> str | None:
+def _without_port(host_header: str) -> str | None:
     """Return the name or address in a value of `Host`; None if it is neither."""
-    name, colon, port = asked.strip().lower().rpartition(":")
+    name, colon, port = host_header.strip().lower().rpartition(":")
     if not colon or "]" in port:
-        name, port = asked.strip().lower(), ""
+        name, port = host_header.strip().lower(), ""
     if port and not (port.isascii() and port.isdigit()):
         return None
     if name.startswith("[") and name.endswith("]"):

@@ -143,22 +143,22 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
 
 def read_parameters(kind: type[P], parameters: Parameters) -> P:
     """Return the parameters of a question. Raises HttpError: one is missing, or has a value that it cannot have."""
-    asked = {name: text for name in kind.__struct_encode_fields__ if (text := parameters.get(name)) is not None}
+    texts = {name: text for name in kind.__struct_encode_fields__ if (text := parameters.get(name)) is not None}
     try:
-        own = convert(asked, kind)
+        params = convert(texts, kind)
     except msgspec.ValidationError:
         pass  # numbers, and what is wrong: by the types of the fields, which are slow to look up
     else:
-        if not any(isinstance(getattr(own, name), Decimal) for name in kind.__struct_fields__):
-            return own
-    found: dict[str, Any] = {}
+        if not any(isinstance(getattr(params, name), Decimal) for name in kind.__struct_fields__):
+            return params
+    values: dict[str, Any] = {}
     for field in _fields(kind):
         if field.required:
             parameters.need(field.encode_name)
         text = parameters.get(field.encode_name)
         if text is not None:
-            found[field.name] = _value(kind, field, text)
-    return kind(**found)
+            values[field.name] = _value(kind, field, text)
+    return kind(**values)
 
 
 def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:

@@ -72,24 +72,24 @@ class TraceRequest(msgspec.Struct, frozen=True):
     passing: bool = False
 
     @classmethod
-    def of(cls, workspace: Workspace, parameters: Parameters, question: Hashable, of_run: bool = False) -> TraceRequest:
+    def of(cls, workspace: Workspace, query: Parameters, question: Hashable, of_run: bool = False) -> TraceRequest:
         """Read which trace and steps a request is about.
 
         question: what is asked for, with parameters; its `repr` is what the answer is known as
         of_run: whether the answer also depends on how many workers the run has
         """
-        run, worker = parameters.need("run"), parameters.need("worker")
-        choice, steps = step_choice(parameters), step_range(parameters)
-        trace = workspace.find(run, worker, parameters.get("span"))
+        run, worker = query.need("run"), query.need("worker")
+        choice, steps = step_choice(query), step_range(query)
+        trace = workspace.find(run, worker, query.get("span"))
         return cls(trace, asking.answer_key(question, trace, of_run, choice, steps), choice, steps)
 
     @classmethod
     def plainly(
-        cls, trace: OpenTrace, question: Question, own: msgspec.Struct, choice: StepChoice | None = None
+        cls, trace: OpenTrace, question: Question, params: msgspec.Struct, choice: StepChoice | None = None
     ) -> TraceRequest:
         """Return a question as a request with nothing but names asks it; choice: or with steps found otherwise."""
         choice = choice or StepChoice()
-        return cls(trace, asking.plain_answer_key(question, own, trace, choice), choice, None, question.of_steps)
+        return cls(trace, asking.plain_answer_key(question, params, trace, choice), choice, None, question.of_steps)
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """Return what `make` gives, made once. Raises HttpError when that is a refusal."""
@@ -167,10 +167,10 @@ def stored(compute: Compute, trace: OpenTrace, model: Model) -> StoredAnswer:
     return _attempted(_packed, compute, trace, model)
 
 
-def _attempted(make: Callable[..., T], *parameters: Any) -> T | RefusedAnswer:
+def _attempted(make: Callable[..., T], *arguments: Any) -> T | RefusedAnswer:
     try:
         with refusals():
-            return make(*parameters)
+            return make(*arguments)
     except HttpError as error:
         if error.passes:  # for want of time, of which there may be more
             raise
@@ -188,9 +188,9 @@ def body_of(found: Any) -> Body:
     return found if isinstance(found, Iterator | bytes) else dumps(found)
 
 
-def step_choice(parameters: Parameters) -> StepChoice:
+def step_choice(query: Parameters) -> StepChoice:
     """Read how steps are to be found: `steps` names a rule, `step_pattern` gives a regular expression."""
-    rule, pattern = parameters.get("steps"), parameters.get("step_pattern")
+    rule, pattern = query.get("steps"), query.get("step_pattern")
     if rule is not None and rule not in RULES:
         raise HttpError(400, f"steps must be one of {', '.join(RULES)}, not {rule!r}")
     if pattern is not None:
@@ -201,13 +201,13 @@ def step_choice(parameters: Parameters) -> StepChoice:
     return StepChoice(rule, pattern)
 
 
-def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
+def step_range(query: Parameters, side: str = "") -> StepRange | None:
     """Read `from_step` and `to_step`, names of steps, both included; None for the whole trace.
 
     side: what stands before the names of these parameters
     """
     with refusals():
-        return asking.step_range(parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step"), side)
+        return asking.step_range(query.get(f"{side}from_step"), query.get(f"{side}to_step"), side)
 
 
 def ask_original(
@@ -225,34 +225,34 @@ def ask_original(
 _ASKED = ("sort", "filter", "search", "offset", "limit")
 
 
-def is_queried(parameters: Parameters) -> bool:
+def is_queried(query: Parameters) -> bool:
     """Return whether a request asks for a page of its own."""
-    return any(parameters.get(name) is not None for name in _ASKED)
+    return any(query.get(name) is not None for name in _ASKED)
 
 
-def answer_query(table: TableAnswer, parameters: Parameters) -> HttpAnswer:
+def answer_query(table: TableAnswer, query: Parameters) -> HttpAnswer:
     """Answer what `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
-    return HttpAnswer(page_of(parameters, table))
+    return HttpAnswer(page_of(query, table))
 
 
-def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
+def page_of(query: Parameters, table: TableAnswer) -> bytes:
     """Return the JSON that `answer_query` sends. Raises HttpError."""
-    query = query_of(parameters)
+    page_query = query_of(query)
     try:
-        return dumps(table.page(query))
+        return dumps(table.page(page_query))
     except Problem as problem:
         more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
         raise HttpError(400, str(problem), {"problem": more}) from None
 
 
-def query_of(parameters: Parameters) -> Query:
+def query_of(query: Parameters) -> Query:
     """Read what a request asks of a table. Raises HttpError."""
     limit: int | Literal["all"] | None
-    limit = "all" if parameters.get("limit") == "all" else parameters.whole_number("limit", None, 1)
+    limit = "all" if query.get("limit") == "all" else query.whole_number("limit", None, 1)
     return Query(
-        sort=parameters.get("sort") or "",
-        filter=parameters.get("filter") or "",
-        search=parameters.get("search"),
-        offset=parameters.whole_number("offset", 0, 0),
+        sort=query.get("sort") or "",
+        filter=query.get("filter") or "",
+        search=query.get("search"),
+        offset=query.whole_number("offset", 0, 0),
         limit=limit,
     )

@@ -23,16 +23,16 @@ from torch_tb_profiler.workspace.cache.checksummed import is_broken
 log = logging.getLogger(__name__)
 
 
-def answer_of_run(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
-    opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
+def answer_of_run(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer:
+    opened = workspace.find_span(query.need("run"), query.get("span"))
     skipped = tuple((each.file, str(each.reason)) for each in workspace.run(opened.run).skipped)
-    own = read_parameters(question.parameters, parameters)
+    params = read_parameters(question.parameters, query)
     ranks = _Ranks(workspace, opened, skipped)
     # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
-    make, asked = partial(_packed, question, own, ranks), (question_key(question, own), skipped)
-    if not (own.__struct_fields__ or question.node.keep == "run"):
-        make = partial(workspace.kept_of_run, opened, make, (as_file, packed_of), asked)
-    return HttpAnswer(workspace.remember(Key.of_run(opened, asked), make))
+    make, key = partial(_packed, question, params, ranks), (question_key(question, params), skipped)
+    if not (params.__struct_fields__ or question.node.keep == "run"):
+        make = partial(workspace.kept_of_run, opened, make, (as_file, packed_of), key)
+    return HttpAnswer(workspace.remember(Key.of_run(opened, key), make))
 
 
 def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
@@ -105,17 +105,17 @@ class _Parts(Sequence[Any]):
         return rank_node(self._node, self._workspace, trace)
 
 
-def _packed(question: Question, own: msgspec.Struct, ranks: _Ranks) -> Packed:
+def _packed(question: Question, params: msgspec.Struct, ranks: _Ranks) -> Packed:
     with refusals(), watched():
         try:
-            return pack(dumps(question.compute(ranks.value(question.node), own)))
+            return pack(dumps(question.compute(ranks.value(question.node), params)))
         except Exception as error:
             if not is_broken(error):
                 raise
             # what is kept of the ranks may have been made elsewhere: it is made anew
             log.warning("%s: what is kept of its ranks cannot be used", ranks.opened.run, exc_info=error)
             anew = msgspec.structs.replace(ranks, of_kept=False)
-            return pack(dumps(question.compute(anew.value(question.node), own)))
+            return pack(dumps(question.compute(anew.value(question.node), params)))
 
 
 def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:

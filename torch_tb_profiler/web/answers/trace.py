@@ -40,53 +40,53 @@ A = TypeVar("A")
 _OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
 
 
-def answer_of_trace(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
-    if question.ranks is not None and parameters.get("worker") is None:
-        if chosen := next((name for name in _OF_STEPS if parameters.get(name) is not None), None):
+def answer_of_trace(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer:
+    if question.ranks is not None and query.get("worker") is None:
+        if chosen := next((name for name in _OF_STEPS if query.get(name) is not None), None):
             raise HttpError(400, f"{chosen} is about the trace of a worker: name one")
-        return answer_of_run(question.ranks, workspace, parameters)
-    parameters.need_all("run", "worker")
-    own = read_parameters(question.parameters, parameters)
+        return answer_of_run(question.ranks, workspace, query)
+    query.need_all("run", "worker")
+    params = read_parameters(question.parameters, query)
     if question.node is not None:
-        value = _request_for(question.node, workspace, parameters).read(
+        value = _request_for(question.node, workspace, query).read(
             workspace, partial(_made, question.node), question.node.decode
         )
         with refusals():
-            result = question.compute(value, own)
-        return answer_query(TableAnswer(result), parameters) if is_table(question) else HttpAnswer(dumps(result))
+            result = question.compute(value, params)
+        return answer_query(TableAnswer(result), query) if is_table(question) else HttpAnswer(dumps(result))
 
-    request = _request(question, own, workspace, parameters)
+    request = _request(question, params, workspace, query)
     if question.about not in ("any", request.trace.kind):  # no model need be opened to know
         with refusals():
             raise _about_others(question)
     if not is_table(question):
-        make = partial(request.compute, workspace, partial(computed, question, own, request.steps))
+        make = partial(request.compute, workspace, partial(computed, question, params, request.steps))
         return HttpAnswer(request.packed(workspace, make))
-    table = partial(table_of, question, own, request.steps)
-    if is_queried(parameters):
-        return HttpAnswer(given(request.cut(workspace, table, partial(page_of, parameters))))
+    table = partial(table_of, question, params, request.steps)
+    if is_queried(query):
+        return HttpAnswer(given(request.cut(workspace, table, partial(page_of, query))))
     return HttpAnswer(request.packed(workspace, partial(request.cut, workspace, table, _first_page, _has_more_pages)))
 
 
-def answer_as_type(question: Question, workspace: Workspace, parameters: Parameters) -> Any:
+def answer_as_type(question: Question, workspace: Workspace, query: Parameters) -> Any:
     """Return the answer to a question about the trace that a request names, as its type; it is kept."""
-    own = read_parameters(question.parameters, parameters)
-    return kept_answer(question, own, _request(question, own, workspace, parameters), workspace)
+    params = read_parameters(question.parameters, query)
+    return kept_answer(question, params, _request(question, params, workspace, query), workspace)
 
 
-def kept_answer(question: Question, own: msgspec.Struct, asked: TraceRequest, workspace: Workspace) -> Any:
+def kept_answer(question: Question, params: msgspec.Struct, request: TraceRequest, workspace: Workspace) -> Any:
     """Return the answer to a request as its type; of a table the first page. It is kept."""
-    make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
-    return from_json(asked.packed(workspace, make).plain(), _sent_as(question))
+    make = partial(request.compute, workspace, partial(computed, question, params, request.steps))
+    return from_json(request.packed(workspace, make).plain(), _sent_as(question))
 
 
 def node_with_timeline(
-    node: Node, workspace: Workspace, parameters: Parameters, question: Callable[[Timeline, Any], A]
+    node: Node, workspace: Workspace, query: Parameters, question: Callable[[Timeline, Any], A]
 ) -> A:
     """Return the answer of a function of the timeline of the trace that a request names and of a node."""
     assert node.decode is not None
-    asked = _request_for(node, workspace, parameters)
-    return asked.with_timeline(workspace, partial(_made, node), node.decode, question)
+    request = _request_for(node, workspace, query)
+    return request.with_timeline(workspace, partial(_made, node), node.decode, question)
 
 
 def first_of_trace(
@@ -100,26 +100,28 @@ def first_of_trace(
             key = answer_key(node.name, trace, of_run=False, choice=StepChoice())
             answers[answer_name(trace, key)] = partial(stored, partial(_made, node), trace)
         if node is None and question.bundle == bundle and is_about(question, model):
-            for own in question.asked_first(model):
-                key = plain_answer_key(question, own, trace, StepChoice())
+            for params in question.asked_first(model):
+                key = plain_answer_key(question, params, trace, StepChoice())
                 if question.alone is not None:
                     answers[question.alone.name] = partial(_alone, question.alone)
-                make = partial(computed, question, own, None)
+                make = partial(computed, question, params, None)
                 answers[answer_name(trace, key)] = partial(stored, make, trace)
     return list(answers.items())
 
 
-def computed(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
+def computed(
+    question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+) -> Any:
     """Return the answer as it is sent, of a table the first page. Raises Refused."""
-    result = _compute(question, own, steps, trace, model)
+    result = _compute(question, params, steps, trace, model)
     return TableAnswer(result).page() if isinstance(result, Table) else result
 
 
 def table_of(
-    question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+    question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
 ) -> TableAnswer:
     """Return the whole of an answer that is a table. Raises Refused."""
-    return TableAnswer(_compute(question, own, steps, trace, model))
+    return TableAnswer(_compute(question, params, steps, trace, model))
 
 
 def is_about(question: Question, model: Model) -> bool:
@@ -131,13 +133,13 @@ def is_table(question: Question) -> bool:
     return meta_of(question.answer) is not None
 
 
-def _request(question: Question, own: msgspec.Struct, workspace: Workspace, parameters: Parameters) -> TraceRequest:
-    asked = TraceRequest.of(workspace, parameters, question_key(question, own), of_run=question.of_run)
-    return replace(asked, of_steps=question.of_steps, passing=question.passing)
+def _request(question: Question, params: msgspec.Struct, workspace: Workspace, query: Parameters) -> TraceRequest:
+    request = TraceRequest.of(workspace, query, question_key(question, params), of_run=question.of_run)
+    return replace(request, of_steps=question.of_steps, passing=question.passing)
 
 
-def _request_for(node: Node, workspace: Workspace, parameters: Parameters) -> TraceRequest:
-    return replace(TraceRequest.of(workspace, parameters, node.name), once=node.once)
+def _request_for(node: Node, workspace: Workspace, query: Parameters) -> TraceRequest:
+    return replace(TraceRequest.of(workspace, query, node.name), once=node.once)
 
 
 def _first_page(table: TableAnswer) -> Packed:
@@ -148,10 +150,12 @@ def _has_more_pages(table: TableAnswer) -> bool:
     return len(table) > table.table.whole
 
 
-def _compute(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
+def _compute(
+    question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+) -> Any:
     if not is_about(question, model):
         raise _about_others(question)
-    return question.compute(subject_of(model, trace, steps), own)
+    return question.compute(subject_of(model, trace, steps), params)
 
 
 def _about_others(question: Question) -> NotFound:

@@ -30,19 +30,19 @@ from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, 
 
 
 def answer_of_traces(
-    question: Question, workspace: Workspace, parameters: Parameters, status: Status | None = None
+    question: Question, workspace: Workspace, query: Parameters, status: Status | None = None
 ) -> HttpAnswer:
     """Answer a question about the traces in `status`; None for all that the workspace has."""
     assert question.each is not None
-    own: Any = read_parameters(question.parameters, parameters)
-    choice = step_choice(parameters)
+    params: Any = read_parameters(question.parameters, query)
+    choice = step_choice(query)
     with refusals():
-        questions = question.each(own)
-    if own.of == "run":
-        parameters.need("run")
+        questions = question.each(params)
+    if params.of == "run":
+        query.need("run")
     listed: list[Listed] = []
     ready, refused = 0, None
-    for run, trace in _meant(status or workspace.status(), own, question.kind):
+    for run, trace in _meant(status or workspace.status(), params, question.kind):
         answers = None
         if trace.state == "ready":
             ready += 1
@@ -50,8 +50,8 @@ def answer_of_traces(
                 try:
                     opened = workspace.find(run, trace.worker, trace.span)
                     answers = {
-                        name: _typed(workspace, of, asked, TraceRequest.plainly(opened, of, asked, choice))
-                        for name, (of, asked) in questions.items()
+                        name: _typed(workspace, of, params_of, TraceRequest.plainly(opened, of, params_of, choice))
+                        for name, (of, params_of) in questions.items()
                     }
                 except HttpError as error:  # one trace has nothing of this: the others are asked
                     if error.status != 404:
@@ -61,8 +61,8 @@ def answer_of_traces(
     if refused is not None and not any(each.answers for each in listed):
         raise refused
     with refusals():
-        found = question.compute(listed, own)
-    return answer_query(TableAnswer(found), parameters) if is_table(question) else HttpAnswer(dumps(found))
+        found = question.compute(listed, params)
+    return answer_query(TableAnswer(found), query) if is_table(question) else HttpAnswer(dumps(found))
 
 
 def _typed(workspace: Workspace, question: Question, params: msgspec.Struct, request: TraceRequest) -> Any:
@@ -97,22 +97,22 @@ def _only(run: RunStatus, kind: str) -> RunStatus:
 EXPERIMENT = "exp_"
 
 
-def answer_of_pair(question: Question, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
+def answer_of_pair(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer:
     """Answer about two traces: steps are found in the same way in both, and only the named steps are looked at."""
-    parameters.need_all("run", "worker", "exp_run", "exp_worker")
-    own = read_parameters(question.parameters, parameters)
+    query.need_all("run", "worker", "exp_run", "exp_worker")
+    params = read_parameters(question.parameters, query)
     left, right = (
-        workspace.find(parameters.need(f"{side}run"), parameters.need(f"{side}worker"), parameters.get(f"{side}span"))
+        workspace.find(query.need(f"{side}run"), query.need(f"{side}worker"), query.get(f"{side}span"))
         for side in ("", EXPERIMENT)
     )
-    choice = step_choice(parameters)
-    ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
-    key = Key((left, right), (question_key(question, own), choice, ranges))
+    choice = step_choice(query)
+    ranges = step_range(query), step_range(query, EXPERIMENT)
+    key = Key((left, right), (question_key(question, params), choice, ranges))
     needs = ModelOf(left, choice, ranges[0]), ModelOf(right, choice, ranges[1])
-    make = partial(workspace.ask, partial(_packed, question, own, (left, right)), *needs)
+    make = partial(workspace.ask, partial(_packed, question, params, (left, right)), *needs)
     with refusals():
         return HttpAnswer(workspace.remember(key, make))
 
 
-def _packed(question: Question, own: msgspec.Struct, traces: tuple[OpenTrace, OpenTrace], *models: Model) -> Packed:
-    return pack(body_of(question.compute(*map(subject_of, models, traces), own)))
+def _packed(question: Question, params: msgspec.Struct, traces: tuple[OpenTrace, OpenTrace], *models: Model) -> Packed:
+    return pack(body_of(question.compute(*map(subject_of, models, traces), params)))

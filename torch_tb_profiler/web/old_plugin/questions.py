@@ -124,8 +124,8 @@ def _of_trace(
 ) -> Question:
     """Declare a question that is answered when first asked, and kept then: the page asks for none of these."""
 
-    def answer(subject: Subject, asked: msgspec.Struct) -> Any:
-        return compute(subject, asked)
+    def answer(subject: Subject, params: msgspec.Struct) -> Any:
+        return compute(subject, params)
 
     return Question(
         name=f"old{route}",
@@ -159,47 +159,47 @@ def _special(group_by: str | None, special: str) -> str | None:
     return special if group_by == special else None
 
 
-def _operation_stack(known: OfKnown, asked: StackParameters) -> Any:
-    shape = asked.input_shape
-    if asked.group_by != shapes.BY_SHAPE:
+def _operation_stack(known: OfKnown, params: StackParameters) -> Any:
+    shape = params.input_shape
+    if params.group_by != shapes.BY_SHAPE:
         shape = None
     elif shape is None:
         raise Refused("Must specify input_shape in request url")
-    found = shapes.operation_stack(known.details, asked.op_name, asked.group_by, shape)
+    found = shapes.operation_stack(known.details, params.op_name, params.group_by, shape)
     if found is None:
-        raise NotFound(f"no call stack is known for {asked.op_name!r}")
+        raise NotFound(f"no call stack is known for {params.op_name!r}")
     return found
 
 
 def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], Any]:
     """Wrap a computation so that it refuses a trace without memory events."""
 
-    def answer(subject: Subject, asked: Any) -> Any:
+    def answer(subject: Subject, params: Any) -> Any:
         if not len(subject.model.memory):
             raise NotFound(missing("no_memory").text)
-        return compute(subject.model, asked)
+        return compute(subject.model, params)
 
     return answer
 
 
-def _window(model: Model, asked: MemoryParameters | EventsParameters) -> tuple[int | None, int | None]:
+def _window(model: Model, params: MemoryParameters | EventsParameters) -> tuple[int | None, int | None]:
     """Return the times of a window, ns relative to the start of the trace."""
     origin = memory.file_origin_ns(model)
-    start, end = (None if time is None else int(time * 1000) - origin for time in (asked.start_ts, asked.end_ts))
+    start, end = (None if time is None else int(time * 1000) - origin for time in (params.start_ts, params.end_ts))
     return start, end
 
 
-def _memory(model: Model, asked: MemoryParameters) -> Any:
-    return memory.memory(model, *_window(model, asked), memory.SIZES[asked.memory_metric])
+def _memory(model: Model, params: MemoryParameters) -> Any:
+    return memory.memory(model, *_window(model, params), memory.SIZES[params.memory_metric])
 
 
-def _memory_curve(model: Model, asked: CurveParameters) -> Any:
-    return memory.memory_curve(model, memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric])
+def _memory_curve(model: Model, params: CurveParameters) -> Any:
+    return memory.memory_curve(model, memory.TIMES[params.time_metric], memory.SIZES[params.memory_metric])
 
 
-def _memory_events(model: Model, asked: EventsParameters) -> Any:
-    units = memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric]
-    return memory.memory_events(model, *_window(model, asked), *units)
+def _memory_events(model: Model, params: EventsParameters) -> Any:
+    units = memory.TIMES[params.time_metric], memory.SIZES[params.memory_metric]
+    return memory.memory_events(model, *_window(model, params), *units)
 
 
 def _tree(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> Callable[[Subject, Any], Any]:
@@ -216,10 +216,10 @@ def _diff(left: Subject, right: Subject, _: DiffParameters) -> Any:
     return diff.diff(left.model, right.model)
 
 
-def _diffnode(left: Subject, right: Subject, asked: NodeParameters) -> Any:
-    found = diff.diffnode(left.model, right.model, asked.path or ROOT)
+def _diffnode(left: Subject, right: Subject, params: NodeParameters) -> Any:
+    found = diff.diffnode(left.model, right.model, params.path or ROOT)
     if found is None:
-        raise NotFound(f"the comparison has no node {asked.path!r}")
+        raise NotFound(f"the comparison has no node {params.path!r}")
     return found
 
 
@@ -237,14 +237,14 @@ QUESTIONS: tuple[Question, ...] = (
         "/operation",
         "Pies of operators",
         schemas.OPERATION,
-        lambda subject, asked: shapes.operation(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
+        lambda subject, params: shapes.operation(subject.model, _special(params.group_by, shapes.BY_SHAPE)),
         ShapeParameters,
     ),
     _of_trace(
         "/operation/table",
         "Operators",
         schemas.OPERATION_TABLE,
-        lambda subject, asked: shapes.operation_table(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
+        lambda subject, params: shapes.operation_table(subject.model, _special(params.group_by, shapes.BY_SHAPE)),
         ShapeParameters,
     ),
     Question(
@@ -261,7 +261,7 @@ QUESTIONS: tuple[Question, ...] = (
         "/kernel/table",
         "Kernels",
         schemas.KERNEL_TABLE,
-        lambda subject, asked: shapes.kernel_table(subject.model, _special(asked.group_by, shapes.BY_KERNEL)),
+        lambda subject, params: shapes.kernel_table(subject.model, _special(params.group_by, shapes.BY_KERNEL)),
         KernelParameters,
     ),
     replace(

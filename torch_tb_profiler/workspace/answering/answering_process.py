@@ -140,11 +140,11 @@ _BOOTSTRAP = (
 
 
 class _Running(msgspec.Struct, eq=False):
-    """A process and what it was asked. asked: when it was for the last time (monotonic seconds)."""
+    """A process and the orders that it has not answered. last_used: monotonic seconds."""
 
     process: subprocess.Popen[bytes]
     waiting: dict[int, Future[Any]] = {}
-    asked: float = 0.0
+    last_used: float = 0.0
 
 
 class AnsweringProcess:
@@ -183,7 +183,7 @@ class AnsweringProcess:
             running = self._running
             number = next(self._numbers)
             running.waiting[number] = future
-            running.asked = time.monotonic()
+            running.last_used = time.monotonic()
             assert running.process.stdin is not None
             with contextlib.suppress(OSError, ValueError):  # it has just ended, which `_listen` says
                 write_message(running.process.stdin, number, order)
@@ -199,10 +199,10 @@ class AnsweringProcess:
                 self._send(order)
 
     def drop_unused(self, seconds: float) -> int:
-        """End the process if nothing was asked for so long. How many were ended."""
+        """End the process if it was not used for so long; return how many were ended."""
         with self._lock:
             running = self._running
-            if running is None or running.waiting or time.monotonic() - running.asked < seconds:
+            if running is None or running.waiting or time.monotonic() - running.last_used < seconds:
                 return 0
             self._running = None
         running.process.kill()
@@ -270,7 +270,7 @@ class AnsweringProcess:
     def _heard(self, running: _Running, number: int, reply: Reply) -> None:
         with self._lock:
             future = running.waiting.pop(number, None)
-            running.asked = time.monotonic()
+            running.last_used = time.monotonic()
         if future is None:
             return
         if reply.is_error:

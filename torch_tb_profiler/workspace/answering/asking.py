@@ -133,7 +133,7 @@ class Asking:
 
 
 def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
-    """Return what a question is asked about. steps: those that were chosen, of which the model may be."""
+    """Return what a question is asked about. steps: the chosen ones, if the model was cut to them."""
     return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
 
 
@@ -155,23 +155,23 @@ def step_range(first: str | None, last: str | None, side: str = "") -> StepRange
     return StepRange(first, last)
 
 
-def question_key(question: Question, asked: msgspec.Struct) -> Hashable:
-    """Return what is asked for, with its own parameters."""
-    return question.name, *msgspec.structs.astuple(asked)
+def question_key(question: Question, params: msgspec.Struct) -> Hashable:
+    """Return a key for a question with its parameters."""
+    return question.name, *msgspec.structs.astuple(params)
 
 
 def answer_key(
-    asked: Hashable, trace: OpenTrace, of_run: bool, choice: StepChoice, steps: StepRange | None = None
+    question: Hashable, trace: OpenTrace, of_run: bool, choice: StepChoice, steps: StepRange | None = None
 ) -> str:
-    """Return what an answer about a trace is known as, the same in every process.
+    """Return a key for an answer about a trace, the same in every process.
 
-    asked   what is asked for, with parameters
-    of_run  whether the answer also depends on how many workers the run has
+    question  what is asked, with parameters
+    of_run    whether the answer also depends on how many workers the run has
     """
     workers = trace.workers_of_run if of_run else None
-    return repr((asked, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last)))
+    return repr((question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last)))
 
 
-def plain_answer_key(question: Question, asked: msgspec.Struct, trace: OpenTrace, choice: StepChoice) -> str:
-    """Return what the answer to a question about the whole of a trace is known as."""
-    return answer_key(question_key(question, asked), trace, question.of_run, choice)
+def plain_answer_key(question: Question, params: msgspec.Struct, trace: OpenTrace, choice: StepChoice) -> str:
+    """Return the key of an answer about the whole of a trace."""
+    return answer_key(question_key(question, params), trace, question.of_run, choice)
