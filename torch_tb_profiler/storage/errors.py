@@ -113,9 +113,9 @@ class Trouble(Exception):
         text = f"{place} cannot be written: {why}"
         return StorageError(text, self.kind, self.wait)
 
-    def told(self, tried: Attempt, store: str) -> StorageError:
+    def as_error(self, attempt: Attempt, store: str) -> StorageError:
         """Return the error with its sentence: what was tried, why it failed, what to do about such a store."""
-        reason = tried.failed(self._values(usual_advice(store, self.kind)))
+        reason = attempt.failed(self._values(usual_advice(store, self.kind)))
         return StorageError(reason, self.kind, self.wait)
 
     def _values(self, usual: Mapping[str, str]) -> Mapping[str, str]:

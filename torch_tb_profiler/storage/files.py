@@ -49,7 +49,7 @@ def prepare_hadoop(driver: type) -> None:
 
 PIECE_BYTES = 256 * 1024
 
-#: of these an address is host and path; of others the driver knows
+#: schemes whose addresses are host and path; for other schemes the driver knows
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 _ADDRESS = lazy_pattern(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
@@ -64,7 +64,7 @@ _BY_ERROR: Mapping[int, ErrorKind] = {
     errno.ETIMEDOUT: "unreachable",
     errno.EHOSTUNREACH: "unreachable",
 }
-#: the name of one of Java
+#: the name of a Java exception
 _EXCEPTION = lazy_pattern(r"\b[A-Z][A-Za-z]{1,40}Exception\b")
 _TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "LastModified", "updated", "created")
 
@@ -88,7 +88,7 @@ class FileSystems:
 
                 fsspec.get_filesystem_class(scheme_of(root))
         except Trouble as trouble:
-            raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
+            raise trouble.as_error(Attempt("unlistable", shown(root)), _NAME) from None
 
     def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
         pending = deque([""])
@@ -98,8 +98,8 @@ class FileSystems:
                 children = _children(root, folder)
             except Trouble as trouble:
                 if not folder:
-                    raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
-                report(ListingProblem(printable(folder), trouble.told(Attempt("unlistable"), _NAME).reason))
+                    raise trouble.as_error(Attempt("unlistable", shown(root)), _NAME) from None
+                report(ListingProblem(printable(folder), trouble.as_error(Attempt("unlistable"), _NAME).reason))
                 continue
             for name, found in children:
                 path = f"{folder}/{name}" if folder else name
@@ -113,7 +113,7 @@ class FileSystems:
             with _driver(url) as (driver, path):
                 found = _info(driver, path)
         except Trouble as trouble:
-            raise trouble.told(Attempt("unreadable"), _NAME) from None
+            raise trouble.as_error(Attempt("unreadable"), _NAME) from None
         if found["type"] == "directory":
             raise StorageError(because("no_file"), "missing")
         return _entry(url.rpartition("/")[2], url, found)
@@ -130,10 +130,10 @@ class FileSystems:
                 if _entry(entry.path, entry.url, _info(driver, path)).version != entry.version:
                     raise Trouble("changed")
 
-        def told(trouble: Trouble) -> StorageError:
-            return trouble.told(Attempt("unreadable"), _NAME)
+        def as_error(trouble: Trouble) -> StorageError:
+            return trouble.as_error(Attempt("unreadable"), _NAME)
 
-        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error, tries=2))
 
     def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
         """Write a file. No driver can be asked to write only what is not there: of two at once the last one stays."""

@@ -51,8 +51,8 @@ MOST_AHEAD = 4
 
 #: the bytes of a file from `start` to before `stop`, in pieces. Raises Trouble.
 Fetch = Callable[[int, int], Iterable[bytes]]
-#: what is said of a file that cannot be read
-Told = Callable[[Trouble], StorageError]
+#: the error for a file that cannot be read
+AsError = Callable[[Trouble], StorageError]
 
 
 class RangeStream(io.BufferedIOBase):
@@ -66,11 +66,11 @@ class RangeStream(io.BufferedIOBase):
     Raises StorageError when a range cannot be had, or is not what it should be.
     """
 
-    def __init__(self, fetch: Fetch, size: int, ahead: bool, told: Told, tries: int = TRIES) -> None:
+    def __init__(self, fetch: Fetch, size: int, ahead: bool, as_error: AsError, tries: int = TRIES) -> None:
         self._fetch = fetch
         self._size = size
         self._ahead = ahead
-        self._told = told
+        self._as_error = as_error
         self._tries = tries
         self._position = 0
         self._block = memoryview(b"")
@@ -190,5 +190,5 @@ class RangeStream(io.BufferedIOBase):
                 trouble = error
             tried = 1 if done > before else tried + 1
             if trouble.kind not in PASSING or tried >= self._tries:
-                raise self._told(trouble) from None
+                raise self._as_error(trouble) from None
             self._closing.wait(pause(tried, trouble.wait))

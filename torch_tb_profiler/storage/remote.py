@@ -1,4 +1,4 @@
-"""Object stores: buckets of objects whose names have slashes in them. What all of them have in common."""
+"""What all object stores have in common: buckets of objects whose names have slashes in them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Object(msgspec.Struct, frozen=True):
 class Store(Protocol):
     """What differs between object stores. All methods raise Trouble."""
 
-    #: what is imported to read it, and the extra of ours that installs it
+    #: the package that reads it, and the extra of ours that installs that
     package: str
     extra: str
-    #: of its advice
+    #: its name among the advice of `words/*/reasons.toml`
     name: str
     #: what must be allowed for writing
     writing: str
@@ -81,7 +81,7 @@ class Store(Protocol):
 
 
 class ObjectStorage:
-    """A store as the rest of the house sees it: folders, files and streams."""
+    """A store seen as folders, files and streams, as all storages are."""
 
     is_remote = True
 
@@ -136,10 +136,10 @@ class ObjectStorage:
         def fetch(start: int, stop: int) -> Iterable[bytes]:
             return self._store.get(place, start, stop, entry.etag)
 
-        def told(trouble: Trouble) -> StorageError:
-            return trouble.told(self._reading(place), self._store.name)
+        def as_error(trouble: Trouble) -> StorageError:
+            return trouble.as_error(self._reading(place), self._store.name)
 
-        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error))
 
     def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
         place = self._store.place(url)
@@ -185,7 +185,7 @@ class ObjectStorage:
         try:
             return call()
         except Trouble as trouble:
-            raise trouble.told(tried, self._store.name) from None
+            raise trouble.as_error(tried, self._store.name) from None
 
 
 def load(package: str, extra: str) -> None:

@@ -103,6 +103,6 @@ def _shown(model: Model, devices: Iterable[DeviceUse]) -> Json:
                 data.append({"title": title, "value": f"{round(value * 100, 2)} %"})
                 if key not in shown:
                     shown.append(key)
-    told = OldMetrics.definitions
-    explained = [f"{told[key].label}:\n{told[key].help}" for key in shown]
+    definitions = OldMetrics.definitions
+    explained = [f"{definitions[key].label}:\n{definitions[key].help}" for key in shown]
     return {"title": "GPU Summary", "data": data, "tooltip": "\n\n".join(["GPU usage metrics:", *explained])}

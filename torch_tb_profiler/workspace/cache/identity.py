@@ -202,5 +202,5 @@ def result_name(ranks: Sequence[tuple[str, str]], failed: Sequence[str], answer:
     failed: files that could not be read
     answer: for an answer about the run, what else it depends on: version, run, span and question
     """
-    told = repr((answer or fingerprint(RANKS_CODE), sorted(ranks), sorted(failed)))
-    return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + RESULT
+    inputs = repr((answer or fingerprint(RANKS_CODE), sorted(ranks), sorted(failed)))
+    return blake2b(inputs.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + RESULT

@@ -238,8 +238,8 @@ def _in_place_of(directory: Path | None, why: OSError) -> tuple[TemporaryDirecto
         return made, CacheFiles(made.path)
     except OSError as error:
         what = "there is no directory for the cache" if directory is None else f"{directory} cannot be used as cache"
-        told = f"{what} ({why.strerror or why}), and there is no temporary one ({error.strerror or error})"
-        raise StorageError(f"{told}; name one that can be written") from None
+        message = f"{what} ({why.strerror or why}), and there is no temporary one ({error.strerror or error})"
+        raise StorageError(f"{message}; name one that can be written") from None
 
 
 def _size_of(path: Path) -> int:

@@ -95,8 +95,8 @@ class TraceState(msgspec.Struct):
         if self.mended < (_MOST_DAMAGED if is_damaged else 1):
             self.state = "queued"
         else:
-            told = str(error) if isinstance(error, ColumnFileError) else f"{type(error).__name__}: {error}"
-            self.fail(because("columns_unusable", {"error": told}), passes=is_damaged)
+            message = str(error) if isinstance(error, ColumnFileError) else f"{type(error).__name__}: {error}"
+            self.fail(because("columns_unusable", {"error": message}), passes=is_damaged)
         self.mended += 1
         self.summary, self.bytes_done, self.events = None, 0, None
 

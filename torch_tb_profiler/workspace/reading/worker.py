@@ -207,8 +207,8 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
     except OSError as error:
         return Failed(because("not_written", {"error": str(error)}), passes=True)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
-        told = f"{type(error).__name__}: {error}"
-        return Failed(because("unforeseen", {"error": told}), traceback.format_exc())
+        message = f"{type(error).__name__}: {error}"
+        return Failed(because("unforeseen", {"error": message}), traceback.format_exc())
 
 
 def _summarized(job: Job, model: Model, began: float) -> Done:
