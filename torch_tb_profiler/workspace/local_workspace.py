@@ -329,7 +329,7 @@ def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> RunList
     return RunListing((replace(run, traces=run.traces + further),), listing.skipped)
 
 
-#: what is no trace however it is read
+#: kinds of files that are no traces, whatever their names say
 _NO_TRACES = frozenset((*KINDS, "no_snapshot"))
 
 
@@ -350,7 +350,7 @@ _CODED = lazy_pattern("%(7e|25)", re.IGNORECASE)
 
 
 class Address(msgspec.Struct, frozen=True):
-    """What a path means. worker, span: None if it does not say."""
+    """The parts of a path. worker, span: None if it does not name one."""
 
     path: str
     worker: str | None = None

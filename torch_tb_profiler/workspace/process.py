@@ -54,7 +54,7 @@ STOP_SECONDS = 5.0
 
 
 class BackgroundThread(ABC):
-    """One thread; `name` is for who looks at the process."""
+    """One thread; `name` shows in debuggers."""
 
     def __init__(self, name: str) -> None:
         self._stop = threading.Event()
@@ -74,7 +74,7 @@ class BackgroundThread(ABC):
         """Do the work, and end soon after `_stop` is set."""
 
 
-#: bytes: what glibc keeps at the end of its heap, and from which size on a block is of pages of its own
+#: bytes that glibc keeps at the end of its heap, and size from which a block gets pages of its own
 TRIM_THRESHOLD, MMAP_THRESHOLD = 16 << 20, 32 << 20
 _STATM = Path("/proc/self/statm")
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
@@ -109,16 +109,16 @@ def _other_libraries() -> Iterator[None]:
         yield
 
 
-#: after which a model or timeline is dropped; opening it again takes some tenths of a second for a million events
+#: idle seconds before a model or timeline is dropped; opening it takes some tenths of a second per million events
 UNUSED_SECONDS = 60.0
-#: between two looks
+#: seconds between two looks
 PAUSE_SECONDS = 10.0
 
 
 class IdleTrimmer(BackgroundThread):
-    """Drops, again and again, what was not used for `UNUSED_SECONDS`.
+    """Frees, again and again, what was not used for `UNUSED_SECONDS`.
 
-    drops: each drops what was not used for so many seconds, and says how many those were
+    drops: each drops what was not used for so many seconds, and returns how many those were
     """
 
     def __init__(self, drops: Sequence[Callable[[float], int]], pause: float = PAUSE_SECONDS) -> None:
@@ -145,12 +145,12 @@ except ImportError:  # Windows, where a file that is open cannot be removed
 _PREFIX = "torch_tb_profiler-"
 #: a file in each directory, locked for as long as it is used
 _MARK = "in-use"
-#: after which a directory that nobody has locked is left over
+#: seconds after which a directory that nobody has locked counts as left over
 LEFT_OVER_SECONDS = 3600
 
 
 class TemporaryDirectory:
-    """`close` it. Raises OSError where there can be none."""
+    """A directory that is removed by `close`, or by the next process. Raises OSError where there can be none."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))

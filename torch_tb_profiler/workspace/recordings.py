@@ -40,7 +40,7 @@ except ImportError:  # Windows
 
 log = logging.getLogger(__name__)
 
-#: of a file; what it begins with tells it from a trace
+#: the first value of a file, by which it is told from a trace
 FORMAT: Literal["torch-tb-profiler baseline"] = "torch-tb-profiler baseline"
 _BEGIN = lazy_pattern(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
 _HEAD = 200
@@ -52,7 +52,7 @@ _BLOCK = 1_048_576
 
 
 class RecordingError(Exception):
-    """Recordings cannot be read; the message is a sentence. missing: nothing is there, probably a typing error."""
+    """Recordings cannot be read; the message is a sentence. missing: nothing is there, probably a typo."""
 
     def __init__(self, message: str, missing: bool = False) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ class DamagedError(RecordingError):
 
 
 class SavedBaseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written: recordings, and which version of their type they are."""
+    """The content of a file: recordings, and the version of their type."""
 
     format: str
     schema: int
@@ -287,8 +287,8 @@ class PathTraces(msgspec.Struct, frozen=True):
     """The traces that a path names.
 
     of_runs            each run with the traces of each of its spans, by worker
-    why_none           what to say where there is no trace
-    is_worker_missing  there are runs, and none has the worker, or the span, that was asked for
+    why_none           message for a path without traces
+    is_worker_missing  there are runs, but none has the wanted worker or span
     """
 
     of_runs: Sequence[tuple[RunFiles, Sequence[Sequence[TraceFile]]]]

@@ -74,7 +74,7 @@ class TraceStatus(msgspec.Struct, frozen=True):
 
 
 class TraceSummary(msgspec.Struct, frozen=True):
-    """What is worth knowing about a trace without opening it.
+    """What is kept of a trace so that it need not be opened.
 
     notes: how many there are in all
     warnings: the notes that answers about any view may name, so that they need not be found again
@@ -126,7 +126,7 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class RunStatus(msgspec.Struct, frozen=True):
-    """traces: by worker, then span. newest_ns: when the newest was recorded; None if nothing says it."""
+    """A run. traces: by worker, then span. newest_ns: when the newest was recorded; None if unknown."""
 
     name: str
     traces: tuple[TraceStatus, ...]
@@ -142,11 +142,11 @@ class RunStatus(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The log directory.
+    """The state of the log directories.
 
-    scanning: true until it has been listed and its files looked at for the first time
-    error: why it could not be listed the last time
-    remote: whether a part of it is elsewhere
+    scanning: true until they have been listed and their files looked at for the first time
+    error: why they could not be listed the last time
+    remote: whether a part of them is remote
     skipped: JSON files outside all runs that are no traces, and directories that could not be listed
     """
 
@@ -171,7 +171,7 @@ class UnknownTrace(Unavailable):
 
 
 class Loading(Unavailable):
-    """The trace is not there yet."""
+    """The trace has not been read yet."""
 
     def __init__(self, trace: TraceStatus) -> None:
         super().__init__(f"{trace.file} is still {'waiting to be read' if trace.state == 'queued' else 'loading'}")

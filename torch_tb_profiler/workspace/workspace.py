@@ -35,20 +35,20 @@ from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, Run
 log = logging.getLogger(__name__)
 
 MOST_WORKERS = 4
-#: of remembered values that are also on disk
+#: bytes in memory of remembered values that are also on disk
 ANSWER_BYTES = 64 * 1000**2
-#: bytes of a remembered value from which on it is forgotten when nobody asks: graphs of all ranks, tables
+#: bytes from which a remembered value is forgotten when idle: graphs of all ranks, tables
 LARGE_VALUE = 1000**2
-#: events from which on a trace is opened in a process of its own: answers about smaller ones come before that starts
+#: events from which a trace is opened in the answering process: answers about smaller ones come before that starts
 LARGE_EVENTS = 400_000
 
 
 class Value(Protocol):
-    """Something that can be remembered."""
+    """A value that can be kept within a budget of bytes."""
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """About how many bytes it takes in memory."""
 
 
 V = TypeVar("V", bound=Value)
@@ -60,10 +60,10 @@ Tier = Literal["memory", "disk"]
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What a remembered value is known as.
+    """The key of a remembered value.
 
     traces: those it is about; it is forgotten with any of them
-    question: what of them; on disk a text that is the same in every process
+    question: what is asked of them; for a value on disk a text that is the same in every process
     """
 
     traces: tuple[OpenTrace, ...]

@@ -34,7 +34,7 @@ from torch_tb_profiler.workspace.reading.pool import variables
 
 Method = Literal["ask", "drop"]
 
-#: bytes of memory from which on what answers were made of is not kept for the next ones
+#: bytes of memory above which intermediate results of answers are not kept for the next ones
 FORGET_FROM = 800 * 1000**2
 
 #: orders under way at once; the others wait
@@ -43,14 +43,14 @@ _HEAD = struct.Struct("<QQ")
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What is asked: a method of `Asking`, called with `arguments`."""
+    """A method of `Asking` to call with `arguments`."""
 
     method: Method
     arguments: tuple[Any, ...]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What was found, or with `is_error` the error that was raised. raised_at: as `traceback` writes it."""
+    """The answer, or with `is_error` the error that was raised. raised_at: as `traceback` writes it."""
 
     found: Any
     is_error: bool = False
@@ -62,7 +62,7 @@ class Unanswered(Exception):
 
 
 class RaisedAt(Exception):
-    """The cause of an error that was raised in the process: where that was."""
+    """Set as the cause of an error that was raised in the process: the traceback there."""
 
 
 def write_message(stream: IO[bytes], number: int, content: bytes) -> None:
@@ -148,7 +148,7 @@ class _Running(msgspec.Struct, eq=False):
 
 
 class AnsweringProcess:
-    """Thread-safe. It starts when something is asked, and ends when nothing was for a while; `close` it.
+    """The process, started when something is asked and ended when idle. Thread-safe; `close` it.
 
     The traces are those of `cache`, named by their content keys.
     """

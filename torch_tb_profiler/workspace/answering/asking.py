@@ -42,9 +42,9 @@ class TimelineOf(msgspec.Struct, frozen=True):
 class ValueOf(msgspec.Struct, frozen=True):
     """A value that is kept where the trace is open, and forgotten with it.
 
-    name              what it is known as
-    make              makes it of what it needs; None: NotKept is raised where it is not there
-    is_worth_keeping  whether it is asked for again; None: always
+    name              its key
+    make              makes it from `needs`; None: NotKept is raised when it is missing
+    is_worth_keeping  whether it will be asked for again; None: always
     """
 
     trace: OpenTrace
@@ -58,20 +58,20 @@ Needed = ModelOf | TimelineOf | ValueOf
 
 
 class NotKept(Exception):
-    """A value is not where the trace is open."""
+    """A value is missing where the trace is open."""
 
 
 A = TypeVar("A")
 V = TypeVar("V")
 
-#: events of all open models together
+#: events of all open models
 OPEN_EVENTS = 4_000_000
-#: of values that are kept in memory alone
+#: bytes of values that are kept in memory only
 VALUE_BYTES = 256 * 1000**2
 
 
 class Asking:
-    """Thread-safe. What a question raises is raised; ColumnFileError, too."""
+    """Answers questions with what is open in this process; errors of a question pass through. Thread-safe."""
 
     def __init__(self, cache: TraceCache) -> None:
         columns = OpenColumns(cache)

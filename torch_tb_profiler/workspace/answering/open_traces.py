@@ -45,7 +45,7 @@ def open_model(trace: Trace, summary: TraceSummary | None, answers: AnswerFolder
 
 
 class OpenColumns:
-    """Thread-safe. Traces are named by their content key; one is open as long as somebody uses it."""
+    """Open columns by content key, each open as long as somebody uses it. Thread-safe."""
 
     def __init__(self, cache: TraceCache) -> None:
         self._cache = cache
@@ -73,19 +73,19 @@ class OpenColumns:
 
 _numbers = itertools.count()
 
-#: a question that takes longer uses much memory; giving it back takes some milliseconds
+#: a question that takes longer uses much memory; trimming takes some milliseconds
 _LONG_SECONDS = 0.2
 
 
 class ModelLock(msgspec.Struct):
-    """Of those who ask a model, whose parts are computed when first asked for. number: locks are taken in its order."""
+    """A lock for asking a model, whose parts are computed on first use. number: locks are taken in its order."""
 
     lock: threading.RLock = msgspec.field(default_factory=threading.RLock)
     number: int = msgspec.field(default_factory=lambda: next(_numbers))
 
 
 class OpenModel(msgspec.Struct, frozen=True):
-    """A model in memory. events: of its trace; a copy with chosen steps may come to hold as much as the whole."""
+    """A model in memory. events: its weight, those of its trace also when only some steps are chosen."""
 
     model: Model
     events: int
@@ -110,7 +110,7 @@ def locked(*models: OpenModel) -> Iterator[None]:
 
 
 class _Key(NamedTuple):
-    """Of an open model: the content key of its trace, and how its steps are found and chosen."""
+    """The key of an open model: content key of its trace, and how its steps are found and chosen."""
 
     trace: str
     choice: StepChoice
@@ -118,9 +118,9 @@ class _Key(NamedTuple):
 
 
 class Models:
-    """Thread-safe.
+    """Open models. Thread-safe.
 
-    columns: those that are open for something else, too
+    columns: shared with timelines
     capacity: events of all models together; an event costs about 250 bytes once all views were visited
     """
 
@@ -134,7 +134,7 @@ class Models:
 
     @property
     def events(self) -> int:
-        """Of all models that are open."""
+        """Events of all open models."""
         return self._opened.weight
 
     def open(
@@ -207,14 +207,14 @@ def _chosen(whole: OpenModel, choice: StepChoice | None, steps: StepRange | None
 
 log = logging.getLogger(__name__)
 
-#: of all in memory together; a slice costs about 60
+#: bytes of all timelines in memory; a slice costs about 60
 BYTES = 512 * 1000**2
-#: of what is kept of traces for the overview of their run
+#: bytes of all summaries for overviews of runs
 SUMMARY_BYTES = 32 * 1000**2
 
 
 class Timelines:
-    """Thread-safe. Traces are named by their content key."""
+    """Timelines by content key, in memory and in the cache. Thread-safe."""
 
     def __init__(self, cache: TraceCache, columns: OpenColumns | None = None) -> None:
         """Use `columns` that models are open with, too."""

@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class _Held(msgspec.Struct, Generic[V]):
-    """used: when it was asked for last, monotonic seconds."""
+    """A value. used: when it was last asked for, monotonic seconds."""
 
     value: V
     weight: int
@@ -78,7 +78,7 @@ class Lru(Generic[K, V]):
 
     @property
     def weight(self) -> int:
-        """Of all values together."""
+        """The weight of all values."""
         return self._weight
 
     def _drop(self, key: K) -> None:
@@ -90,7 +90,7 @@ class Lru(Generic[K, V]):
 class _Making(msgspec.Struct):
     """A key whose value is being made, or waited for.
 
-    users: threads that do
+    users: how many threads make it or wait for it
     is_wanted: false when the key was dropped after the making began
     """
 
@@ -116,7 +116,7 @@ class ValueCache(Generic[K, V]):
 
     @property
     def weight(self) -> int:
-        """Of all values together."""
+        """The weight of all values."""
         return self._values.weight
 
     def get(self, key: K) -> V | None:

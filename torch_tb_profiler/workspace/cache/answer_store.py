@@ -22,22 +22,22 @@ log = logging.getLogger(__name__)
 
 #: shorter answers gain nothing by packing
 PACKED_FROM = 1024
-#: of one trace; each question with other parameters is one
+#: answers kept of one trace; a question with other parameters is another one
 MOST_ANSWERS = 500
 
-#: the first byte of a file; the body is behind it
+#: the first byte of a file, before the body
 _PLAIN, _GZIP, _REFUSAL = b"p", b"z", b"r"
 _DIGEST = 16
 
 
-#: an answer before it is packed; one that is large comes in pieces, so that it is never whole in memory
+#: an answer before it is packed; a large one comes in pieces, so that it is never whole in memory
 Body = bytes | Iterable[bytes]
 
 
 class Packed(msgspec.Struct, frozen=True):
     """A body as it is sent.
 
-    etag: changes with the content
+    etag: a digest of the body
     """
 
     body: bytes
@@ -46,7 +46,7 @@ class Packed(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """About how many bytes it takes in memory."""
         return len(self.body)
 
     def plain(self) -> bytes:
@@ -54,11 +54,11 @@ class Packed(msgspec.Struct, frozen=True):
 
 
 class RefusedAnswer(msgspec.Struct, frozen=True):
-    """Why a question has no answer; kept in its place.
+    """Why a question has no answer; kept instead of one.
 
     status: of the HTTP response, 400 or more
     message: a sentence for a user
-    values: what stands beside the message in the response
+    values: sent beside the message
     """
 
     status: int
@@ -67,11 +67,11 @@ class RefusedAnswer(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """About how many bytes it takes in memory."""
         return len(self.message)
 
 
-#: what is kept of a question
+#: what is kept for a question
 StoredAnswer = Packed | RefusedAnswer
 
 
@@ -101,7 +101,7 @@ def _packed(body: bytes, is_gzip: bool) -> Packed:
 class AnswerFolder:
     """Answers about one trace, a file for each question. Safe under several servers, and when one is killed.
 
-    What cannot be written is not kept; what was damaged is not found.
+    An answer that cannot be written is not kept, a damaged one is not found.
     """
 
     def __init__(self, path: Path) -> None:

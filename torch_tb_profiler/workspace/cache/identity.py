@@ -24,7 +24,7 @@ WHOLE_BYTES = 4 * 1024**2
 
 _PACKAGE = Path(__file__).parents[2]
 
-#: what of the package determines columns, and what besides how the first bytes of a file are judged
+#: files of the package that determine columns, and with further ones how the first bytes of a file are judged
 COLUMNS_CODE = (
     "arrays",
     "spill.py",
@@ -39,9 +39,9 @@ COLUMNS_CODE = (
     "words",
 )
 CONTENTS_CODE = (*COLUMNS_CODE, "discovery", "workspace/listing/sniff.py")
-#: what does not determine answers: the doors, and where bytes come from
+#: parts of the package that do not determine answers: the doors, and where bytes come from
 NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "ingest", "plugin.py", "plugin_loader.py", "static", "storage"})
-#: what determines the summary of a rank
+#: parts that determine the summary of a rank
 RANKS_CODE = (*COLUMNS_CODE, "analysis", "model", "ranks")
 
 
@@ -141,9 +141,9 @@ def _sources(path: str) -> Iterator[str]:
 
 
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
-#: of what the ranks of a run say together
+#: results of all ranks of a run
 RESULT = ".run"
-#: of the first bytes of remote files
+#: what the first bytes of remote files say
 CONTENTS = ".contents"
 
 #: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix, and others an ending
@@ -153,7 +153,7 @@ _OWN = lazy_pattern(
 )
 
 
-#: of the content of a trace
+#: the key of the content of a trace
 _KEY = lazy_pattern(r"[0-9a-f]{40}")
 
 
@@ -176,7 +176,7 @@ class Shared(NamedTuple):
 
 
 class FileNames:
-    """Names of what this code makes.
+    """Names of the files that this code makes.
 
     expansion: what was read with another than the usual is not found: it may be cut off
     version: of the code that makes answers and of the limits of rules; None for those in use

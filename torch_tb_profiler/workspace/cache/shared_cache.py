@@ -89,7 +89,7 @@ class CatalogRun(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> tuple[TraceFile, ...]:
-        """Of all ranks, those that could not be read, too."""
+        """The files of all ranks, also of those that could not be read."""
         return (*(trace.of.file for trace in self.traces), *(failed.of.file for failed in self.failed))
 
 
@@ -110,7 +110,7 @@ class LogdirCatalog(msgspec.Struct, frozen=True):
 
     @property
     def found(self) -> RunListing:
-        """What a listing of the log directory would find."""
+        """The runs that a listing of the log directory would find."""
         runs = [RunFiles(r.name, r.files, tuple(s.skipped for s in r.skipped)) for r in self.runs]
         return RunListing(tuple(runs), tuple(s.skipped for s in self.skipped))
 
@@ -160,7 +160,7 @@ log = logging.getLogger(__name__)
 
 
 class SharedCache:
-    """Read-only, and thread-safe. What cannot be had from the store is made again, so trouble is only logged.
+    """A shared cache, read only. What it lacks is made again, so trouble is only logged. Thread-safe.
 
     made_by: `answers_version` of this code: catalogs of other code have summaries that may lack something
     """

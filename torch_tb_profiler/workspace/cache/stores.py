@@ -22,15 +22,15 @@ from torch_tb_profiler.trace.unfinished import PART
 from torch_tb_profiler.workspace.cache.checksummed import part_of
 from torch_tb_profiler.workspace.cache.sweep import require_private
 
-#: stands in a folder that is shared: who finds it leaves everything where it is, and keeps what is its own elsewhere
+#: marks a shared folder: a process that finds it removes nothing there, and keeps files of its own elsewhere
 MARK = "shared.place"
 _MARK_TEXT = b"A cache shared by several users of torch-tb-profiler. Nothing is removed from it by itself.\n"
 
-#: what another client has written to a file system of a network may be unseen for so long
+#: seconds for which a file that another client wrote to a network file system may be invisible
 VISIBLE_SECONDS = 5.0
 
 _COPIED = 1 << 20
-#: bytes of a file that is read as a whole: a catalog takes a kilobyte for each trace
+#: largest file that is read as a whole, bytes: a catalog takes a kilobyte for each trace
 _MOST_READ = 1 << 29
 
 
@@ -77,10 +77,10 @@ class CacheStore(Protocol):
 
 
 class FolderStore:
-    """A folder, perhaps of a network.
+    """A folder, perhaps on a network file system.
 
     is_private: whether its files are for their owner alone
-    part: begins the names of files that are being written, so that a writer knows its own
+    part: prefix of files that are being written, by which a writer knows its own
     """
 
     def __init__(self, path: Path, is_private: bool = False, part: str = "") -> None:

@@ -47,7 +47,7 @@ def require_private(directory: Path) -> int:
 
 
 class OwnFolder:
-    """An open folder: what is done in it is done there, whatever takes its place meanwhile. `close` it.
+    """An open folder: operations reach this folder, even if another one takes its name meanwhile. `close` it.
 
     handle: None where the system cannot look at and remove names by it
     owner: whose it must be, unless it is the administrator's
@@ -117,12 +117,12 @@ class OwnFolder:
 
 log = logging.getLogger(__name__)
 
-#: of the limit, that is added between two sweeps
+#: a sweep is due after this fraction (1/20) of the limit was added
 SHARE = 20
 
-#: in a folder of answers: what one is called while it is written
+#: the name of an answer while it is being written
 _BEGUN = lazy_pattern(r"[\w-]+\.(?:\d+-)+\d+\.part")
-#: what was used later than this from now (seconds) was used before the clock was set back, how long ago nobody knows
+#: a file used further in the future than this (seconds) was used before the clock was set back, nobody knows when
 _CLOCKS_DIFFER = 86_400
 
 
@@ -138,8 +138,8 @@ class _Made(msgspec.Struct):
 class _Unit(msgspec.Struct, eq=False):
     """Files of one name: columns, or what one version has made of them.
 
-    used: when the last time
-    made: those that may go alone
+    used: when it was last used, seconds
+    made: files that may be removed on their own
     """
 
     name: str
@@ -160,7 +160,7 @@ class _Unit(msgspec.Struct, eq=False):
 
     @property
     def is_contents(self) -> bool:
-        """Whether it is no trace's."""
+        """Whether it belongs to no trace."""
         return any(path.suffix in (CONTENTS, RESULT) for path in self.paths)
 
     @property

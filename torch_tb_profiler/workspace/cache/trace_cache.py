@@ -56,12 +56,12 @@ class TraceCache:
         self.limit = int_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
             expansion = int_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
-        #: how much the files that come here may unpack to
+        #: how much trace files may unpack to
         self.limits = Limits(expansion=max(1, expansion))
         self._names = FileNames(self.limits.expansion, version)
         self.version = self._names.version
         self.shared = None if store is None else SharedCache(store, self.version)
-        #: why another directory could not be used, a sentence; empty if it is
+        #: why the wanted directory could not be used, a sentence; empty if it is used
         self.refused = ""
         self._temporary: TemporaryDirectory | None = None
         self._unswept = 0

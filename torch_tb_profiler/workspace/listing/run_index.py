@@ -19,9 +19,9 @@ from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.listing.scanner import LONGEST_PAUSE
 from torch_tb_profiler.workspace.status import State, TraceStatus, TraceSummary, UnknownTrace
 
-#: after which a trace is read again that could not be, doubled every time
+#: seconds before a trace that could not be read is tried again, doubled every time
 FIRST_RETRY_SECONDS = 5.0
-#: how often a trace is read again at once because its columns are damaged
+#: how often a trace with damaged columns is read again at once
 _MOST_DAMAGED = 3
 
 
@@ -37,13 +37,13 @@ class TraceState(msgspec.Struct):
     events: int | None = None
     reason: Reason | None = None
     summary: TraceSummary | None = None
-    #: a state of the file that the last listing saw for the first time: it may still be growing
+    #: the state of the file if the last listing saw it for the first time: it may still be growing
     unsettled: Entry | None = None
     #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
     tries: int = 0
     retry_at: float | None = None
-    #: since when there are columns (monotonic seconds), whether this server has read them, and how often because others
-    #: could not be used
+    #: since when there are columns (monotonic seconds), whether this server has made them, and how often it did because
+    #: earlier ones could not be used
     ready_at: float = 0.0
     is_read_here: bool = False
     mended: int = 0
@@ -119,16 +119,16 @@ class TraceState(msgspec.Struct):
 
 
 class RunSize(NamedTuple):
-    """How many traces, and of how many workers, memory snapshots not counted, go by the name of a run."""
+    """How many traces and workers a run has; memory snapshots are no workers."""
 
     traces: int
     workers: int
 
 
 class RunIndex:
-    """The runs there are at one moment; it does not change.
+    """The runs at one moment; immutable.
 
-    runs    of each its name, the addresses of its traces, and its other files
+    runs    name of each, addresses of its traces, and its other files
     """
 
     def __init__(self, runs: Sequence[RunFiles], traces: Iterable[TraceState]) -> None:
@@ -157,7 +157,7 @@ class RunIndex:
 
 
 class AddedRuns:
-    """Runs of files in no log directory. Each is made when it is needed: not once for every file that joins it.
+    """Runs of files in no log directory. A run is made when it is needed, not for every file that joins it.
 
     Thread-safe.
     """

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 DEFAULT_INTERVAL = 5.0
 LONGEST_PAUSE = 300.0
-#: for which a file system of this machine may say nothing while a directory is listed
+#: seconds for which a local file system may not answer while a directory is listed
 SILENT_SECONDS = 30.0
 
 
@@ -33,8 +33,7 @@ class Scanner(BackgroundThread):
 
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
     files that were not looked at yet there is no pause.
-    cache: keeps what is in remote files, and what its shared part knows stands for log directories that cannot be
-    listed
+    cache: remembers what is in remote files; its shared part stands in for log directories that cannot be listed
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Scanner(BackgroundThread):
         self._listing, self._last = FileListing((), ()), RunListing((), (), complete=False)
         #: files of the last listing that were not looked at yet
         self._waiting: list[Entry] = []
-        #: seconds of the last step but for looking
+        #: seconds of the last step without looking into files
         self._aside = 0.0
         super().__init__("torch-profiler-scanner")
 
@@ -105,7 +104,7 @@ class Scanner(BackgroundThread):
         if is_new or not self._waiting:
             self._take_over(listing)
         before = time.monotonic()
-        # at least as long as all else, which is done for every file: work would grow with the square of their number
+        # at least as long as the rest, which covers every file: work would grow with the square of their number
         done = self._sniffer.look(self._waiting, seconds=max(MOST_SECONDS, self._aside))
         looked = time.monotonic()
         del self._waiting[:done]
@@ -137,7 +136,7 @@ class FileListing(msgspec.Struct, frozen=True):
 
 
 class _Attempt(threading.Thread):
-    """Lists a directory of this machine, whose file system may not answer: then it is this thread that waits."""
+    """Lists a local directory in a thread of its own, which waits if the file system does not answer."""
 
     def __init__(self, tree: LocalTree) -> None:
         super().__init__(name="torch-profiler-listing", daemon=True)
@@ -171,9 +170,9 @@ class _Attempt(threading.Thread):
 class _Listed(msgspec.Struct):
     """One log directory and its last listing.
 
-    tree: of a directory of this machine
+    tree: None for a remote one
     due: when it is listed again after a failure (monotonic seconds)
-    attempt: one that has not ended
+    attempt: an unfinished listing
     """
 
     root: Root
@@ -187,7 +186,7 @@ class _Listed(msgspec.Struct):
 
 
 class Lister:
-    """Lists log directories. One that fails keeps what it had, and is asked again later and later."""
+    """Lists log directories. One that fails keeps its last listing, and is tried again after growing pauses."""
 
     def __init__(self, roots: Sequence[Root], interval: float) -> None:
         self._interval = max(interval, 0.1)

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class SniffCache:
-    """A small file of the cache; what cannot be read or written of it is looked at again. Not thread-safe."""
+    """What `Sniffer` found in remote files, kept in a small file of the cache. Not thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -56,17 +56,17 @@ def _name(entry: Entry) -> str:
     return blake2b(repr((entry.url, entry.version)).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
-#: of a compressed file
+#: bytes read of a compressed file
 STORED_BYTES = 64 * 1024
-#: of text
+#: bytes of text looked at
 TEXT_BYTES = 256 * 1024
 
-#: a step of looking ends after so many seconds
+#: seconds after which a step of looking ends
 MOST_SECONDS = 0.5
 
-#: remote files that are looked at together
+#: remote files looked at in parallel
 AT_ONCE = 16
-#: seconds after which a file is looked at again that could not be, doubled every time; at once when it changes
+#: seconds before a file that could not be looked at is tried again, doubled every time; at once when it changes
 FIRST_RETRY_SECONDS = 10.0
 LONGEST_RETRY_SECONDS = 600.0
 
@@ -74,20 +74,20 @@ _Version = tuple[int, int, str]
 
 
 class Sniffer:
-    """What is known of the contents of files; of remote ones also after a restart. Not thread-safe."""
+    """Looks into files once per state, and knows what is in them. Not thread-safe."""
 
     def __init__(self, memory: SniffCache | None = None) -> None:
         self._known: dict[str, tuple[_Version, Content]] = {}
         self._memory = memory
         self._remote: list[Entry] = []
-        #: files that could not be looked at: how often, and when they are again (monotonic seconds)
+        #: files that could not be looked at: how often, and when they are tried again (monotonic seconds)
         self._failed: dict[str, tuple[int, float]] = {}
         # thousands of files are skipped for the same few reasons
         self._contents: dict[Content, Content] = {}
 
     @property
     def is_any_due(self) -> bool:
-        """Whether there is a file that could not be looked at, and is to be tried again now."""
+        """Whether a file that could not be looked at is to be tried again now."""
         now = time.monotonic()
         return any(now >= due for _, due in self._failed.values())
 

@@ -30,18 +30,18 @@ log = logging.getLogger(__name__)
 
 _HELPER_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.trace.helper import main; main()"
 
-#: batches that a helper has at once, so that it need not wait while the reader does other things
+#: batches queued at a helper, so that it need not wait while the reader does other things
 _AT_ONCE = 12
-#: that a pipe holds, where one can choose: a batch or an answer as a whole. Else a thread would have to wait for the
-#: lock of the interpreter, which the reader has, for every 64 KiB
+#: size of a pipe, where one can choose: a whole batch or answer. Else a thread would wait for the interpreter lock,
+#: which the reader has, for every 64 KiB
 _PIPE_BYTES = 1 << 20
 
 
 class HelperProcesses:
-    """For one thread at a time; `close` it.
+    """Helpers for one reader, used by one thread at a time; `close` it.
 
-    wanted   how many
-    may_help   whether they may be given more; they get no further batches when it says no
+    wanted     how many
+    may_help   returns whether they may be given further batches
     """
 
     def __init__(self, wanted: int, may_help: Callable[[], bool]) -> None:
@@ -102,7 +102,7 @@ class HelperProcesses:
 class _Helper:
     """One process, and two threads that write to it and read from it.
 
-    numbers: of the batches that it has
+    numbers: the batches that it has
     """
 
     def __init__(self, source: int, heard: queue.SimpleQueue[tuple[_Helper, Found | None]]) -> None:
@@ -199,10 +199,10 @@ _SNAPSHOT_BOOTSTRAP = (
 )
 _COPY_BYTES = 1 << 20
 
-#: seconds of the processor for a small file, and bytes of a file that get a second more
+#: seconds of processor time for a small file, and bytes of a file that get a second more
 SECONDS = 20
 BYTES_PER_SECOND = 2_000_000
-#: on a busy machine a process gets a part of a processor only
+#: wall seconds per second of processor time: on a busy machine a process gets a part of a processor only
 _PATIENCE = 8
 
 

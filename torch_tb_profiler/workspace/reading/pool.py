@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 20.0
 
-#: after which a process is ended that has said nothing of its job
+#: seconds after which a process that sends no message is ended
 PATIENCE_SECONDS = 900
 PATIENCE_VARIABLE = "TORCH_TB_PROFILER_WORKER_SECONDS"
 
@@ -75,9 +75,9 @@ class _Running(msgspec.Struct, eq=False):
     """A job under way.
 
     process: None until it has one
-    heard: when there was a message about it (monotonic seconds)
+    heard: when its last message came (monotonic seconds)
     ended: why it was ended, if it was
-    is_read: whether the columns are there
+    is_read: whether the columns are written
     helpers: how many processes help to read it
     """
 
@@ -106,13 +106,13 @@ class _Running(msgspec.Struct, eq=False):
 class Pool:
     """Runs jobs in up to `workers` processes, which start when there is work and end when there is none.
 
-    listener: is told all messages of a job, from several threads; None says that the job has been started. The last
-    is a Done, Prepared or Failed, whatever happens to the process, but for jobs that were not started when they were
-    withdrawn or the pool was closed.
+    listener: gets all messages of a job, from several threads; None says that the job has been started. The last is
+    Done, Prepared or Failed, whatever happens to the process, except for jobs that were withdrawn, or not started
+    when the pool was closed.
     patience: seconds without a message after which the process of a job is ended; None for what the environment says
-    memory: bytes that all processes together may take, about; a job that needs more runs alone. None for any
-    processors: how many all processes together may use; those that no job wants help to read a large file, until one
-        does. None for as many as workers
+    memory: about how many bytes all processes together may take; a job that needs more runs alone. None for any
+    processors: how many all processes together may use; idle ones help to read a large file, until a job wants them.
+        None for as many as workers
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from torch_tb_profiler.workspace.status import OpenTrace, TraceSummary
 
 
 class Answering(msgspec.Struct, frozen=True):
-    """Answer what the pages will ask about a trace.
+    """Answer ahead what the page will ask about a trace.
 
     questions: the function that names them, as "module:function"; see `Questions` in workspace/reading/worker.py
     trace: its names
@@ -38,10 +38,10 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
 
     entry: the file as it was when the job was given
     is_read: whether the trace has been read and summarized, so that only answers are wanted
-    has_columns: whether `target` is there already, and only to be summarized unless it turns out unusable
-    rank: where is written what the questions about all ranks need of this one; empty for nowhere
+    has_columns: whether `target` exists, and is only to be summarized unless it turns out unusable
+    rank: file for what questions about all ranks need of this one; empty for none
     kind: what is in the file
-    expansion: to how many times its size the file may unpack
+    expansion: how many times its size the file may unpack to
     helpers: how many processes may help to read it
     """
 
@@ -65,13 +65,13 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
 
 
 class ReleaseHelpers(msgspec.Struct, frozen=True, tag="alone"):
-    """The job is to go on without helpers: others want their processors."""
+    """A job is to go on without helpers: other jobs want their processors."""
 
     id: int
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):
-    """How far a job is."""
+    """Progress of a job."""
 
     bytes_done: int
     events: int
@@ -84,12 +84,12 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     seconds: float
 
 
-#: stands among the names of answers for the timeline of a trace
+#: the name of the timeline of a trace among those of answers
 TIMELINE = "timeline"
 
 
 class Preparing(msgspec.Struct, frozen=True, tag="preparing"):
-    """These answers are going to be made, in this order; names as in `answer_store.answer_name`."""
+    """These answers will be made, in this order; names as in `answer_store.answer_name`."""
 
     names: tuple[str, ...]
 
@@ -159,7 +159,7 @@ LONGEST_WAIT = 120.0
 
 
 class _Everything(frozenset[str]):
-    """What may be promised before it is known what is."""
+    """Contains every name: a promise before it is known which answers will be made."""
 
     def __contains__(self, _: object) -> bool:
         return True

@@ -14,23 +14,23 @@ from torch_tb_profiler.workspace.process import int_from_environment
 
 MEMORY_VARIABLE = "TORCH_TB_PROFILER_MEMORY_BYTES"
 
-#: of a process that reads: what it takes for itself, and for each packed byte of its file
+#: memory of a process that reads: its own bytes, and bytes for each packed byte of its file
 PROCESS_BYTES, BYTES_OF_PACKED = 60 * 1000**2, 12
-#: reading takes bounded memory, answering grows with the file
+#: at most: reading takes bounded memory, answering grows with the file
 MOST_BYTES = 4 * 1000**3
-#: how many times its packed size a plain file has
+#: size of a plain file ÷ its packed size, about
 _PLAIN = 15
-#: packed bytes from which on it pays that processes help to read a file: starting one takes as long as reading 2 MB
+#: packed bytes from which helpers pay: starting a process takes as long as reading 2 MB
 LEAST_FOR_HELPERS = 10 * 1000**2
-#: processes that help at most: what only one can do, to unpack, cut, put in order and write, is a fifth of the whole
+#: helpers at most: unpacking, cutting, sorting and writing, which one process does, are a fifth of the work
 MOST_HELPERS = 3
-#: of the process that reads a memory snapshot, and of the one that started it: for each byte of the text (2.3 were
-#: measured of 971 MB), and how many times its packed size a snapshot has
+#: memory of the process that reads a memory snapshot and of its parent, for each byte of the pickle (2.3 were measured
+#: at 971 MB), and size of a snapshot ÷ its packed size
 BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
-#: of the memory that is free when nothing else is said
+#: of the free memory, unless the environment says otherwise
 _SHARE = 0.5
 
-#: `node1_0`, as torch names workers by default: host, process
+#: `node1_0`, torch's default name of a worker: host, process
 _HOST = lazy_pattern(r"(.*?)[_.-]?\d+")
 
 T = TypeVar("T")

@@ -93,12 +93,12 @@ def write_rank(model: Model, path: Path) -> None:
 
 PROGRESS_SECONDS = 0.2
 
-#: of a file that leaves little memory behind, and seconds within which the next job has to come to take it
+#: size of a file that leaves little memory behind, and seconds within which the next job must come to reuse it
 SMALL_BYTES, AT_ONCE_SECONDS = 8 * 1024**2, 0.1
 
 _NO_MEMORY = "there is not enough memory to answer this ahead; it is computed when it is asked for"
 
-#: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
+#: answers that will be asked for: name of each, and what makes it, grouped by what they have in common
 Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body | StoredAnswer]]]]]
 
 
@@ -136,7 +136,7 @@ def _after(job: Job, jobs: queue.SimpleQueue[Job]) -> Job:
 
 
 def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool] = lambda: True) -> Message:
-    """Do one job. `send` is told how far it is; the outcome is returned.
+    """Do one job and return the outcome; `send` gets its progress.
 
     may_help: whether processes may still help with it
     """
