@@ -121,7 +121,7 @@ class Blobs:
 
     def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
         with self._client(place) as client:
-            from azure.core import MatchConditions  # noqa: PLC0415
+            from azure.core import MatchConditions
 
             blob = client.get_blob_client(place.key)
             yield from blob.download_blob(
@@ -166,7 +166,7 @@ def _object(found: Any) -> Object:
 def _client_for(address: str, signature: str, connection: str) -> Any:
     """Return a client of a container; it can be used by several threads."""
     load(Blobs.package, Blobs.extra)
-    from azure.storage.blob import ContainerClient  # noqa: PLC0415
+    from azure.storage.blob import ContainerClient
 
     container = _parse(address)
     options: dict[str, Any] = {
@@ -199,8 +199,8 @@ def _identity(address: str) -> Any:
     if not address.startswith("https://"):
         return None
     try:
-        from azure.core.exceptions import ClientAuthenticationError  # noqa: PLC0415
-        from azure.identity import DefaultAzureCredential  # noqa: PLC0415
+        from azure.core.exceptions import ClientAuthenticationError
+        from azure.identity import DefaultAzureCredential
     except ImportError:
         return None
     credential = DefaultAzureCredential()
@@ -229,7 +229,7 @@ def _trouble(error: Exception) -> Trouble:
 
 def _skew(date: str) -> float:
     """Return seconds between our clock and the one that wrote a date; 0 without one."""
-    import email.utils  # noqa: PLC0415 - a megabyte for what hardly ever happens
+    import email.utils  # a megabyte for what hardly ever happens
 
     try:
         return abs(email.utils.parsedate_to_datetime(date).timestamp() - time.time())

@@ -84,7 +84,7 @@ class FileSystems:
     def require(self, root: str) -> None:
         try:
             with _known(root):
-                import fsspec  # noqa: PLC0415
+                import fsspec
 
                 fsspec.get_filesystem_class(scheme_of(root))
         except Trouble as trouble:
@@ -224,7 +224,7 @@ def _known(url: str) -> Iterator[None]:
 
 @functools.lru_cache(maxsize=16)
 def _driver_for(url: str) -> Any:
-    import fsspec  # noqa: PLC0415
+    import fsspec
 
     if scheme_of(url) in ("hdfs", "viewfs"):
         prepare_hadoop(fsspec.get_filesystem_class(scheme_of(url)))

@@ -115,10 +115,10 @@ def _client() -> Iterator[Any]:
 def _client_for(emulator: str, key_file: str | None) -> Any:
     """Return a client; it can be used by several threads."""
     load(Google.package, Google.extra)
-    import google.auth  # noqa: PLC0415
-    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
-    from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415
-    from google.cloud import storage  # noqa: PLC0415
+    import google.auth
+    from google.auth.credentials import AnonymousCredentials
+    from google.auth.exceptions import DefaultCredentialsError
+    from google.cloud import storage
 
     credentials: Any = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
     project: str | None = None

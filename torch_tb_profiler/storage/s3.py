@@ -182,9 +182,9 @@ def _credentials(environment: Mapping[str, str]) -> int:
 def _client_for(settings: S3Settings, _: int) -> Any:
     """Return a client that several threads can use; one for all, as making it takes a while."""
     load(S3.package, S3.extra)
-    import boto3  # noqa: PLC0415
-    from botocore import UNSIGNED  # noqa: PLC0415
-    from botocore.config import Config  # noqa: PLC0415
+    import boto3
+    from botocore import UNSIGNED
+    from botocore.config import Config
 
     session = boto3.session.Session()
     signed = session.get_credentials() is not None

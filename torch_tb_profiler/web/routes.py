@@ -40,11 +40,11 @@ def question_at(path: str) -> Question:
     return _BY_PATH[path]
 
 
-def _reduced(question: Question) -> tuple[Any, ...]:
+def _reduced(question: Question) -> str | tuple[Any, ...]:
     """Pickle a question for a process that answers: its functions cannot be sent, its path can."""
     if _BY_PATH.get(question.path) is question:
         return question_at, (question.path,)
-    return type(question).__reduce__(question)  # type: ignore[return-value]
+    return type(question).__reduce__(question)
 
 
 copyreg.pickle(Question, _reduced)

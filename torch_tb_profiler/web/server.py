@@ -179,7 +179,8 @@ class _Handler(WSGIRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:  # noqa: ARG002
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        del size
         log.debug("%s %s", getattr(self, "requestline", ""), code)
 
     def log_error(self, format: str, *args: Any) -> None:  # noqa: A002

@@ -9,6 +9,7 @@ import logging
 import os
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -260,8 +261,7 @@ def _read(
         for files in spans:
             try:
                 ranks = [
-                    LocalTrace(workspace, file, choice).ask(lambda model, run=run: recording_figures(model, run.name))  # type: ignore[misc]
-                    for file in files
+                    LocalTrace(workspace, file, choice).ask(partial(recording_figures, run=run.name)) for file in files
                 ]
                 hashes = [digest for file in files if (digest := _sha256(file)) is not None]
             except (StorageError, Unavailable) as error:

@@ -134,7 +134,7 @@ class AnswerFolder:
                 if self._path.is_symlink():  # nobody writes through it
                     self._path.unlink()
                 self._path.mkdir(mode=0o700, exist_ok=True)
-                self._kept = len(os.listdir(self._path))  # noqa: PTH208 - names are enough
+                self._kept = sum(1 for _ in os.scandir(self._path))
             if self._kept >= MOST_ANSWERS:
                 return 0
             is_linked = self._link(path, answer, packed.etag)

@@ -97,7 +97,7 @@ class FolderStore:
             self.put(MARK, _MARK_TEXT)
 
     def names(self) -> frozenset[str]:
-        return frozenset(os.listdir(self._path))  # noqa: PTH208 - names are enough
+        return frozenset(entry.name for entry in os.scandir(self._path))
 
     def has(self, name: str) -> bool:
         return (self._path / _flat(name)).is_file()

@@ -85,7 +85,7 @@ class OwnFolder:
             self.handle = None
 
     def names(self) -> list[str]:
-        return os.listdir(self.path if self.handle is None else self.handle)  # noqa: PTH208 - names are enough
+        return [entry.name for entry in os.scandir(self.path if self.handle is None else self.handle)]
 
     def status(self, name: str) -> os.stat_result:
         """Return the status of a file, or of a link itself. Raises OSError."""

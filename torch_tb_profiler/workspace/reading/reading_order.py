@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from torch_tb_profiler.discovery import TraceFile, TraceKind
@@ -105,11 +107,8 @@ def processors() -> int:
 
 def _free_memory() -> int:
     """Return bytes of free memory; 4 GB where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as said:  # noqa: PTH123
-            for line in said:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
     return 4 * 1000**3

@@ -119,9 +119,14 @@ def main() -> None:
     while True:
         current[:] = [job]
         spill.use(Path(job.target).parent)
-        send(perform(job, send, lambda number=job.id: number not in without_helpers))  # type: ignore[misc]
+        send(perform(job, send, partial(_may_help, job.id, without_helpers)))
         without_helpers.discard(job.id)
         job = _after(job, jobs)
+
+
+def _may_help(number: int, without_helpers: set[int]) -> bool:
+    """Return whether processes may still help with a job."""
+    return number not in without_helpers
 
 
 def _after(job: Job, jobs: queue.SimpleQueue[Job]) -> Job:
