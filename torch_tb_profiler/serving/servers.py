@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ServerAddress(NamedTuple):
-    """Where a server listens; `other_names` are those by which browsers reach it, too, such as that of a proxy."""
+    """Where a server listens; `other_names`: further names by which browsers reach it, such as that of a proxy."""
 
     host: str
     port: int
@@ -63,7 +63,7 @@ def serve_alone(
 _HOST = "127.0.0.1"
 _PORT = "%PORT%"
 _BEGIN_SECONDS = 10.0
-#: notebooks are at other addresses than the page; who does not know the token cannot frame it
+#: notebooks have other origins than the page; nobody can frame it without the token
 _FRAMED = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'self'", "frame-ancestors * vscode-webview:")
 _POLICY = "Content-Security-Policy"
 

@@ -23,16 +23,16 @@ from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
 from torch_tb_profiler.words.reasons import because
 
-#: seconds without a change after which a directory is quiet: until its own times change it is read only now and then
+#: seconds without a change after which a directory is quiet: it is read rarely until its own times change
 QUIET_SECONDS = 60.0
-#: seconds after which it is read again: what is written into a file of it does not change the times of a directory
+#: seconds between readings of a quiet directory: writing to a file in it does not change its times
 READ_AGAIN_SECONDS = 30.0
 #: seconds that pass between two readings of directories that have not changed, for each CPU second of the first
 PAUSE_PER_CPU_SECOND = 60.0
-#: shorter pauses are none: whoever lists more often asks what has just changed
+#: shorter pauses do not count: whoever lists that often wants the latest changes
 SHORTEST_PAUSE = 1.0
 
-#: what stands before and behind the path of a file:// address
+#: prefix and ending of the path of a file:// address
 _FILE = lazy_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
 
 

@@ -41,10 +41,10 @@ def patiently(call: Callable[[], T]) -> T:
     return call()
 
 
-#: a range is at most so long; the first ones are shorter, so that the reader can begin
+#: bytes of a range at most; the first ones are shorter, so that the reader can begin
 RANGE_BYTES = 4 * 1024 * 1024
 FIRST_BYTES = 1024 * 1024
-#: what is fetched when only a few bytes are asked for
+#: bytes that are fetched when fewer are asked for
 LEAST_BYTES = 64 * 1024
 #: ranges of one file under way at once; together with the number of worker processes the bound on connections
 MOST_AHEAD = 4
@@ -56,12 +56,12 @@ AsError = Callable[[Trouble], StorageError]
 
 
 class RangeStream(io.BufferedIOBase):
-    """Reads what `fetch` gives.
+    """A stream of what `fetch` gives.
 
     size: of the file
     ahead: whether it will be read in order, to its end; then ranges are fetched before they are asked for, more of
         them the longer that goes on
-    tries: of a range, without a byte of it
+    tries: at a range without getting a byte of it
 
     Raises StorageError when a range cannot be had, or is not what it should be.
     """
@@ -75,7 +75,7 @@ class RangeStream(io.BufferedIOBase):
         self._position = 0
         self._block = memoryview(b"")
         self._block_start = 0
-        #: ranges that are being fetched with where they start, in order, and where the next one will
+        #: start and bytes of ranges that are being fetched, in order, and the start of the next one
         self._coming: deque[tuple[int, Future[memoryview]]] = deque()
         self._next = 0
         self._next_bytes = FIRST_BYTES
@@ -170,7 +170,7 @@ class RangeStream(io.BufferedIOBase):
 
     def _range(self, start: int, stop: int) -> memoryview:
         """Return the bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
-        # Of its own pages, which go back to the system with it: the heap would keep them when the file has been read.
+        # Pages of its own go back to the system with it; the heap would keep them when the file has been read.
         buffer = memoryview(mmap.mmap(-1, stop - start))
         done = tried = 0
         while True:

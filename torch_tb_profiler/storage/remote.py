@@ -106,7 +106,7 @@ class ObjectStorage:
         pages: Iterator[list[Object]] | None = None
 
         def next_page() -> list[Object] | None:
-            # An iterator that has failed has ended: then the listing begins anew, behind what is known.
+            # An iterator that has failed has ended: the listing begins anew and skips known objects.
             nonlocal pages
             if pages is None:
                 pages = self._store.pages(folder)

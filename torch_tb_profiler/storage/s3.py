@@ -63,9 +63,9 @@ _CODES: Mapping[str, ErrorKind] = {
 class S3Settings(msgspec.Struct, frozen=True):
     """What the environment says beside boto3's own variables and profiles.
 
-    region: None for what boto3 finds
-    endpoint: of another server than AWS, with its scheme; None for what boto3 finds
-    verify: whether certificates are, or the file of those to trust; None for the usual
+    region: None for the one that boto3 finds
+    endpoint: URL of another server than AWS; None for the one that boto3 finds
+    verify: whether to verify certificates, or the file of those to trust; None for the default
     """
 
     region: str | None
@@ -168,7 +168,7 @@ def _client() -> Iterator[Any]:
 
 
 def _is_nobody(client: Any) -> bool:
-    # boto3's sign for "do not sign" is no name of a way to sign
+    # boto3's marker for unsigned requests is not the name of a signature
     return not isinstance(client.meta.config.signature_version, str)
 
 

@@ -8,11 +8,11 @@ import re
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 _SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
-#: before the bytes, in hexadecimal digits, of an address that is no text; none has this character
+#: prefix of an address that is not text, before its bytes in hexadecimal digits; no address contains it
 _BYTES = "\0"
 _USER = lazy_pattern(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
-#: of signed addresses: S3, Google and Azure
+#: the signature in an address of S3, Google or Azure
 _SIGNATURE = lazy_pattern(
     r"\?(?:[^?]*&)?(?:X-(?:Amz|Goog)-[a-z-]+|(?:sig|signature|AWSAccessKeyId|GoogleAccessId))=", re.IGNORECASE
 )

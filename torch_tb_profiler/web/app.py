@@ -24,23 +24,23 @@ from torch_tb_profiler.workspace import Workspace
 
 T = TypeVar("T")
 
-#: computed at once, those included that nobody waits for any more
+#: computations at once, including those that nobody waits for any more
 MOST = 64
-#: seconds that a request waits for others to end when there are so many
+#: seconds that a request waits for one of these to end
 PATIENCE = 5.0
-#: after which a thread ends that has nothing to do
+#: seconds after which an idle thread ends
 IDLE_SECONDS = 10.0
 
 
 class _Work(NamedTuple):
-    """What is computed, and who waits for it."""
+    """A computation, and the future of who waits for it."""
 
     make: Callable[[], Any]
     future: Future[Any]
 
 
 class TimeLimit:
-    """For all requests of an application. Thread-safe."""
+    """Limits the time and number of computations of an application. Thread-safe."""
 
     def __init__(self, seconds: float = ANSWER_SECONDS, most: int = MOST) -> None:
         self._seconds = seconds
@@ -48,7 +48,7 @@ class TimeLimit:
         self._room = threading.BoundedSemaphore(most)
         self._waiting: queue.SimpleQueue[_Work] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._idle = 0  # threads that nothing was given to
+        self._idle = 0  # threads without work
 
     def call(self, make: Callable[[], T]) -> T:
         """Return what `make` gives, and raise what it raises. Raises HttpError (503) when that takes too long.
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _ASSETS = "/assets/"
-#: answered even when everything else is busy: the page, which says so, and what tells how far reading is
+#: answered even when everything else is busy: the page, which says so, and the progress of reading
 _ALWAYS = frozenset({"/", "/index.html", "/index.js", "/api/status"})
 
 

@@ -21,13 +21,13 @@ from torch_tb_profiler.workspace.cache.answer_store import Packed
 
 JSON = "application/json"
 NO_CACHE = "no-cache"
-#: why there is no answer where the system starts no further thread
+#: the error when the system starts no further thread
 NO_THREAD = "the machine has no room for another thread; ask again later"
 
 C = TypeVar("C", bound=str)
 N = TypeVar("N", int, None)
 
-#: the largest whole number that is taken where a parameter has no bound of its own
+#: the largest whole number of a parameter without a bound of its own
 _MOST = 2**62
 _WHOLE_NUMBER = lazy_pattern(r"-?[0-9]{1,19}")
 
@@ -35,7 +35,7 @@ _WHOLE_NUMBER = lazy_pattern(r"-?[0-9]{1,19}")
 class HttpError(Exception):
     """An answer other than 200; the message is for a person, `more` stands beside it in the JSON.
 
-    passes: whether the same request may have an answer later, so that this one is not kept
+    passes: whether the same request may succeed later, so that this error is not kept
     """
 
     def __init__(self, status: int, message: str, more: dict[str, Any] | None = None, passes: bool = False) -> None:
@@ -113,8 +113,8 @@ class Stream(msgspec.Struct, frozen=True):
     """A body that is made while it is sent, and what describes it.
 
     etag     changes with the content
-    open     begins a body; it is told whether the body is to be gzip
-    packs    whether the client may have it as gzip
+    open     begins a body, as gzip if its argument is true
+    packs    whether the body may be sent as gzip
     prepare  called once before the answer begins, unless the client has it already; raises HttpError and Unavailable
     """
 
@@ -130,7 +130,7 @@ class Stream(msgspec.Struct, frozen=True):
 P = TypeVar("P", bound=msgspec.Struct)
 
 _DIGITS = lazy_pattern("-?[0-9]{1,100}", re.ASCII)
-#: of units that are a thousand of what is kept in 64 bits
+#: the largest number of a unit of 1000 ns, which is kept as ns in 64 bits
 _MOST_THOUSANDS = Decimal(2**63) / 1000
 
 

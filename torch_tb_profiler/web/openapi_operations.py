@@ -39,10 +39,10 @@ BINARY: Json = {"type": "string", "format": "binary"}
 class Operation(msgspec.Struct, frozen=True):
     """GET of a path.
 
-    summary    a line
+    summary    one line
     schema     of the answer's body
     takes      parameters of the query
-    more       what else is to be described
+    more       further description
     content_type, headers, packs  of the answer; packs: whether it can be gzip
     fails      keys of `STATUS`
     """
@@ -108,7 +108,7 @@ def whole(name: str, description: str, **schema: Any) -> Json:
 _RUN = needed("run", "A run, as /api/status names it.")
 _SPAN = query("span", "May be left out where there is one.", TEXT)
 
-#: kept once in the document
+#: parameters that the document defines once
 SHARED: dict[str, Json] = {
     "run": _RUN,
     "worker": needed("worker", "A worker of the run."),
@@ -165,7 +165,7 @@ RUN_AND_SPAN = shared("run", "span")
 TRACE = shared("run", "worker", "span")
 TRACE_OR_RANKS = shared("run", "worker_or_all", "span")
 STEPS = shared("steps", "step_pattern", "from_step", "to_step")
-#: without a choice of some of them
+#: how steps are found, without a range of them
 STEP_RULES = shared("steps", "step_pattern")
 PAGE = shared("sort", "filter", "search", "offset", "rows")
 TWO_TRACES = [
@@ -184,7 +184,7 @@ _NO_WORKER = query("worker", "Without it the first eight traces of the run.", TE
 
 _PAGE = Operation("page", "The page", TEXT, fails=MISTAKE, content_type=_HTML, headers=("Content-Security-Policy",))
 
-#: types of answers beside those of questions
+#: types of answers that are not of questions
 FILE_ANSWERS = (StatusAnswer,)
 
 FILE_OPERATIONS: dict[str, Operation] = {
@@ -278,7 +278,7 @@ SQL_OPERATIONS: dict[str, Operation] = {
 }
 
 
-#: of shared parameters, by reference
+#: names of shared parameters by reference
 _NAMES = {shared(key)[0]["$ref"]: parameter["name"] for key, parameter in SHARED.items()}
 
 

@@ -27,7 +27,7 @@ PATH, TABLES_PATH = "/api/sql", "/api/sql/tables"
 #: the view of the page
 VIEW = "query"
 
-#: s after which processes that nobody asks are ended
+#: seconds after which idle query processes are ended
 IDLE_SECONDS = 300.0
 
 
@@ -87,7 +87,7 @@ class QueryTables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SqlRoutes:
-    """The routes of queries; `sessions` has the processes that answer them, and is to be closed."""
+    """The routes of SQL queries; close `sessions`, which has the processes that answer them."""
 
     def __init__(self, limits: QueryLimits | None = None, idle_seconds: float = IDLE_SECONDS) -> None:
         self._limits = limits or QueryLimits()

@@ -26,9 +26,9 @@ from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
 
-#: of each trace, whose kernels and call stacks are in the report
+#: operators of each trace whose kernels and call stacks are in the report
 MOST_OPERATORS = 20
-#: ranges whose ranks are in it, the longest
+#: ranges, the longest ones, whose ranks are in the report
 MOST_RANGES = 20
 
 #: name of a question, and the query as the page writes it
@@ -36,14 +36,14 @@ PageRequest = tuple[str, dict[str, str]]
 #: HTTP status, and body
 Reply = tuple[int, str]
 
-#: beside the questions: what there is
+#: the name of /api/status among those of questions
 STATUS = "status"
 
 _BY_NAME: dict[str, Question] = {question.name: question for question in QUESTIONS}
 
 
 class _Excerpt(msgspec.Struct, frozen=True, dict=True):
-    """Some traces of a run, what they are compared with, and what the page is told there is.
+    """Some traces of a run, and what they are compared with, as if there was nothing else.
 
     traces  worker and span of each
     beside  traces of another run: run, worker and span of each
@@ -111,7 +111,7 @@ def report(
     content = {"modules": modules, "styles": styles, "report": {"made": made, "answers": answers}}
     packed = b64encode(gzip.compress(json.dumps(content).encode(), 9)).decode()
     values = {"title": escape(run), "packed": packed}
-    # in one go: a name may look like a place
+    # in one go: a name may look like a placeholder
     return re.sub(r"\{\{(title|packed)\}\}", lambda place: values[place[1]], report_page()).encode()
 
 
@@ -126,7 +126,7 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     name = "-".join([run, *([worker] if worker is not None else []), "report"])
     safe = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
     disposition = f'attachment; filename="{safe}.html"'
-    # What stands in a report is for those it is sent to: it must not run as a page of this server.
+    # A report is for those it is sent to: it must not run as a page of this server.
     headers = (("Content-Disposition", disposition), ("Content-Security-Policy", "default-src 'none'; sandbox"))
     return HttpAnswer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
 

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 _TEXTUAL = ("text/", JSON, "image/svg")
 
-#: for every answer: it is what its type says, only pages of this server take it in, and shown by itself it does nothing
+#: on every answer: its type is not guessed, only pages of this server embed it, and opened by itself it runs nothing
 _SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -39,7 +39,7 @@ _SAFE = {
 
 
 class _NotModified(Response):
-    """304 with a Content-Type: werkzeug leaves it away, TensorBoard warns when it is missing."""
+    """304 with a Content-Type: werkzeug leaves it out, TensorBoard warns when it is missing."""
 
     def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
         headers = super().get_wsgi_headers(environ)

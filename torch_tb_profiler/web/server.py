@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: an answer is sent in pieces of so many bytes, each of which has `Patience.piece` seconds
+#: bytes of a piece of an answer, each of which has `Patience.piece` seconds
 _PIECE = 64 * 1024
 #: in the WSGI environment: reads so many bytes of the body, 64 KiB at most, within `Patience.piece`; less at its end
 READ_BODY = "torch_tb_profiler.read_body"
-#: seconds for what a client still sends when it has its answer
+#: seconds to drain what a client still sends after its answer
 _LEFT_OVER = 2.0
 
 
 class Patience(msgspec.Struct, frozen=True):
     """How long the server waits for others.
 
-    connections  at once; for a further one the connection that has waited longest for its client is closed
+    connections  at once; for another one the connection that has waited longest for its client is closed
     head         seconds until a connection has sent its request
     piece        seconds in which a client takes 64 KiB of an answer, or sends 64 KiB of a file
     least        seconds that a connection may wait before it is closed for a further one
@@ -60,7 +60,7 @@ def _closed_here() -> Iterator[None]:
 
 
 class _Input(io.RawIOBase):
-    """What a client sends, all of it until a deadline: a byte now and then does not put it off."""
+    """What a client sends before a deadline, which a byte now and then does not put off."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -85,14 +85,14 @@ class _Input(io.RawIOBase):
 
 
 class _Reader(io.BufferedReader):
-    """In pieces: werkzeug asks for 10 MiB of what is left over, which Python would allocate before there is any."""
+    """Reads in pieces: werkzeug drains a request 10 MiB at a time, which Python would allocate before data comes."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size if size is None else min(size, _PIECE))
 
 
 class _Output(io.RawIOBase):
-    """What a client is sent, piece by piece."""
+    """Sends to a client, piece by piece."""
 
     def __init__(self, connection: socket.socket, server: _Server) -> None:
         self._connection, self._server = connection, server
@@ -106,7 +106,7 @@ class _Output(io.RawIOBase):
                 with _closed_here():
                     self._connection.settimeout(self._server.patience.piece)
                     self._server.waits(self._connection)
-                    # the time is that of the whole call, however little is taken at once
+                    # the timeout is for the whole call, however little is taken at once
                     self._connection.sendall(view[begin : begin + _PIECE])
                     self._server.works(self._connection)
             return len(view)
@@ -137,7 +137,7 @@ class _Handler(WSGIRequestHandler):
 
     def _is_understood(self) -> bool:
         """Return whether there is an answer to the request; else the client has been told."""
-        if self.request_version == "HTTP/0.9":  # answers of which have no head, so that nothing says what they are
+        if self.request_version == "HTTP/0.9":  # whose answers have no head, so nothing says what they are
             self.send_error(400, "the request must be HTTP/1.0 or later")
             return False
         try:
@@ -154,7 +154,7 @@ class _Handler(WSGIRequestHandler):
         self._input.within(self.server.patience.piece)
         self.server.waits(self.connection)
         try:
-            # all of a piece: a byte now and then is a client that waits, not one that sends
+            # a whole piece: a client that sends a byte now and then is idle
             return self.rfile.read(size)
         finally:
             self.server.works(self.connection)
@@ -166,7 +166,9 @@ class _Handler(WSGIRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse what is no HTTP as all else is refused: JSON with a reason."""
         del explain
-        self.request_version = self.protocol_version  # that of the request may not be known: the answer has a head
+        self.request_version = (
+            self.protocol_version
+        )  # the version of the request may be unknown, but the answer needs a head
         body = dumps({"error": message or HTTPStatus(code).phrase})
         self.send_response(code, HTTPStatus(code).phrase)
         for name, value in {
@@ -188,7 +190,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Server(ThreadedWSGIServer):
-    """A thread for each connection, for so many at once."""
+    """A server with a thread for each connection, and a limit on connections."""
 
     def __init__(self, listening: socket.socket, app: WSGIApplication, patience: Patience) -> None:
         host, port = listening.getsockname()[:2]

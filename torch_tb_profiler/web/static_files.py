@@ -20,7 +20,7 @@ _NOT_BUILT = "The user interface was not built: run `make build` or `python setu
 _NOT_BUILT_MODULE = f"export function render() {{ document.body.textContent = {_NOT_BUILT!r}; }}\n"
 _NOT_BUILT_PAGE = f"<!doctype html><html lang=en><title>PyTorch Profiler</title><p>{_NOT_BUILT}</p></html>\n"
 
-#: characters of a path; with more than a file system takes it would not say that there is none
+#: characters of a path: with too many a file system raises another error than that there is none
 _LONGEST = 200
 
 # The machine's own table may say otherwise, and nosniff makes a wrong type fatal for a module.
@@ -68,7 +68,7 @@ def built_modules() -> tuple[dict[str, str], dict[str, str]]:
     manifest: dict[str, dict[str, Any]] = json.loads(_must_read("manifest.json"))
     paths = dict.fromkeys(chunk["file"] for chunk in manifest.values() if chunk["file"].endswith(".js"))
     names = {path: path.removeprefix("assets/") for path in [*paths, *_styles(manifest)]}
-    # What is preloaded as a style sheet would be fetched; under another name it is not one.
+    # A style sheet that is preloaded would be fetched; under another name it is not.
     names = {path: name.replace(".css", ".css.inlined") for path, name in names.items()}
     modules = {names[path]: _by_name(_must_read(path), names) for path in paths}
     return modules, {names[path]: _must_read(path) for path in _styles(manifest)}
@@ -77,7 +77,7 @@ def built_modules() -> tuple[dict[str, str], dict[str, str]]:
 def _by_name(code: str, names: dict[str, str]) -> str:
     """Return a module that addresses others by name, and itself as the page."""
     for path, name in names.items():
-        # from a folder first: the shorter address is a part of it
+        # the address from a folder first: it contains the shorter one
         code = (
             code.replace(f"../{path}", name)
             .replace(f"./{path}", name)

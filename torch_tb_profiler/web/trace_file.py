@@ -75,7 +75,7 @@ def _scale(begin: int) -> Iterator[Point]:
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 
-#: says that the stored text is not valid JSON and this is another document
+#: the header of a document that is not the stored text, since that is not valid JSON
 REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this document contains what could be read")
 
 
@@ -84,7 +84,7 @@ _LAST_NS = 2**61
 
 
 class _Added(msgspec.Struct, frozen=True):
-    """What is added to the file. zero_ns: its timestamp at the start of the trace."""
+    """What is added to the file. zero_ns: the file's timestamp at the start of the trace."""
 
     counters: Counters
     zero_ns: int
@@ -161,7 +161,7 @@ def _added(model: Model) -> _Added:
 def _state(limits: Limits, stream: BinaryIO) -> bytes:
     is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(-4, 2)
-    # of the last member only: not every client reads on behind the first
+    # the length of the last gzip member only: not every client reads on after the first
     length_of_member = int.from_bytes(stream.read(4), "little")
     stream.seek(0)
     try:

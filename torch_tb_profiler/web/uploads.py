@@ -37,24 +37,24 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 PATH = "/drop"
-#: before the names of their runs
+#: begins the names of their runs
 FOLDER = "dropped"
-#: a form of another page cannot send it without asking first
+#: a form of another site cannot send this type without a preflight request
 CONTENT_TYPE = "application/octet-stream"
 
 _PIECE = 256 * 1024
-#: bytes, in UTF-8
+#: bytes of a name in UTF-8
 _LONGEST_NAME = 150
 _UNWANTED = lazy_pattern(r"[^\w.\-+=@() ]")
 
 
 class UploadLimits(msgspec.Struct, frozen=True):
-    """What is taken.
+    """How much is taken.
 
     file   bytes of one file
-    all    bytes of all files together
+    all    bytes of all files
     files  how many
-    free   bytes that the disk keeps free
+    free   bytes of the disk that stay free
     """
 
     file: int = 4 * 1024**3
@@ -64,7 +64,7 @@ class UploadLimits(msgspec.Struct, frozen=True):
 
 
 class UploadOffer(msgspec.Struct, frozen=True):
-    """What a server says that takes files.
+    """The answer of a server that takes files.
 
     most_bytes  of one file
     """
@@ -73,9 +73,9 @@ class UploadOffer(msgspec.Struct, frozen=True):
 
 
 class UploadedTo(msgspec.Struct, frozen=True):
-    """What became of a file.
+    """The answer to an upload.
 
-    run     that it belongs to
+    run  that the file belongs to
     """
 
     run: str
@@ -104,7 +104,7 @@ class _Run:
 
 
 class Uploads:
-    """The files of a server. Thread-safe; `close` it."""
+    """The uploaded files of a server. Thread-safe; `close` it."""
 
     def __init__(self, workspace: Workspace, limits: UploadLimits | None = None) -> None:
         self._workspace = workspace

@@ -37,7 +37,7 @@ from torch_tb_profiler.workspace.answering.asking import ModelOf, NotKept, Timel
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], HttpAnswer | Stream]
-#: from the names and the model of a trace its answer, as it is sent already when it is bytes or pieces of them
+#: makes an answer from the names and the model of a trace; bytes or pieces of them are sent as they are
 Compute = Callable[[OpenTrace, Model], Any]
 
 
@@ -57,10 +57,10 @@ def refusals() -> Iterator[None]:
 class TraceRequest(msgspec.Struct, frozen=True):
     """A question about the trace that a request names.
 
-    known_as   what is asked for, with parameters, the same in other processes, too
-    of_steps   whether it is computed of only what belongs to the steps that the request names
-    once       whether a trace that is not open is opened for this alone
-    passing    whether there are too many answers to keep each for long
+    known_as   key of what is asked, with parameters, the same in every process
+    of_steps   whether it is computed from the named steps only
+    once       whether a trace that is not open is opened for this answer alone
+    passing    whether there are too many such answers to keep them on disk
     """
 
     trace: OpenTrace
@@ -93,7 +93,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """Return what `make` gives, made once. Raises HttpError when that is a refusal."""
-        # There are too many ranges of steps to keep the answers about each for long, too.
+        # There are too many ranges of steps to keep their answers on disk, too.
         is_passing = self.passing or self.steps is not None
         return given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
@@ -151,7 +151,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         return Key((self.trace,), self.known_as)
 
 
-# What is sent to a process that answers is named by its module: functions in functions cannot be.
+# These functions are sent to the answering process by name, so they cannot be nested.
 
 
 def _read(read: Callable[[bytes], P], kept: Packed) -> P:

@@ -28,7 +28,7 @@ def answer_of_run(question: Question, workspace: Workspace, query: Parameters) -
     skipped = tuple((each.file, str(each.reason)) for each in workspace.run(opened.run).skipped)
     params = read_parameters(question.parameters, query)
     ranks = _Ranks(workspace, opened, skipped)
-    # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
+    # answers with parameters are too many to keep on disk; a node that is kept itself is not kept twice
     make, key = partial(_packed, question, params, ranks), (question_key(question, params), skipped)
     if not (params.__struct_fields__ or question.node.keep == "run"):
         make = partial(workspace.kept_of_run, opened, make, (as_file, packed_of), key)
@@ -41,10 +41,10 @@ def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
 
 
 class _Ranks(msgspec.Struct, frozen=True):
-    """The ranks of a run that is asked about.
+    """The ranks of a run.
 
     skipped  other files of the run, which are no traces, and why
-    of_kept  whether what is kept of them is used
+    of_kept  whether kept values of them may be used
     """
 
     workspace: Workspace
@@ -81,7 +81,7 @@ def _nothing(_: bytes) -> None:
 
 
 class _Parts(Sequence[Any]):
-    """The node of each rank. What worker processes have kept is read each time it is taken: a run may be large."""
+    """The node of each rank. Kept values are read each time they are used: a run may be too large for memory."""
 
     def __init__(self, node: Node, workspace: Workspace, traces: Sequence[OpenTrace], of_kept: bool) -> None:
         self._node, self._workspace, self._traces, self._of_kept = node, workspace, traces, of_kept
@@ -112,7 +112,7 @@ def _packed(question: Question, params: msgspec.Struct, ranks: _Ranks) -> Packed
         except Exception as error:
             if not is_broken(error):
                 raise
-            # what is kept of the ranks may have been made elsewhere: it is made anew
+            # kept values may have been made on another machine: they are made anew
             log.warning("%s: what is kept of its ranks cannot be used", ranks.opened.run, exc_info=error)
             anew = msgspec.structs.replace(ranks, of_kept=False)
             return pack(dumps(question.compute(anew.value(question.node), params)))

@@ -40,7 +40,7 @@ def version_of(trace: OpenTrace) -> str:
 
 
 class _Drawn(msgspec.Struct, frozen=True):
-    """The trace that a request names. is_known: whether the request names the version of its timeline."""
+    """The trace of a request. is_known: whether the request names the version of its timeline."""
 
     workspace: Workspace
     trace: OpenTrace

@@ -14,12 +14,12 @@ from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin.wire import many_microseconds, nested_pieces
 
-#: nodes of the whole comparison; what is left then has no children in the answer
+#: nodes of the whole comparison; deeper ones are left out
 MOST_NODES = 20_000
 _NODES_OF_A_PIECE = 500
 
 _Number = int | float
-#: of a side its name and its times
+#: name and times of a side
 _Head = tuple[str, _Number, _Number, _Number]
 
 

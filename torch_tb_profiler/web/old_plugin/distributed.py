@@ -64,7 +64,7 @@ def waittime(found: Distributed) -> Json:
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank, waits in zip(found.ranks, found.waits, strict=True):
-        # here what cannot be matched moves data all the time
+        # operations that cannot be matched count as moving data all the time here
         parts = np.stack([np.maximum(waits.transfer_ns, 0) + waits.unmatched_ns, np.maximum(waits.wait_ns, 0)])
         with_communication = np.flatnonzero(waits.calls).tolist()
         average[rank.worker] = _mean(parts, len(with_communication))

@@ -35,7 +35,7 @@ _UNKNOWN = "<unknown>"
 _ROOT = "CallTreeRoot"
 
 
-#: of the columns of both tables, by key
+#: definitions of the columns of both tables, by key
 _HELP = {**MemoryOperators.columns, **MemoryCurve.columns}
 
 

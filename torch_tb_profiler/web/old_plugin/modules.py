@@ -42,7 +42,7 @@ _TYPES = {
 }
 _ANNOTATION = "user_annotation"
 
-#: of a node: its name and its type
+#: name and type of a node
 _Label = tuple[str, str]
 
 

@@ -25,7 +25,7 @@ from torch_tb_profiler.workspace.cache.identity import ANSWERS, CONTENTS, RESULT
 from torch_tb_profiler.workspace.process import LEFT_OVER_SECONDS
 
 #: whether the system can look at and remove names of a folder that is open; Windows cannot
-_BY_HANDLE = {os.open, os.stat, os.unlink, os.rmdir} <= os.supports_dir_fd and os.listdir in os.supports_fd
+_BY_HANDLE = {os.open, os.stat, os.unlink, os.rmdir} <= os.supports_dir_fd and os.scandir in os.supports_fd
 _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
