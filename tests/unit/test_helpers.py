@@ -20,7 +20,7 @@ from tests.tracegen import Config, write_run
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.trace import together
-from torch_tb_profiler.trace.batches import Batch
+from torch_tb_profiler.trace.helper import Batch
 from torch_tb_profiler.workspace.reading import pool as pool_module
 from torch_tb_profiler.workspace.reading import worker
 from torch_tb_profiler.workspace.reading.child_processes import HelperProcesses
@@ -234,7 +234,7 @@ def test_helpers_are_called_back_for_another_trace(
     assert said == [encode(ReleaseHelpers(1)) + b"\n"]
 
 
-def test_a_worker_hears_that_it_is_to_release_helpers() -> None:
+def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
     jobs: SimpleQueue[Job] = SimpleQueue()
     alone: set[int] = set()
     ended: list[int] = []

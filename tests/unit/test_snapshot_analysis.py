@@ -22,7 +22,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.harvest import harvest_bytes
 from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, Stacks
 from torch_tb_profiler.snapshot.state import write
-from torch_tb_profiler.trace import Strings, Trace
+from torch_tb_profiler.trace import StringTable, Trace
 
 
 class _Tables:
@@ -40,7 +40,7 @@ def model_of(content: bytes) -> Model:
     tables = _Tables()
     info = write(harvest_bytes(content), tables, len(content))
     assert tables.found.keys() <= set(SNAPSHOT_TABLES)
-    strings = Strings(info.strings)
+    strings = StringTable(info.strings)
     return Model(Trace.of_tables(tables.found.values(), strings, (), info.header, info.origin_ns, info.notes))
 
 
@@ -52,7 +52,7 @@ def test_stacks_that_their_frames_are_not_are_refused(change: dict[str, int]) ->
     info = write(harvest_bytes(content), tables, len(content))
     for name, value in change.items():
         getattr(tables.found[Stacks], name)[:] = value
-    model = Model(Trace.of_tables(tables.found.values(), Strings(info.strings), (), info.header, 0, ()))
+    model = Model(Trace.of_tables(tables.found.values(), StringTable(info.strings), (), info.header, 0, ()))
     with pytest.raises(ValueError, match="not made of these frames"):
         stack_names(model)
 

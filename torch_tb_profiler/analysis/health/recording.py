@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.program.engine_options import recording_engine
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Note, Phase, note
+from torch_tb_profiler.trace import Category, EventPhase, Note, note
 
 _EVERY_VIEW = ("overview", "steps", "operators", "kernels", "trace", "stacks", "memory", "distributed", "modules")
 
@@ -38,7 +38,9 @@ def foreign(program: str) -> Note:
 
 def _no_events(model: Model) -> Iterator[Note]:
     events = model.trace.events
-    lasts = np.isin(events.phase, (Phase.COMPLETE, Phase.BEGIN, Phase.COUNTER)) & (events.category != Category.SPAN)
+    lasts = np.isin(events.phase, (EventPhase.COMPLETE, EventPhase.BEGIN, EventPhase.COUNTER)) & (
+        events.category != Category.SPAN
+    )
     if not lasts.any() and not (events.category == Category.MEMORY).any():
         yield note("no_events", "error", touches=_EVERY_VIEW, values={"entries": len(events)})
 

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.step_kinds import step_kinds, warm_up_ratio
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.trace import Category, Note, Phase, note
+from torch_tb_profiler.trace import Category, EventPhase, Note, note
 
 DAY_NS = 24 * 3600 * 10**9
 
@@ -20,7 +20,7 @@ _MOST_KINDS = 5
 
 def _far_off(model: Model) -> Iterator[Note]:
     events = model.trace.events
-    start = events.start[events.phase == Phase.COMPLETE]
+    start = events.start[events.phase == EventPhase.COMPLETE]
     if not len(start):
         return
     middle = np.partition(start, len(start) // 2)[len(start) // 2]
@@ -36,7 +36,7 @@ def _huge_durations(model: Model) -> Iterator[Note]:
 
 
 def _without_ends(model: Model) -> Iterator[Note]:
-    pairs, asynchronous = model.trace.pairs, model.trace.events.phase == Phase.ASYNC
+    pairs, asynchronous = model.trace.pairs, model.trace.events.phase == EventPhase.ASYNC
     left = len(pairs.unended) + len(pairs.unbegun) + int(np.count_nonzero(asynchronous))
     if left:
         yield note("begin_and_end", "warning", left, _TOUCHES)
@@ -88,7 +88,7 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
 
 def _in_whole_microseconds(model: Model) -> bool:
     events = model.trace.events
-    chosen = events.phase == Phase.COMPLETE
+    chosen = events.phase == EventPhase.COMPLETE
     return not ((events.duration[chosen] % 1000).any() or (np.diff(events.start[chosen]) % 1000).any())
 
 

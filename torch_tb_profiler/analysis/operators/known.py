@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattribut
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.codec import convert
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ def _read(stored: bytes) -> KnownOperators:
     kept = decode_tables(stored)
     tables = kept.tables
     details = OperatorDetails(
-        Strings(kept.strings),
+        StringTable(kept.strings),
         Stacks(**tables["stacks"]),
         CallGroups(**tables["groups"]),
         LaunchGroups(**tables["launched"]),

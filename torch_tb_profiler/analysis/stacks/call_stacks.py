@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.nesting import by_depth
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import SOURCE_FRAME
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 
 
 class Stacks(msgspec.Struct, frozen=True):
@@ -24,12 +24,12 @@ class Stacks(msgspec.Struct, frozen=True):
     parent: Int32
     frame: Int32
 
-    def texts(self, strings: Strings, numbers: Int32) -> list[str]:
+    def texts(self, strings: StringTable, numbers: Int32) -> list[str]:
         """Each of the stacks as frames joined by a line break, innermost first."""
         known: dict[int, str] = {0: ""}
         return [self._text(strings, number, known) for number in numbers.tolist()]
 
-    def _text(self, strings: Strings, stack: int, known: dict[int, str]) -> str:
+    def _text(self, strings: StringTable, stack: int, known: dict[int, str]) -> str:
         found = known.get(stack)
         if found is not None:
             return found

@@ -17,7 +17,7 @@ from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.tables.query.answer import Query, TableAnswer
-from torch_tb_profiler.tables.query.grammar import Problem
+from torch_tb_profiler.tables.query.grammar import QueryProblem
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.workspace import (
@@ -240,7 +240,7 @@ def page_of(query: Parameters, table: TableAnswer) -> bytes:
     page_query = query_of(query)
     try:
         return dumps(table.page(page_query))
-    except Problem as problem:
+    except QueryProblem as problem:
         more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
         raise HttpError(400, str(problem), {"problem": more}) from None
 

@@ -20,7 +20,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
-from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.workspace.answering.value_cache import ValueCache
@@ -221,7 +221,7 @@ class Timelines:
         self._cache = cache
         self._columns = columns or OpenColumns(cache)
         self._timelines: ValueCache[str, Timeline] = ValueCache(BYTES, lambda timeline: timeline.size)
-        self._summaries: ValueCache[str, Summary] = ValueCache(SUMMARY_BYTES, lambda summary: summary.size)
+        self._summaries: ValueCache[str, TimelineSummary] = ValueCache(SUMMARY_BYTES, lambda summary: summary.size)
 
     def __len__(self) -> int:
         return len(self._timelines)
@@ -234,7 +234,7 @@ class Timelines:
         """Read, or built when no worker process has done so. Raises ColumnFileError: of the columns."""
         return self._timelines.remember(key, lambda: self._read_or_build(key))
 
-    def summary(self, key: str, make: Callable[[], Summary]) -> Summary:
+    def summary(self, key: str, make: Callable[[], TimelineSummary]) -> TimelineSummary:
         """Return a summary for the overview of a run: read, or made where no worker process has written it."""
         return self._summaries.remember(key, lambda: self._read_summary(key) or make())
 
@@ -248,7 +248,7 @@ class Timelines:
         self._timelines.drop(lambda held: held == key)
         self._summaries.drop(lambda held: held == key)
 
-    def _read_summary(self, key: str) -> Summary | None:
+    def _read_summary(self, key: str) -> TimelineSummary | None:
         try:
             return timeline_file.read_summary(self._cache.timeline(key))
         except column_file.ColumnFileError:

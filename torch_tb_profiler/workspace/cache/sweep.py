@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.trace.unfinished import PART
+from torch_tb_profiler.trace.files import PART
 from torch_tb_profiler.workspace.cache.checksummed import MAGIC
 from torch_tb_profiler.workspace.cache.identity import ANSWERS, CONTENTS, RESULT, TIMELINE, is_own_name
 from torch_tb_profiler.workspace.process import LEFT_OVER_SECONDS

@@ -19,9 +19,8 @@ import msgspec
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import Outcome
-from torch_tb_profiler.trace import Limits, Progress, Trace, TraceError, column_file
-from torch_tb_profiler.trace.batches import Answer, Batch, Found
-from torch_tb_profiler.trace.helper import encode_batch, read_found
+from torch_tb_profiler.trace import Limits, ReadProgress, Trace, TraceError, column_file
+from torch_tb_profiler.trace.helper import Batch, DecodedBatch, HelperAnswer, encode_batch, read_decoded
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.cache.checksummed import remove_parts
 from torch_tb_profiler.workspace.reading.pool import VARIABLES, variables
@@ -46,7 +45,7 @@ class HelperProcesses:
 
     def __init__(self, wanted: int, may_help: Callable[[], bool]) -> None:
         self._may_help = may_help
-        self._heard: queue.SimpleQueue[tuple[_Helper, Found | None]] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]] = queue.SimpleQueue()
         self._helpers: list[_Helper] = []
         try:
             for source in range(wanted):
@@ -72,8 +71,8 @@ class HelperProcesses:
         free = [helper for helper in self._helpers if helper.has_room]
         return min(free, key=lambda helper: len(helper.numbers), default=None)
 
-    def answers(self, seconds: float) -> Sequence[Answer]:
-        answers: list[Answer] = []
+    def answers(self, seconds: float) -> Sequence[HelperAnswer]:
+        answers: list[HelperAnswer] = []
         until = time.monotonic() + seconds
         while not answers:
             try:
@@ -105,7 +104,7 @@ class _Helper:
     numbers: the batches that it has
     """
 
-    def __init__(self, source: int, heard: queue.SimpleQueue[tuple[_Helper, Found | None]]) -> None:
+    def __init__(self, source: int, heard: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]]) -> None:
         self.numbers: list[int] = []
         self.is_alive = True
         self._is_ready = False
@@ -135,18 +134,18 @@ class _Helper:
         self.numbers.append(batch.number)
         self._batches.put(batch)
 
-    def answered(self, found: Found | None) -> Iterable[Answer]:
+    def answered(self, found: DecodedBatch | None) -> Iterable[HelperAnswer]:
         """Return the answers to batches; None says that the process is gone: its batches have none."""
         if found is not None and found.number in self.numbers:
             self.numbers.remove(found.number)
-            return [Answer(found.number, self._source, found)]
+            return [HelperAnswer(found.number, self._source, found)]
         if self.numbers:
             log.warning(
                 "A process that helped to read a file is gone (status %s); what it had is read without it",
                 self._process.poll(),
             )
         self._process.kill()  # it may have answered what was not asked
-        lost = [Answer(number, self._source, None) for number in self.numbers]
+        lost = [HelperAnswer(number, self._source, None) for number in self.numbers]
         self.is_alive = False
         self.numbers = []
         return lost
@@ -181,7 +180,7 @@ class _Helper:
         assert self._process.stdout is not None
         try:
             while True:
-                found = read_found(cast(BinaryIO, self._process.stdout))
+                found = read_decoded(cast(BinaryIO, self._process.stdout))
                 if found is None:
                     self._is_ready = True
                 else:
@@ -207,7 +206,12 @@ _PATIENCE = 8
 
 
 def read_snapshot(
-    stream: BinaryIO, size: int, target: Path, on_progress: Callable[[Progress], None], limits: Limits, seconds: int = 0
+    stream: BinaryIO,
+    size: int,
+    target: Path,
+    on_progress: Callable[[ReadProgress], None],
+    limits: Limits,
+    seconds: int = 0,
 ) -> Trace:
     """Read a snapshot as a trace without events, whose columns are written to `target`. Raises TraceError.
 
@@ -248,7 +252,7 @@ def read_snapshot(
     return column_file.open_trace(target)
 
 
-def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Callable[[Progress], None]) -> None:
+def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Callable[[ReadProgress], None]) -> None:
     """Give the file to the process, as far as it takes it."""
     assert process.stdin is not None
     done = 0
@@ -256,7 +260,7 @@ def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Calla
         while content := stream.read(_COPY_BYTES):
             process.stdin.write(content)
             done += len(content)
-            on_progress(Progress(done, 0))
+            on_progress(ReadProgress(done, 0))
         process.stdin.close()
     except BrokenPipeError:  # it has ended; what it said, or its end, tells why
         pass
