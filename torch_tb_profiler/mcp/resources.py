@@ -124,7 +124,7 @@ PROMPTS: Mapping[str, Prompt] = {
         "    from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler\n"
         "    with profile(\n"
         "        activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],\n"
-        "        schedule=schedule(wait=1, warmup=1, active=10),\n"
+        "        schedule=schedule(wait=1, warmup=1, active=10, repeat=1),\n"
         '        on_trace_ready=tensorboard_trace_handler("logs/run"),\n'
         "        record_shapes=True,\n"
         "    ) as profiler:\n"
@@ -138,7 +138,7 @@ PROMPTS: Mapping[str, Prompt] = {
 
 
 def messages_of(catalog: TraceCatalog, name: str, arguments: Mapping[str, str]) -> str:
-    """The text of a prompt about existing traces. Raises Wrong and ProfileError."""
+    """Return the text of a prompt about existing traces. Raises Wrong and ProfileError."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise Wrong("there is no such prompt")
