@@ -54,7 +54,7 @@ def test_a_table_found_damaged_behind_an_open_timeline_is_read_again_once(
     made = columns.stat().st_ino
     assert get(client, SLICE)
     with pytest.raises(Loading):  # another thread has found the same, but was slower
-        workspace.mend(column_file.ColumnFileError("has a damaged block", columns))
+        workspace.repair(column_file.ColumnFileError("has a damaged block", columns))
     assert workspace.find("run", "w").worker == "w"
     assert columns.stat().st_ino == made
     assert get(client, SLICE)

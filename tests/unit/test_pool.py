@@ -86,7 +86,7 @@ def test_waiting_jobs_can_be_hurried_and_withdrawn(tmp_path: Path, endless: Path
         for number in (2, 3, 4):
             pool.submit(job(number, trace))
         pool.withdraw(2)
-        pool.hurry(4)
+        pool.prioritize(4)
         os.kill(pool.process_ids()[0], signal.SIGKILL)
         wait_until(lambda: len(listener.outcomes) == 3, "the others are read")
     finally:

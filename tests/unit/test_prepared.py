@@ -208,13 +208,13 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
 
 def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[type[object]] = []
-    hear = RunRegistry._heard
+    hear = RunRegistry._on_message
 
     def listen(runs: RunRegistry, job: Job, message: Message | None) -> None:
         heard.append(type(message))
         hear(runs, job, message)
 
-    monkeypatch.setattr(RunRegistry, "_heard", listen)
+    monkeypatch.setattr(RunRegistry, "_on_message", listen)
     for rank in range(6):
         write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=PREFETCHED)

@@ -151,7 +151,7 @@ def _handle(workspace: Workspace, own: Mapping[str, Route], request: Request) ->
         try:
             return respond(request, route(workspace, Parameters(request.args.to_dict())))
         except ColumnFileError as error:  # tables of a timeline are read when they are needed
-            workspace.mend(error, began)
+            workspace.repair(error, began)
             raise
     except Exception as error:  # noqa: BLE001 - every request has an answer
         return respond_failure(request, error)

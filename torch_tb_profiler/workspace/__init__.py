@@ -1,5 +1,8 @@
 """The open log directory: watch it, read its traces in worker processes, remember answers, forget under pressure.
 
+Rooms: `listing` (which traces there are), `reading` (worker processes), `answering` (models and timelines that are
+open), `cache` (files that are kept).
+
 Belongs here: everything that runs for as long as the server does; no other package starts a process, a thread
 or a timer. Does not belong here: what a file is called (`discovery`), what is in it (`trace`), what it means
 (`model` and above), how an answer looks (`web`).

@@ -96,7 +96,7 @@ class LocalWorkspace:
             return
         left = threading.Semaphore(0)
 
-        def heard(job: Job, message: Message | None) -> None:
+        def on_message(job: Job, message: Message | None) -> None:
             try:
                 if isinstance(message, Done):
                     self._cache.add(keys[job.id], message.summary)
@@ -106,7 +106,7 @@ class LocalWorkspace:
 
         jobs = [self._job(file) for file in missing]
         keys = {job.id: self._key(file) for job, file in zip(jobs, missing, strict=True)}
-        pool = Pool(min(workers, len(jobs)), heard, processors=workers)
+        pool = Pool(min(workers, len(jobs)), on_message, processors=workers)
         try:
             for job in jobs:
                 pool.submit(job)

@@ -262,7 +262,7 @@ class Workspace:
 
     # together --------------------------------------------------------------------------------------------
 
-    def mend(self, error: ColumnFileError, began: float = 0.0) -> None:
+    def repair(self, error: ColumnFileError, began: float = 0.0) -> None:
         """Have columns read again that an answer could not use after it got a timeline or model of this workspace.
 
         Raises Loading when the error is about the columns of a trace. began: when the answer did, monotonic seconds.

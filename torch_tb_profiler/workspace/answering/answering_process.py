@@ -248,7 +248,7 @@ class AnsweringProcess:
         try:
             while (message := read_message(process.stdout)) is not None:
                 number, content = message
-                self._heard(running, number, pickle.loads(content))  # noqa: S301 - of the process started here
+                self._on_reply(running, number, pickle.loads(content))  # noqa: S301 - of the process started here
         except Exception as error:  # noqa: BLE001 - whatever a reply has done, such as more than fits in memory
             log.warning("an answer about a large trace cannot be taken: %s: %s", type(error).__name__, error)
         process.kill()
@@ -267,7 +267,7 @@ class AnsweringProcess:
         for future in lost:
             future.set_exception(Unanswered(f"the process that computes this {why}; ask again later"))
 
-    def _heard(self, running: _Running, number: int, reply: Reply) -> None:
+    def _on_reply(self, running: _Running, number: int, reply: Reply) -> None:
         with self._lock:
             future = running.waiting.pop(number, None)
             running.last_used = time.monotonic()

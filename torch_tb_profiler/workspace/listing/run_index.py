@@ -46,7 +46,7 @@ class TraceState(msgspec.Struct):
     #: earlier ones could not be used
     ready_at: float = 0.0
     is_read_here: bool = False
-    mended: int = 0
+    repairs: int = 0
 
     @property
     def recorded_ns(self) -> int | None:
@@ -87,17 +87,17 @@ class TraceState(msgspec.Struct):
         self.state, self.summary = "ready", summary
         self.ready_at, self.is_read_here = time.monotonic(), is_read_here
 
-    def mend(self, error: Exception, is_damaged: bool) -> None:
+    def repair(self, error: Exception, is_damaged: bool) -> None:
         """Queue the trace to be read again since its columns cannot be used; the second time let that be why it failed.
 
         is_damaged: the columns are not what was written, which may be another time
         """
-        if self.mended < (_MOST_DAMAGED if is_damaged else 1):
+        if self.repairs < (_MOST_DAMAGED if is_damaged else 1):
             self.state = "queued"
         else:
             message = str(error) if isinstance(error, ColumnFileError) else f"{type(error).__name__}: {error}"
             self.fail(because("columns_unusable", {"error": message}), passes=is_damaged)
-        self.mended += 1
+        self.repairs += 1
         self.summary, self.bytes_done, self.events = None, 0, None
 
     def has_settled_anew(self, entry: Entry) -> bool:

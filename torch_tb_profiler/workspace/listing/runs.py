@@ -90,7 +90,7 @@ class RunRegistry:
         self._listed, self._added = RunListing((), (), complete=False), AddedRuns()
         self._scanning = True
         self._error: Reason | None = None
-        self._pool = Pool(options.workers, self._heard, memory=memory_budget())
+        self._pool = Pool(options.workers, self._on_message, memory=memory_budget())
         self._scanner = Scanner(roots, options.reload_interval, self._on_listing, self._on_failure, cache)
 
     def start(self, listing: RunListing | None = None) -> None:
@@ -143,7 +143,7 @@ class RunRegistry:
             return OpenTrace(run, worker, status.span, key, status.size, workers, status.kind)
         if status.state == "failed":
             raise Unreadable(status)
-        self._pool.hurry(trace.id)
+        self._pool.prioritize(trace.id)
         raise Loading(status)
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
@@ -198,7 +198,7 @@ class RunRegistry:
             if is_about:
                 place, why = f"{opened.run}/{opened.worker}", None if is_foreseen else error
                 log.warning("%s: its columns cannot be used (%s)", place, error, exc_info=why)
-                trace.mend(error, not column_file.is_whole(self._cache.columns(opened.key)))
+                trace.repair(error, not column_file.is_whole(self._cache.columns(opened.key)))
         if is_about:
             self._forgotten(opened.key)
             self._cache.remove(opened.key)
@@ -354,10 +354,10 @@ class RunRegistry:
 
     # reading ---------------------------------------------------------------------------------------------
 
-    def _heard(self, job: Job, message: Message | None) -> None:
+    def _on_message(self, job: Job, message: Message | None) -> None:
         """Take over a message of a worker process; None if it starts a job. Called by the threads of the pool."""
         if isinstance(message, Preparing | Answered | Prepared):
-            self._heard_of_answers(job, message)
+            self._on_answer_message(job, message)
             return
         with self._lock:
             trace = self._current(job)
@@ -398,9 +398,9 @@ class RunRegistry:
             if message.details:
                 log.warning("%s", message.details)
 
-    def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
+    def _on_answer_message(self, job: Job, message: Preparing | Answered | Prepared) -> None:
         assert job.answering is not None
-        self.pending.hear(job.answering.trace.key, message)
+        self.pending.receive(job.answering.trace.key, message)
         if isinstance(message, Answered) and message.details:
             log.warning("%s: an answer could not be prepared: %s", job.entry.url, message.details)
         if isinstance(message, Prepared):

@@ -45,11 +45,11 @@ class HelperProcesses:
 
     def __init__(self, wanted: int, may_help: Callable[[], bool]) -> None:
         self._may_help = may_help
-        self._heard: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]] = queue.SimpleQueue()
         self._helpers: list[_Helper] = []
         try:
             for source in range(wanted):
-                self._helpers.append(_Helper(source, self._heard))
+                self._helpers.append(_Helper(source, self._answers))
         except OSError as error:
             log.warning("A large file is read with %d helpers only: %s", len(self._helpers), error)
 
@@ -77,13 +77,13 @@ class HelperProcesses:
         while not answers:
             try:
                 left = until - time.monotonic()
-                helper, answer = self._heard.get(timeout=left) if left > 0 else self._heard.get_nowait()
+                helper, answer = self._answers.get(timeout=left) if left > 0 else self._answers.get_nowait()
             except queue.Empty:
                 break
             answers += helper.answered(answer)
         with contextlib.suppress(queue.Empty):
             while True:
-                helper, answer = self._heard.get_nowait()
+                helper, answer = self._answers.get_nowait()
                 answers += helper.answered(answer)
         return answers
 
@@ -104,12 +104,12 @@ class _Helper:
     numbers: the batches that it has
     """
 
-    def __init__(self, source: int, heard: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]]) -> None:
+    def __init__(self, source: int, answers: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]]) -> None:
         self.numbers: list[int] = []
         self.is_alive = True
         self._is_ready = False
         self._source = source
-        self._heard = heard
+        self._answers = answers
         self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
             [sys.executable, "-c", _HELPER_BOOTSTRAP, *sys.path],
@@ -184,13 +184,13 @@ class _Helper:
                 if found is None:
                     self._is_ready = True
                 else:
-                    self._heard.put((self, found))
+                    self._answers.put((self, found))
         except Exception as error:  # noqa: BLE001 - whatever it says that is no answer, it is of no more use
             if not isinstance(error, EOFError):
                 log.warning("A process that helped to read a file has said what cannot be read: %s", error)
             self._process.kill()
             self._process.wait()
-            self._heard.put((self, None))
+            self._answers.put((self, None))
 
 
 _SNAPSHOT_BOOTSTRAP = (

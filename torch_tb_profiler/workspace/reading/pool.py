@@ -75,14 +75,14 @@ class _Running(msgspec.Struct, eq=False):
     """A job under way.
 
     process: None until it has one
-    heard: when its last message came (monotonic seconds)
+    last_message: when its last message came (monotonic seconds)
     ended: why it was ended, if it was
     is_read: whether the columns are written
     helpers: how many processes help to read it
     """
 
     job: Job
-    heard: float
+    last_message: float
     process: _Process | None = None
     ended: Reason | None = None
     is_read: bool = False
@@ -166,7 +166,7 @@ class Pool:
                 if running.job.id == job_id:
                     running.end(because("withdrawn"))
 
-    def hurry(self, job_id: int) -> None:
+    def prioritize(self, job_id: int) -> None:
         """Put a job first: a request waits for it."""
         with self._changed:
             first = [job for job in self._jobs if job.id == job_id]
@@ -234,7 +234,7 @@ class Pool:
         with self._started:
             while not self._closed:
                 now = time.monotonic()
-                due = [(running.heard + self._patience, running) for running in self._running]
+                due = [(running.last_message + self._patience, running) for running in self._running]
                 for when, running in due:
                     if when <= now and running.ended is None:
                         seconds = round(self._patience)
@@ -314,7 +314,7 @@ class Pool:
             process.stdin.write(encode_job(job) + b"\n")
             process.stdin.flush()
         for line in process.stdout:
-            running.heard = time.monotonic()
+            running.last_message = time.monotonic()
             try:
                 message = decode_message(line)
             except msgspec.DecodeError:

@@ -189,7 +189,7 @@ class PendingAnswers:
             self._names[key] = names
             self._changed.notify_all()
 
-    def hear(self, key: str, message: Preparing | Answered | Prepared) -> None:
+    def receive(self, key: str, message: Preparing | Answered | Prepared) -> None:
         """Take over a message of the worker process that answers about this trace."""
         with self._changed:
             if isinstance(message, Preparing):
