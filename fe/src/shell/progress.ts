@@ -2,7 +2,7 @@
 import { isPending, type SkippedEntry, type Status, type TraceStatus } from "../api";
 import { reasonText } from "../i18n";
 
-export interface LoadSummary {
+interface LoadSummary {
   /** Traces queued or loading. */
   pending: number;
   bytesDone: number;

@@ -32,7 +32,6 @@ export default function Overview() {
 }
 
 function Content({ overview }: { overview: OverviewAnswer }) {
-  const { sel } = useTrace();
   const [cause, setCause] = useAddress(params.cause);
   const [category, setCategory] = useAddress(params.category);
   return (
@@ -41,20 +40,13 @@ function Content({ overview }: { overview: OverviewAnswer }) {
       <RunLine overview={overview} />
       <Kinds overview={overview} />
       <Flow className="overview-parts">
-        <Waterfall overview={overview} picked={cause} onPick={setCause} />
+        <Waterfall overview={overview} />
         <Findings overview={overview} />
         <Tiles overview={overview} />
         {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
         <Breakdown overview={overview} />
-        <AverageStep overview={overview} picked={category} onPick={setCategory} />
-        {category !== "" && (
-          <CategoryPanel
-            sel={sel}
-            category={category}
-            step={null}
-            onClose={() => setCategory("")}
-          />
-        )}
+        <AverageStep overview={overview} />
+        <CategoryPanel category={category} step={null} onClose={() => setCategory("")} />
         <TopOperators overview={overview} />
         {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       </Flow>

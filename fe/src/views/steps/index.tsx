@@ -87,7 +87,6 @@ function Shown({ steps, usual, slow }: ShownProps) {
   const [by] = useAddress(params.order);
   const [wanted] = useAddress(params.range);
   const [category, setCategory] = useAddress(params.category);
-  const { sel } = useTrace();
   const [selected, setSelected] = usePicked();
   const order = useMemo(
     () =>
@@ -115,7 +114,6 @@ function Shown({ steps, usual, slow }: ShownProps) {
         onPick={select}
       />
       <CategoryPanel
-        sel={sel}
         category={category}
         step={step === null ? null : (steps.names[step] ?? null)}
         onClose={() => setCategory("")}
