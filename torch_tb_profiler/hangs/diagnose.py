@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.hangs.dump import Call
-from torch_tb_profiler.hangs.job import Job, Key
+from torch_tb_profiler.hangs.job import Job, ProcessGroup
 from torch_tb_profiler.hangs.waits import Wait, waits_of
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words.sentences import section
@@ -105,12 +105,12 @@ def diagnose(job: Job, left_out: Sequence[LeftOut] = ()) -> HangReport:
                 rank,
                 sorted(wait.on),
                 title(wait.call),
-                job.descriptions.get(wait.key, wait.key[0]),
+                wait.group.description,
                 wait.call.line or None,
             )
             for rank, wait in waits.items()
         ],
-        _group_states(job, waits),
+        _group_states(waits),
         list(left_out),
     )
 
@@ -156,7 +156,7 @@ def _named(job: Job, waits: Mapping[int, Wait]) -> list[Named]:
     for rank, wait in waits.items():
         if rank in wait.odd:
             named.append(_name(job, rank, "desync", wait))
-        elif (wait.passed or wait.key[1] == (rank,)) and not wait.on and not wait.differs:
+        elif (wait.passed or wait.group.ranks == (rank,)) and not wait.on and not wait.differs:
             named.append(_name(job, rank, "device_stopped", wait))
     for rank, waiters in waiting.items():
         if rank not in waits:
@@ -169,15 +169,18 @@ def _named(job: Job, waits: Mapping[int, Wait]) -> list[Named]:
 
 def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
     """The call in which most of the waiting ranks wait; a collective, whose number says which one, before transfers."""
-    calls = Counter((not waits[rank].call.is_transfer, waits[rank].key, title(waits[rank].call)) for rank in waiters)
-    best = max(calls, key=lambda call: (call[0], calls[call], call))
-    return next(wait for rank in waiters if (wait := waits[rank]).key == best[1] and title(wait.call) == best[2])
+    alike = Counter((waits[rank].group, title(waits[rank].call)) for rank in waiters)
+
+    def weight(wait: Wait) -> tuple[bool, int]:
+        return not wait.call.is_transfer, alike[wait.group, title(wait.call)]
+
+    return max((waits[rank] for rank in waiters), key=weight)
 
 
 def _name(job: Job, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = ()) -> Named:
     """wait: its own, or of the first rank that waits for it. waiters: those ranks."""
     line = wait.call.line if not waiters else job.dumps[rank].last_line if rank in job.dumps else ""
-    group = job.descriptions.get(wait.key, wait.key[0])
+    group = wait.group.description
     values: dict[str, Value] = {
         "call": title(wait.call),
         "group": group,
@@ -189,19 +192,21 @@ def _name(job: Job, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = 
         "other_count": len(wait.on),
     }
     if kind == "desync":
-        values |= _differing(job, rank, wait)
+        values |= _differing(rank, wait)
     return Named(rank, kind, title(wait.call), group, line or None, section("hangs", "evidence").say(kind, values))
 
 
-def _differing(job: Job, rank: int, wait: Wait) -> dict[str, Value]:
+def _differing(rank: int, wait: Wait) -> dict[str, Value]:
     """What a rank passes or calls, and what another one does."""
     mine = wait.call
     assert wait.differs is not None
-    others = [other for other in wait.key[1] if other != rank and other not in wait.odd] or sorted(wait.odd - {rank})
+    others = [other for other in wait.group.ranks if other != rank and other not in wait.odd] or sorted(
+        wait.odd - {rank}
+    )
     theirs = next(
         call
         for other in others
-        if (call := job.call_of(other, wait.key, mine.number)) is not None
+        if (call := wait.group.calls[mine.number].get(other)) is not None
         and _value(call, wait.differs) != _value(mine, wait.differs)
     )
     return {"differs": wait.differs, "mine": _value(mine, wait.differs), "theirs": _value(theirs, wait.differs)}
@@ -247,7 +252,7 @@ def _answer(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> Answ
 
 def _is_tied(waits: Mapping[int, Wait]) -> bool:
     """Whether ranks call one thing differently and neither side is larger."""
-    return any(wait.differs and set(wait.odd) >= set(wait.key[1]) for wait in waits.values())
+    return any(wait.differs and set(wait.odd) >= set(wait.group.ranks) for wait in waits.values())
 
 
 def _sentence(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> str:
@@ -258,9 +263,9 @@ def _sentence(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> st
         return words.say("nothing", {"ranks": len(job.dumps), "missing": ranks_text(job.missing)})
     if not named:
         stuck = [wait for wait in waits.values() if not wait.on]
-        first = max(stuck, key=lambda wait: sum(other.key == wait.key for other in stuck))
-        inside = [rank for rank, wait in waits.items() if wait.key == first.key and not wait.on]
-        values = {"call": title(first.call), "group": job.descriptions.get(first.key, first.key[0])}
+        first = max(stuck, key=lambda wait: sum(other.group is wait.group for other in stuck))
+        inside = [rank for rank, wait in waits.items() if wait.group is first.group and not wait.on]
+        values = {"call": title(first.call), "group": first.group.description}
         return words.say("unclear" if first.unknown else "all_entered", values | {"ranks": ranks_text(inside)})
     alike: dict[tuple[Kind, str | None, str | None], list[Named]] = defaultdict(list)
     for each in named:
@@ -289,30 +294,36 @@ def _about(waits: Mapping[int, Wait], kind: Kind, same: Sequence[Named]) -> str:
     return section("hangs", "sentence").say(kind, values)
 
 
-def _group_states(job: Job, waits: Mapping[int, Wait]) -> list[GroupState]:
+def _group_states(waits: Mapping[int, Wait]) -> list[GroupState]:
     """One state for each group in whose collectives a rank waits, the one with the most waiting ranks first."""
-    numbers: dict[Key, list[Call]] = defaultdict(list)
+    numbers: dict[ProcessGroup, list[Call]] = defaultdict(list)
     for wait in waits.values():
         if not wait.call.is_transfer:
-            numbers[wait.key].append(wait.call)
+            numbers[wait.group].append(wait.call)
     states = []
-    for key, calls in sorted(numbers.items(), key=lambda item: (-len(item[1]), item[0])):
+    for group, calls in sorted(numbers.items(), key=lambda item: (-len(item[1]), item[0].name, item[0].ranks)):
         call = min(calls, key=lambda each: each.number)
-        reached = {rank: (job.entered(rank, key), job.finished(rank, key)) for rank in key[1]}
-        unknown = [rank for rank, (entered, _) in reached.items() if entered is None]
-        finished = [rank for rank, (_, last) in reached.items() if last is not None and last >= call.number]
-        outside = [rank for rank, (entered, _) in reached.items() if entered is not None and entered < call.number]
-        entered = [rank for rank in key[1] if rank not in {*unknown, *finished, *outside}]
+        by_state: dict[str, list[int]] = defaultdict(list)
+        for rank in group.ranks:
+            by_state[_state(group, rank, call.number)].append(rank)
         states.append(
             GroupState(
-                key[0],
-                job.descriptions.get(key, key[0]),
-                list(key[1]),
+                group.name,
+                group.description,
+                list(group.ranks),
                 title(call),
-                finished,
-                entered,
-                outside,
-                unknown,
+                by_state["finished"],
+                by_state["entered"],
+                by_state["not_entered"],
+                by_state["unknown"],
             )
         )
     return states
+
+
+def _state(group: ProcessGroup, rank: int, number: int) -> str:
+    if group.finished.get(rank, -1) >= number:
+        return "finished"
+    if rank not in group.entered:
+        return "unknown"
+    return "entered" if group.entered[rank] >= number else "not_entered"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
 from torch_tb_profiler.hangs.dump import Call
-from torch_tb_profiler.hangs.job import Job, Key
+from torch_tb_profiler.hangs.job import Job, ProcessGroup
 
 _TRANSFER = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
@@ -35,7 +36,7 @@ class Wait(msgspec.Struct, frozen=True):
     """
 
     call: Call
-    key: Key
+    group: ProcessGroup
     on: frozenset[int] = frozenset()
     not_entered: frozenset[int] = frozenset()
     passed: frozenset[int] = frozenset()
@@ -46,73 +47,75 @@ class Wait(msgspec.Struct, frozen=True):
 
 def waits_of(job: Job) -> dict[int, Wait]:
     """Return the wait of each rank that has an unfinished call."""
-    return {
-        rank: _of_transfer(job, rank, call) if call.is_transfer else _of_collective(job, rank, call)
-        for rank, call in job.pending.items()
-    }
+    differences: dict[tuple[ProcessGroup, int], tuple[Difference | None, frozenset[int]]] = {}
+    waits = {}
+    for rank, call in job.pending.items():
+        group = job.group_of(rank, call)
+        if call.is_transfer:
+            waits[rank] = _of_transfer(job, call, group)
+            continue
+        at = group, call.number
+        if at not in differences:
+            differences[at] = _difference(group.calls[call.number])
+        differs, odd = differences[at]
+        if differs is None:
+            waits[rank] = _of_collective(job, rank, call, group)
+        else:
+            waits[rank] = Wait(call, group, frozenset() if rank in odd else odd, differs=differs, odd=odd)
+    return waits
 
 
-def _of_transfer(job: Job, rank: int, call: Call) -> Wait:
+def _of_transfer(job: Job, call: Call, group: ProcessGroup) -> Wait:
     """A send or receive waits for the other end, unless that is in the same transfer."""
-    key = job.key_of(rank, call)
-    members = key[1]
     parts = _TRANSFER.match(call.operator)
-    if parts is None or not all(int(place) < len(members) for place in parts.groups()[1:]):
-        return Wait(call, key)
-    other = members[int(parts[3])]
+    if parts is None or not all(int(place) < len(group.ranks) for place in parts.groups()[1:]):
+        return Wait(call, group)
+    other = group.ranks[int(parts[3])]
     theirs = job.pending.get(other)
     back = "recv" if parts[1] == "send" else "send"
-    if theirs is not None and job.key_of(other, theirs) == key:
+    if theirs is not None and job.group_of(other, theirs) is group:
         match = _TRANSFER.match(theirs.operator)
         if match is not None and match.groups() == (back, parts[3], parts[2]):
-            return Wait(call, key)
-    return Wait(call, key, frozenset({other}))
+            return Wait(call, group)
+    return Wait(call, group, frozenset({other}))
 
 
-def _of_collective(job: Job, rank: int, call: Call) -> Wait:
-    key = job.key_of(rank, call)
-    others = set(key[1]) - {rank}
-    differs, odd = _difference(job, key, call.number)
-    if differs is not None:
-        return Wait(call, key, frozenset() if rank in odd else odd - {rank}, differs=differs, odd=odd)
-    entered = {other: job.entered(other, key) for other in others}
-    not_entered = {other for other, number in entered.items() if number is not None and number < call.number}
-    passed = {other for other in others if (job.finished(other, key) or -1) >= call.number}
-    unknown = {other for other, number in entered.items() if number is None}
+def _of_collective(job: Job, rank: int, call: Call, group: ProcessGroup) -> Wait:
+    others = set(group.ranks) - {rank}
+    not_entered = {other for other in others if group.entered.get(other, call.number) < call.number}
+    passed = {other for other in others if group.finished.get(other, -1) >= call.number}
     if not_entered:
-        return Wait(call, key, frozenset(not_entered), frozenset(not_entered), frozenset(passed))
-    passed |= {other for other in unknown if _went_on(job, rank, call, other)}
+        return Wait(call, group, frozenset(not_entered), frozenset(not_entered), frozenset(passed))
+    unknown = others - set(group.entered)
+    passed |= unknown & _gone_on(job, rank, call)
     unknown -= passed
     if passed and not (_ROOTED.match(call.operator) and passed != others):
-        return Wait(call, key, passed=frozenset(passed))
-    elsewhere = {other for other in others - unknown - passed if _is_elsewhere(job, other, key, call.number)}
+        return Wait(call, group, passed=frozenset(passed))
+    elsewhere = {other for other in others - unknown - passed if _is_elsewhere(job, other, group, call.number)}
     silent = unknown & job.missing
-    return Wait(call, key, frozenset(elsewhere | silent), unknown=frozenset(unknown - silent))
+    return Wait(call, group, frozenset(elsewhere | silent), unknown=frozenset(unknown - silent))
 
 
-def _is_elsewhere(job: Job, rank: int, key: Key, number: int) -> bool:
+def _is_elsewhere(job: Job, rank: int, group: ProcessGroup, number: int) -> bool:
     """Whether a rank that has queued a call is still in one before it."""
     pending = job.pending.get(rank)
-    return pending is not None and (job.key_of(rank, pending), pending.number) != (key, number)
+    return pending is not None and (job.group_of(rank, pending), pending.number) != (group, number)
 
 
-def _went_on(job: Job, rank: int, call: Call, other: int) -> bool:
-    """Whether a rank without a dump has passed a call: others finished one with it that comes later in the program.
+def _gone_on(job: Job, rank: int, call: Call) -> set[int]:
+    """The ranks that have provably passed a call: with others they finished one that comes later in the program.
 
     The order of the program is that of `rank`, which has queued both.
     """
-    for later in job.unfinished(rank):
-        key = job.key_of(rank, later)
-        if later.record > call.record and not later.is_transfer and other in key[1]:
-            witnesses = set(key[1]) - {rank, other}
-            if any((job.finished(witness, key) or -1) >= later.number for witness in witnesses):
-                return True
-    return False
+    later: dict[ProcessGroup, int] = {}
+    for each in job.unfinished(rank):
+        if each.record > call.record and not each.is_transfer:
+            later.setdefault(job.group_of(rank, each), each.number)
+    return {other for group, number in later.items() if group.finished_beside(rank) >= number for other in group.ranks}
 
 
-def _difference(job: Job, key: Key, number: int) -> tuple[Difference | None, frozenset[int]]:
-    """How the members of a group call one collective differently, and who differs from most of them."""
-    calls = {rank: call for rank in key[1] if (call := job.call_of(rank, key, number)) is not None}
+def _difference(calls: Mapping[int, Call]) -> tuple[Difference | None, frozenset[int]]:
+    """How ranks call one collective differently, and who differs from most of them. calls: by rank."""
     kinds: dict[Difference, dict[int, object]] = {
         "operator": {rank: call.operator for rank, call in calls.items()},
         "dtype": {rank: call.dtypes for rank, call in calls.items()},
