@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import torch_tb_profiler
+from tests.flight_recorder import HANG, WORLD, Rank, hanging_job, ranks_of, write
 from tests.recorded import SHARED
 from torch_tb_profiler.cli import main as command
 from torch_tb_profiler.hangs.diagnose import HangReport, diagnose
@@ -20,82 +21,10 @@ from torch_tb_profiler.hangs.job import Job
 from torch_tb_profiler.workspace import hang_reports
 from torch_tb_profiler.workspace.hang_reports import hang_report
 
-WORLD = "default_pg"
 RECORDED = SHARED.with_name("inputs") / "fr"
 recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="needs the dumps in ../shared/data/inputs/fr")
 #: the ranks of the log of injected faults
 PLANTED = {"gpu_error_1st": {12, 14}, "gpu_error_2nd": {9, 14}, "lock_gil_1st": {9, 14}, "lock_gil_2nd": {10, 15}}
-
-
-class Rank:
-    """A rank's dump in the making. groups: by name the ranks of each, None where the dump does not list them."""
-
-    def __init__(self, groups: dict[str, Sequence[int] | None]) -> None:
-        self._groups = groups
-        self._entries: list[dict[str, Any]] = []
-        self._numbers = dict.fromkeys(groups, 0)
-        self._done = dict.fromkeys(groups, 0)
-
-    def call(self, group: str = WORLD, operator: str = "all_reduce", done: bool = True, **more: Any) -> Rank:
-        """Queue a collective; those that are not done are unfinished."""
-        self._numbers[group] += 1
-        self._done[group] += done
-        return self._enter(group, operator, self._numbers[group], done, more)
-
-    def transfer(self, operator: str, group: str = WORLD, done: bool = False, **more: Any) -> Rank:
-        return self._enter(group, operator, more.pop("number", 0), done, {"is_p2p": True} | more)
-
-    def _enter(self, group: str, operator: str, number: int, done: bool, more: dict[str, Any]) -> Rank:
-        entry = {
-            "record_id": len(self._entries),
-            "pg_id": list(self._groups).index(group),
-            "process_group": (group, group),
-            "collective_seq_id": number,
-            "p2p_seq_id": 0,
-            "profiling_name": f"nccl:{operator}",
-            "input_sizes": [[1024, 8]],
-            "output_sizes": [[1024, 8]],
-            "input_dtypes": ["Float"],
-            "output_dtypes": ["Float"],
-            "state": "completed" if done else "scheduled",
-            "retired": done,
-            "is_p2p": False,
-            "frames": [
-                {"name": "all_reduce", "filename": "/opt/lib/site-packages/torch/distributed/c10d.py", "line": 9},
-                {"name": "step", "filename": "train.py", "line": 80 + number},
-            ],
-        }
-        self._entries.append(entry | more)
-        return self
-
-    def dump(self, only_unfinished: bool = False, one_status: bool = False, version: str = "2.10") -> dict[str, Any]:
-        status = {
-            str(number): {
-                "last_enqueued_collective": self._numbers[name],
-                "last_completed_collective": self._done[name],
-            }
-            for number, name in enumerate(self._groups)
-        }
-        entries = [each for each in self._entries if not only_unfinished or each["state"] != "completed"]
-        return {
-            "version": version,
-            "pg_config": {
-                name: {"name": name, "desc": name, "ranks": "" if ranks is None else str(list(ranks))}
-                for name, ranks in self._groups.items()
-            },
-            "pg_status": {"0": {"last_enqueued_collective": 99, "last_completed_collective": 99}}
-            if one_status
-            else status,
-            "entries": entries,
-        }
-
-
-def ranks_of(count: int, **groups: Sequence[int]) -> list[Rank]:
-    """Ranks of a world, each with those of the other groups that it is in."""
-    return [
-        Rank({WORLD: range(count), **{name: ranks for name, ranks in groups.items() if rank in ranks}})
-        for rank in range(count)
-    ]
 
 
 def report_of(ranks: Sequence[Rank | None], **options: Any) -> HangReport:
@@ -302,28 +231,26 @@ def test_a_file_that_is_no_dump_is_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for number, rank in enumerate(ranks_of(3)):
-        (tmp_path / f"trace_rank_{number}").write_bytes(pickle.dumps(rank.call(done=False).dump()))
-    (tmp_path / "trace_rank_1").write_bytes(content)
+    write(tmp_path, [rank.call(done=False) for rank in ranks_of(3)])
+    (tmp_path / "nccl_trace_rank_1").write_bytes(content)
     report = hang_report(str(tmp_path))
     assert (named(report), report.dumps) == ({1: "missing"}, 2)
-    assert [each.file for each in report.left_out] == ["trace_rank_1"]
+    assert [each.file for each in report.left_out] == ["nccl_trace_rank_1"]
     assert why in report.left_out[0].reason
     assert not (tmp_path / "hostile").exists()
 
 
 def test_a_file_that_ends_its_reader_costs_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hang_reports, "SECONDS", 2)
-    for number, rank in enumerate(ranks_of(3)):
-        (tmp_path / f"trace_rank_{number}").write_bytes(pickle.dumps(rank.call(done=False).dump()))
+    write(tmp_path, [rank.call(done=False) for rank in ranks_of(3)])
     # each tuple holds the one before twice: to look at all of it never ends
     bomb = b"(" * 1 + b"]" + b"".join(b"2\x86" for _ in range(64))
-    (tmp_path / "trace_rank_0").write_bytes(
+    (tmp_path / "nccl_trace_rank_0").write_bytes(
         b"\x80\x02}(X\x07\x00\x00\x00versionX\x03\x00\x00\x002.9X\x07\x00\x00\x00entries" + bomb + b"u."
     )
     report = hang_report(str(tmp_path))
     assert report.dumps == 2
-    assert [each.file for each in report.left_out] == ["trace_rank_0"]
+    assert [each.file for each in report.left_out] == ["nccl_trace_rank_0"]
 
 
 def test_json_and_nodes_in_folders_of_their_own_are_read(tmp_path: Path) -> None:
@@ -338,15 +265,14 @@ def test_json_and_nodes_in_folders_of_their_own_are_read(tmp_path: Path) -> None
 def test_folders_of_several_jobs_are_not_mixed(tmp_path: Path) -> None:
     for job in ("monday", "tuesday"):
         (tmp_path / job).mkdir()
-        (tmp_path / job / "trace_rank_0").write_bytes(pickle.dumps(Rank({WORLD: (0,)}).dump()))
+        (tmp_path / job / "nccl_trace_rank_0").write_bytes(pickle.dumps(Rank({WORLD: (0,)}).dump()))
     report = hang_report(str(tmp_path))
     assert (report.answer, report.dumps) == ("cannot", 0)
     assert "monday and tuesday" in report.sentence
 
 
 def test_another_set_of_numbered_files_is_left_out(tmp_path: Path) -> None:
-    for number, rank in enumerate(ranks_of(3)):
-        (tmp_path / f"trace_rank_{number}").write_bytes(pickle.dumps(rank.call().dump()))
+    write(tmp_path, [rank.call() for rank in ranks_of(3)])
     (tmp_path / "step_100").write_bytes(b"weights")
     report = hang_report(str(tmp_path))
     assert (report.dumps, [each.file for each in report.left_out]) == (3, ["step_100"])
@@ -355,8 +281,7 @@ def test_another_set_of_numbered_files_is_left_out(tmp_path: Path) -> None:
 def test_command_and_python_give_one_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ranks = ranks_of(2)
     ranks[0].call(done=False)
-    for number, rank in enumerate(ranks):
-        (tmp_path / f"trace_rank_{number}").write_bytes(pickle.dumps(rank.dump()))
+    write(tmp_path, ranks)
     report = hang_report(str(tmp_path))
     assert torch_tb_profiler.hang(tmp_path) == report
     assert command(["hang", str(tmp_path), "--json"]) == 0
@@ -404,3 +329,10 @@ def test_made_jobs_have_the_roots_of_their_truth() -> None:
     jobs = {name: about["roots"] for name, about in truth.items() if isinstance(about, dict)}
     assert len(jobs) == 8
     assert {name: sorted(named(hang_report(str(RECORDED / "made" / name)))) for name in jobs} == jobs
+
+
+def test_the_example_of_the_docs_is_fresh(tmp_path: Path) -> None:
+    write(tmp_path, hanging_job())
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        path.name: path.read_bytes() for path in HANG.iterdir()
+    }
