@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.messages import safe
 
 if TYPE_CHECKING:
     from torch_tb_profiler.hangs.diagnose import HangReport
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MOST_RANKS = 64
 
 
-class Hang:
+class HangCommand:
     """Say which ranks stopped a distributed job, from its flight-recorder dumps.
 
     Reads the dumps that torch.distributed writes when a collective times out (docs/hang.md), one for each rank. The
