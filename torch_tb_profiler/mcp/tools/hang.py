@@ -14,7 +14,7 @@ from torch_tb_profiler.hangs.diagnose import Answer, Kind
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import Tool, ToolAnswer, ToolParams, name_of
 
-_MOST_NAMED, _MOST_WAITS, _MOST_RANKS = 16, 16, 16
+_MOST_NAMED = 16
 
 
 class WhichDumps(ToolParams, frozen=True, kw_only=True):
@@ -30,6 +30,9 @@ class StoppedRank(msgspec.Struct, frozen=True, kw_only=True):
 
     kind  host_stopped: it never entered the call; device_stopped: its partners finished the call, it did not; desync:
           it calls something else than most; deadlock: it is in a circle of ranks; missing: it left no dump
+    rank  its number in the job
+    call  which it did not finish, or did not enter
+    group  description of its process group
     line  where the program called, or called last; null without stacks
     """
 
@@ -40,23 +43,14 @@ class StoppedRank(msgspec.Struct, frozen=True, kw_only=True):
     line: str | None
 
 
-class WaitingRank(msgspec.Struct, frozen=True, kw_only=True):
-    """A rank in its first unfinished call. on: ranks that it waits for; empty where the dumps do not show any."""
-
-    rank: int
-    call: str
-    group: str
-    on: Sequence[int]
-
-
 class HangAnswer(ToolAnswer, frozen=True, kw_only=True):
     """What the dumps of a job say.
 
     answer   yes; partly: a rank left no dump, or none stands out; cannot: no dump could be read
     ranks    of the job
     dumps    that could be read
+    named    those that stopped it
     waiting  ranks with an unfinished call
-    waits    the first of them
     """
 
     answer: Answer
@@ -64,7 +58,6 @@ class HangAnswer(ToolAnswer, frozen=True, kw_only=True):
     dumps: Count
     named: Sequence[StoppedRank]
     waiting: Count
-    waits: Sequence[WaitingRank]
 
 
 def _hang(catalog: TraceCatalog, params: WhichDumps) -> HangAnswer:
@@ -75,16 +68,7 @@ def _hang(catalog: TraceCatalog, params: WhichDumps) -> HangAnswer:
         )
         for each in report.named[:_MOST_NAMED]
     ]
-    waits = [
-        WaitingRank(
-            rank=wait.rank,
-            call=name_of(wait.call) or "",
-            group=name_of(wait.group) or "",
-            on=wait.on[:_MOST_RANKS],
-        )
-        for wait in report.waits[:_MOST_WAITS]
-    ]
-    more = {"named": len(report.named) - len(named), "waits": len(report.waits) - len(waits)}
+    unnamed = len(report.named) - len(named)
     notes = [f"{len(report.left_out)} files of the folder are left out."] if report.left_out else []
     return HangAnswer(
         answer=report.answer,
@@ -92,9 +76,8 @@ def _hang(catalog: TraceCatalog, params: WhichDumps) -> HangAnswer:
         dumps=report.dumps,
         named=named,
         waiting=len(report.waits),
-        waits=waits,
         notes=notes,
-        more={key: count for key, count in more.items() if count},
+        more={"named": unnamed} if unnamed else {},
     )
 
 
@@ -105,7 +88,7 @@ HANG = Tool(
     arguments=WhichDumps,
     answer=HangAnswer,
     compute=_hang,
-    budget=4_000,
-    shrinks=("waits", "named"),
-    untrusted=("named[].call", "named[].group", "named[].line", "waits[].call", "waits[].group"),
+    budget=2_500,
+    shrinks=("named",),
+    untrusted=("named[].call", "named[].group", "named[].line"),
 )
