@@ -249,27 +249,34 @@ def _unknown_of_all(facts: Facts, quality: Quality, known: Explained) -> Bound |
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
         return _idles(facts, known)
     if refusal is not None:
-        return told("unknown", {"why": refusal.id}, known, refusal=refusal)
-    return None if facts.steps else told("unknown", {"why": "no_step"}, known)
+        return told("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
+    return None if facts.steps else told("unknown", {"why": "no_step", **_of_rank(facts)}, known)
 
 
 def _idles(facts: Facts, known: Explained, reliefs: Sequence[Relief] = ()) -> Bound:
-    return told("unknown", {"why": "idle", "idle": unknown_idle(facts)}, known, reliefs)
+    return told("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
+
+
+def _of_rank(facts: Facts) -> dict[str, Value]:
+    """What a sentence needs to say that it is about one rank of several: another one is about all of them."""
+    size = max((group.size for group in facts.model.communications.groups), default=0)
+    world = facts.trace.header.distributed.get("world_size")
+    return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
 
 
 def _unknown(of: _Steps, known: Explained) -> Bound | None:
     """Where what the trace lacks may be what bounds the steps, or nothing does."""
-    best, share = of.reliefs[0].kind, of.reliefs[0].share or 0.0
+    best, share, rank = of.reliefs[0].kind, of.reliefs[0].share or 0.0, _of_rank(of.facts)
     for kind, refusal in of.refused.items():
         if ceiling(of.facts.model, kind, of.path) >= max(share, LEAST):
-            return told("unknown", {"why": refusal.id}, known, of.reliefs, refusal=refusal)
+            return told("unknown", {"why": refusal.id, **rank}, known, of.reliefs, refusal=refusal)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
     is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, of.idle / 4)
     if best != "compute" and "compute" not in of.refused and not is_of_idle and _is_busy_for_free(of.facts, of.saved):
-        return told("unknown", {"why": "busy"}, known, of.reliefs)
+        return told("unknown", {"why": "busy", **rank}, known, of.reliefs)
     if of.facts.model.has_device_work and unknown_idle(of.facts) > max(share, USELESS):
         return _idles(of.facts, known, of.reliefs)
-    return told("unknown", {"why": "nothing"}, known, of.reliefs) if share < LEAST else None
+    return told("unknown", {"why": "nothing", **rank}, known, of.reliefs) if share < LEAST else None
 
 
 def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change]) -> Bound:
@@ -297,7 +304,7 @@ def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: 
         "next": following,
         "only_in": of.only_in(relieved),
     }
-    values = {name: value for name, value in about.items() if value is not None}
+    values = {name: value for name, value in about.items() if value is not None} | _of_rank(of.facts)
     return told(said, values, known, of.reliefs, share, following)
 
 

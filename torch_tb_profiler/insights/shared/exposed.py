@@ -7,6 +7,7 @@ import msgspec
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.waterfall import average, waterfall
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
 
@@ -30,15 +31,15 @@ class Exposed(msgspec.Struct, frozen=True):
 def exposed_communication(facts: Facts) -> Exposed | None:
     """None without steps, and where it is too little to be worth a word."""
     model = facts.model
-    average = average_step(model)
-    if average.step_ns <= 0:
+    step_ns, use = facts.step_ns, step_use(model)
+    if step_ns <= 0:
         return None
-    use = step_use(model)
     if use is not None and use.exposed_communication_ns is not None:
-        exposed = float(use.exposed_communication_ns.mean())
-        shown = evidence("exposed_communication_per_step", exposed, "ns", "steps")
-    else:  # a library without kernels: what the host did
-        exposed = average.category_ns.get("communication", 0.0)
-        shown = evidence("communication_per_step", exposed, "ns", "overview")
-    share = exposed / average.step_ns
-    return Exposed(exposed, share, shown) if share > facts.limit("communication", "least_share") else None
+        exposed, view = float(use.exposed_communication_ns.mean()), "steps"
+    else:  # a library without kernels: the thread of the steps waits; other threads may compute beside its calls
+        waited = sum(part.ns for part in average(waterfall(model)) if part.cause.endswith(".collective"))
+        exposed, view = waited or average_step(model).category_ns.get("communication", 0.0), "overview"
+    share = exposed / step_ns
+    if share <= facts.limit("communication", "least_share"):
+        return None
+    return Exposed(exposed, share, evidence("exposed_communication_per_step", exposed, "ns", view))
