@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.device_use import step_use
+from torch_tb_profiler.analysis.exposed_communication import WHY, exposure
+from torch_tb_profiler.analysis.overlap import step_of_operations
 from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.replay.refusals import Refusal
 from torch_tb_profiler.analysis.waterfall import average, waterfall
+from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
+from torch_tb_profiler.ranks.names import group_label
+from torch_tb_profiler.reason import Value
 
 #: why what communication costs is no saving
 ONE_RANK = Refusal("one_rank_communication", "savings")
@@ -43,3 +50,28 @@ def exposed_communication(facts: Facts) -> Exposed | None:
     if share <= facts.limit("communication", "least_share"):
         return None
     return Exposed(exposed, share, evidence("exposed_communication_per_step", exposed, "ns", view))
+
+
+def most_exposed(facts: Facts) -> dict[str, Value]:
+    """Of one name, group and phase the operations of the steps that are exposed longest, as a finding names them: how
+    much of a step, ns, and why they were not hidden. Empty where nothing is exposed.
+    """
+    model = facts.model
+    found, of = model.communications, exposure(model)
+    inside = np.flatnonzero((step_of_operations(model) >= 0) & (of.exposed_ns > 0))
+    if not len(inside):
+        return {}
+    ns, operations = of.exposed_ns[inside], found.operations
+    alike = group([operations.name[inside], operations.group[inside], of.phase[inside]])
+    total = sums_at(alike.of, ns, len(alike))
+    longest = int(np.argmax(total))
+    mine = inside[alike.of == longest]
+    why = WHY[int(np.argmax(np.bincount(of.why[mine], of.exposed_ns[mine])))]
+    first = int(mine[0])
+    return {
+        "collective": found.names[int(operations.name[first])],
+        "members": group_label(found.groups[int(operations.group[first])]),
+        "phase": PHASES[int(of.phase[first])].value,
+        "exposed_ns": int(total[longest]) / facts.steps,
+        "why": why,
+    }
