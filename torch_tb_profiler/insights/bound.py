@@ -44,6 +44,8 @@ MOSTLY_IDLE = 0.5
 BUSY, LEAST_OF_KERNELS = 0.8, 0.25
 #: of a saving in one step, from which on, and from how many steps on, that is said
 ALMOST_ALL, FEWEST_STEPS = 0.8, 4
+#: of the steps that passes once, when the program starts, from which on that is said first
+MOSTLY_COLD = 0.5
 
 
 class Relief(msgspec.Struct, frozen=True):
@@ -225,6 +227,7 @@ def bound_of(
     unknown_time: float = 0.0,
     compiling: Sequence[Change] = (),
     loading: Sequence[Change] = (),
+    cold: Sequence[Change] = (),
 ) -> Bound:
     """What bounds some steps.
 
@@ -233,13 +236,14 @@ def bound_of(
     is_launch_bound   the device idles between short kernels
     compiling         what removes compilation from the steps; empty if there is none
     loading           what removes the loading of input that only the program's own ranges tell of
+    cold              what removes all that passes once, when the program starts
     """
     known = explained(quality, unknown_time)
     chosen = _Steps(facts, np.array(steps, np.int64), quality, loading)
     return (
         _unknown_of_all(facts, quality, known)
         or _unknown(chosen, known)
-        or _determined(chosen, known, is_launch_bound, compiling)
+        or _determined(chosen, known, is_launch_bound, compiling, cold)
     )
 
 
@@ -279,7 +283,9 @@ def _unknown(of: _Steps, known: Explained) -> Bound | None:
     return told("unknown", {"why": "nothing", **rank}, known, of.reliefs) if share < LEAST else None
 
 
-def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change]) -> Bound:
+def _determined(
+    of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
+) -> Bound:
     best, on_device = of.reliefs[0], of.facts.model.has_device_work
     if best.kind == "sync" and of.idle > MOSTLY_IDLE:
         best = slower_host(of.reliefs, _next("sync", of.allowed, of.saved, of.idle)) or best
@@ -303,6 +309,7 @@ def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: 
         "by": by,
         "next": following,
         "only_in": of.only_in(relieved),
+        "cold": once if cold and (once := of.saved(cold)) >= MOSTLY_COLD else None,
     }
     values = {name: value for name, value in about.items() if value is not None} | _of_rank(of.facts)
     return told(said, values, known, of.reliefs, share, following)

@@ -120,6 +120,7 @@ def diagnosis(model: Model) -> Diagnosis:
         unknown,
         compiling=_changes_of("recompiles", found),
         loading=_changes_of("input_annotation", found),
+        cold=[change for _, each in found if each.once and each.refused is None for change in each.changes],
     )
     listed, together = _with_savings(facts, steps, quality, found, bound)
     shown = {each.id for each in listed}
