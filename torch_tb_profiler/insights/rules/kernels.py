@@ -396,6 +396,7 @@ def clock_throttling(facts: Facts) -> Iterator[Found]:
             evidence("early_kernels", float(usual), "ns", "steps"),
             evidence("late_kernels", float(late.sum() / third), "ns", "steps"),
         ),
+        links=(link("clocks"),),
     )
 
 
