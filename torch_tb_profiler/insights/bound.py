@@ -296,6 +296,8 @@ def _determined(
     by = None if by == "unrecorded" and is_launch_bound else by
     said = "launch" if kind == "host" and by is None and is_launch_bound else kind
     gone: tuple[BoundKind, ...] = ("host", "launch") if said == "launch" else (kind,)
+    if host_part(of.facts.model, of.path) == "unrecorded":
+        gone = (*gone, "host")  # what comes next has no name where no operator and no frame was recorded
     others = {each: changes for each, changes in of.allowed.items() if each not in gone}
     following = _next(kind, {**others, kind: relieved}, of.saved, of.idle)
     step_ns = of.before_ns / len(of.steps)
