@@ -9,15 +9,15 @@ import pytest
 
 import torch_tb_profiler
 from tests.recorded import ROOT
-from torch_tb_profiler.api.notebook.card import trace_card
+from torch_tb_profiler.api.notebook_cards import trace_card
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.run.question import RunFindingsAnswer
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.insights.summary.text import as_text
-from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import sentence
 from torch_tb_profiler.mcp.tools.ranks import RANKS, OneRun
 from torch_tb_profiler.mcp.tools.summary import SUMMARY, OneTrace
-from torch_tb_profiler.mcp.values import sentence
 
 pytestmark = pytest.mark.slow
 
@@ -31,12 +31,12 @@ RUNS = [
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    return Catalog(str(SAMPLES), tmp_path_factory.mktemp("cache"))
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> TraceCatalog:
+    return TraceCatalog(str(SAMPLES), tmp_path_factory.mktemp("cache"))
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_of_a_trace_all_doors_say_the_same(run: str, catalog: Catalog) -> None:
+def test_of_a_trace_all_doors_say_the_same(run: str, catalog: TraceCatalog) -> None:
     for trace in torch_tb_profiler.open(SAMPLES).run(run).traces:
         overview: OverviewAnswer = trace.answer("overview")
         summary: SummaryAnswer = trace.summary()
@@ -56,7 +56,7 @@ def test_of_a_trace_all_doors_say_the_same(run: str, catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize("run", [run for run in RUNS if "ranks" in run or "4gpu" in run])
-def test_of_a_job_all_doors_say_the_same(run: str, catalog: Catalog) -> None:
+def test_of_a_job_all_doors_say_the_same(run: str, catalog: TraceCatalog) -> None:
     job = torch_tb_profiler.open(SAMPLES).run(run)
     answer, summary = job.diagnosis(), job.summary()
     said = answer.bound.sentence
