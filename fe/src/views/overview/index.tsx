@@ -2,6 +2,7 @@
 import { type Overview as OverviewAnswer, useOverview } from "../../api";
 import { StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
+import { JobVerdict } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { Async, Flow } from "../../ui";
 import { Answer } from "./Answer";
@@ -13,7 +14,6 @@ import { Findings } from "./Findings";
 import { Kinds } from "./Kinds";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
-import { RunLine } from "./RunLine";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Waterfall } from "./Waterfall";
@@ -36,8 +36,8 @@ function Content({ overview }: { overview: OverviewAnswer }) {
   const [category, setCategory] = useAddress(params.category);
   return (
     <div className="overview stack">
+      <JobVerdict overview={overview} />
       <Answer overview={overview} />
-      <RunLine overview={overview} />
       <Kinds overview={overview} />
       <Flow className="overview-parts">
         <Waterfall overview={overview} />

@@ -7,6 +7,7 @@ import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { Choice, PartialNotes, StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
+import { Verdict } from "../../shell/findings";
 import { change, setAddress, useAddress, usePicked, useStepParams, useTrace } from "../../state";
 import { Async, categoryColor, Empty, Flow, Panel } from "../../ui";
 import { stepTable } from "./columns";
@@ -49,6 +50,7 @@ function Content({ answer: { steps, meta } }: { answer: Overview }) {
       ) : (
         steps.names.length === 1 && <p className="muted">{text.one}</p>
       )}
+      <Verdict />
       <Sentence steps={steps} usual={usual} slow={slow} />
       <Tiles steps={steps} usual={usual} slow={slow} />
       <Shown steps={steps} usual={usual} slow={slow} />
