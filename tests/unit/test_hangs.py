@@ -18,8 +18,8 @@ from torch_tb_profiler.cli import main as command
 from torch_tb_profiler.hangs.diagnose import HangReport, diagnose
 from torch_tb_profiler.hangs.dump import read_dump
 from torch_tb_profiler.hangs.job import Job
-from torch_tb_profiler.workspace import hang_reports
-from torch_tb_profiler.workspace.hang_reports import hang_report
+from torch_tb_profiler.workspace.reading import hang_reports
+from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 
 RECORDED = SHARED.with_name("inputs") / "fr"
 recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="needs the dumps in ../shared/data/inputs/fr")

@@ -7,7 +7,7 @@ import os
 from torch_tb_profiler.api.errors import profile_errors
 from torch_tb_profiler.hangs.diagnose import HangReport
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.workspace.hang_reports import hang_report
+from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 
 
 def hang(directory: str | os.PathLike[str]) -> HangReport:

@@ -30,7 +30,7 @@ class HangCommand:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.workspace.hang_reports import hang_report
+        from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 
         report = hang_report(arguments.directory)
         print(dumps_indented(report) if arguments.json else as_text(report))
