@@ -20,7 +20,7 @@ from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest, harvest_b
 from torch_tb_profiler.snapshot.schema import Records
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.trace import Limits, Note, TraceError
-from torch_tb_profiler.workspace.snapshot_process import read_snapshot
+from torch_tb_profiler.workspace.reading.child_processes import read_snapshot
 
 pytestmark = pytest.mark.slow
 

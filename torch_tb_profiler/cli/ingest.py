@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.ingest.runner import Runner
     from torch_tb_profiler.ranks.run.answers import RunTiles
     from torch_tb_profiler.ranks.run.group_answers import MissingCollective
-    from torch_tb_profiler.workspace.catalog import CatalogSkipped
+    from torch_tb_profiler.workspace.cache.shared_cache import CatalogSkipped
 
 
 #: of files and notes that are listed
@@ -65,13 +65,13 @@ class IngestCommand:
         from torch_tb_profiler.ingest.ingest import ingest
         from torch_tb_profiler.ingest.runner import IngestRefused
         from torch_tb_profiler.storage import StorageError, storage_for
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
         if arguments.workers is not None and arguments.workers < 1:
             raise UserError("--workers must be 1 or more")
         if arguments.scheduler and arguments.scheduler_file:
             raise UserError("--scheduler and --scheduler-file exclude each other: use one of them")
-        logs.configure()
+        process.configure_logging()
         meter = IngestMeter(sys.stderr)
         try:
             storage_for(arguments.logdir).require(arguments.logdir)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.defaults import EXPANSION, EXPANSION_VARIABLE
-from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
+from torch_tb_profiler.discovery import RunFiles, RunListing, Skipped, TraceFile, natural_key
 from torch_tb_profiler.ingest.local import LocalRunner
 from torch_tb_profiler.ingest.reading import judge
 from torch_tb_profiler.ingest.results import RankUnusable, RunOutcome, outcome_of
@@ -28,23 +28,22 @@ from torch_tb_profiler.ingest.runner import (
 )
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storable, storage_for
-from torch_tb_profiler.workspace.cache import default_directory
-from torch_tb_profiler.workspace.catalog import (
+from torch_tb_profiler.workspace.cache.identity import FileNames, answers_version
+from torch_tb_profiler.workspace.cache.shared_cache import (
     VERSION,
-    Catalog,
     CatalogFailed,
     CatalogFile,
     CatalogRun,
     CatalogSkipped,
     CatalogTrace,
+    LogdirCatalog,
     write_catalog,
 )
-from torch_tb_profiler.workspace.file_names import FileNames
-from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.cache.stores import FolderStore, RemoteStore, store_at
+from torch_tb_profiler.workspace.cache.trace_cache import default_directory
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
-from torch_tb_profiler.workspace.numbers import number_from_environment
-from torch_tb_profiler.workspace.places import Folder, Stored, place_at
-from torch_tb_profiler.workspace.reading_order import in_reading_order, processes_for
+from torch_tb_profiler.workspace.process import int_from_environment
+from torch_tb_profiler.workspace.reading.reading_order import in_reading_order, processes_for
 
 
 class Ingested(msgspec.Struct, frozen=True):
@@ -104,7 +103,7 @@ def ingest(
     traces = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
-    expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
+    expansion = int_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
     target = IngestTarget(storable(place.url), _is_private(place), part, expansion, answers_version())
     work = _Work([file for run in traces.runs for file in run.traces], target)
     runner: Runner | None = None
@@ -135,7 +134,7 @@ def ingest(
     )
 
 
-def _found(logdir: str) -> Found:
+def _found(logdir: str) -> RunListing:
     try:
         found = find_traces(logdir)
     except StorageError as error:
@@ -145,7 +144,7 @@ def _found(logdir: str) -> Found:
     return found
 
 
-def _ranks_of(logdir: str, traces: Found) -> Found:
+def _ranks_of(logdir: str, traces: RunListing) -> RunListing:
     """Without what is no trace of a rank. Raises IngestRefused when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
@@ -159,10 +158,10 @@ def _ranks_of(logdir: str, traces: Found) -> Found:
     return replace(traces, runs=tuple(runs))
 
 
-def _prepared(cache_dir: str) -> Folder | Stored:
+def _prepared(cache_dir: str) -> FolderStore | RemoteStore:
     """Return the place, which can be written as far as that can be known here."""
     try:
-        place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
+        place = store_at(cache_dir) if cache_dir else FolderStore(default_directory(), is_private=True)
         place.prepare()
     except StorageError as error:
         raise IngestRefused(str(error)) from None
@@ -174,8 +173,8 @@ def _prepared(cache_dir: str) -> Folder | Stored:
     return place
 
 
-def _is_private(place: Folder | Stored) -> bool:
-    return isinstance(place, Folder) and place.is_private
+def _is_private(place: FolderStore | RemoteStore) -> bool:
+    return isinstance(place, FolderStore) and place.is_private
 
 
 def _sweep(target: IngestTarget) -> None:
@@ -269,7 +268,7 @@ class _Meter:
 # what comes of it -----------------------------------------------------------------------------------------
 
 
-def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
+def _reduced(found: RunListing, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
     """Each run and span; a rank whose summary turns out damaged is read again once, here."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     read_again: set[int] = set()
@@ -307,16 +306,16 @@ def _mend(work: _Work, kept: RankKept, read_again: set[int]) -> None:
         runner.close()
 
 
-def _write_catalog(logdir: str, found: Found, work: _Work) -> None:
+def _write_catalog(logdir: str, found: RunListing, work: _Work) -> None:
     address = storable(storage_for(logdir).resolve(logdir))
     outcomes = iter(work.outcomes[number] for number in range(len(work.files)))
     runs = tuple(_catalog_run(run, outcomes) for run in found.runs)
     skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped)
     code = FileNames(work.target.expansion).version
-    write_catalog(work.target.open(), Catalog(VERSION, address, code, runs, skipped))
+    write_catalog(work.target.open(), LogdirCatalog(VERSION, address, code, runs, skipped))
 
 
-def _catalog_run(run: Run, outcomes: Iterable[Outcome]) -> CatalogRun:
+def _catalog_run(run: RunFiles, outcomes: Iterable[Outcome]) -> CatalogRun:
     traces: list[CatalogTrace] = []
     failed: list[CatalogFailed] = []
     for file, outcome in zip(run.traces, outcomes, strict=False):

@@ -180,6 +180,7 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
 
     verdict     what it comes to
     bound       the resource that bounds the steps, by replay
+    sentence    the same in words; of one rank of several where it says so, then the tool ranks has that of all
     devices     names of the devices that worked
     steps       how long they take
     parts       where the time of the average step went, the largest first
@@ -190,6 +191,7 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
 
     verdict: Verdict
     bound: str
+    sentence: str
     devices: Sequence[str]
     steps: StepsBrief
     parts: Sequence[StepPartBrief]
@@ -213,6 +215,7 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
     return SummaryBrief(
         verdict=_verdict(catalog, trace, params.trace, overview.steps.names, findings, parts, slow),
         bound=overview.bound.kind,
+        sentence=sentence(overview.bound.sentence, overview.bound.values),
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
