@@ -1,4 +1,4 @@
-"""Every slice to a lane: below what encloses it, beside what it only overlaps."""
+"""Put every slice on a lane: below what encloses it, beside what it only overlaps. Bands of a track have own lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices by a part of their name."""
+"""Names that match a text or a regular expression, and where their slices are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact slices of a window."""
+"""Answers in a binary layout, for typed arrays: tiles, exact slices, counters, and tiles of computed lanes."""
 
 from __future__ import annotations
 
