@@ -49,7 +49,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return ()
 
     def _mounted(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """The application below TensorBoard's path for plugins."""
+        """Run the application below TensorBoard's path for plugins."""
         mount = f"/data/plugin/{self.plugin_name}"
         inner = dict(environ)
         inner["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + mount
@@ -58,7 +58,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 
 def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
-    """The plugin for what TensorBoard was started with; None if there is nothing it could read."""
+    """Make the plugin for what TensorBoard was started with; None if there is nothing that it could read."""
     process.configure_logging()
     roots = _roots(context)
     if not roots:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from tests.tracegen.cluster_writer import write_job
 from tests.tracegen.job import Job, Missing
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.ingest.ingest import Ingested, ingest
+from torch_tb_profiler.ingest.ingest import Ingested, Readers, ingest
 from torch_tb_profiler.ingest.reading import Child, Children
 from torch_tb_profiler.ingest.runner import IngestProgress, IngestRefused, RankLost
 from torch_tb_profiler.ranks import reduction
@@ -141,7 +142,8 @@ def test_a_rank_that_fails_once_is_read_again(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Child, "read", unlucky)
     seen: list[IngestProgress] = []
-    found = ingest(str(tmp_path / "job"), told=seen.append)
+    reporter = SimpleNamespace(show=seen.append, say=seen.append)
+    found = ingest(str(tmp_path / "job"), reporter=reporter)
     assert (found.ranks, found.failed, len(tries)) == (3, 0, 4)
     assert seen[-1].ranks == seen[-1].of == 3
     assert seen[-1].bytes_done == seen[-1].bytes_of
@@ -177,7 +179,7 @@ def test_two_at_once_end_with_the_same_whole_place(tmp_path: Path) -> None:
     write_ranks(tmp_path / "job", 6)
 
     def one(seed: int) -> Ingested:
-        return ingest(str(tmp_path / "job"), str(tmp_path / "place"), processes=1, seed=seed)
+        return ingest(str(tmp_path / "job"), str(tmp_path / "place"), Readers(processes=1, seed=seed))
 
     with ThreadPoolExecutor(2) as threads:
         both = list(threads.map(one, (1, 2)))
@@ -225,7 +227,7 @@ def test_the_page_of_a_run_is_what_ingest_has_left(tmp_path: Path, monkeypatch: 
     write_ranks(tmp_path / "logs" / "job", 3)
     place = str(tmp_path / "place")
     ingest(str(tmp_path / "logs"), place)
-    monkeypatch.setattr(reduction, "reduce", lambda *_: pytest.fail("it is reduced again"))
+    monkeypatch.setattr(reduction, "reduce_run", lambda *_: pytest.fail("it is reduced again"))
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), place, 1)
     try:
         wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is there")
@@ -332,7 +334,7 @@ def test_ranks_are_read_while_others_are_written(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(Child, "read", reading)
     monkeypatch.setattr(FolderStore, "put", putting)
-    assert ingest(str(tmp_path / "job"), str(tmp_path / "place"), processes=1).ranks == 2
+    assert ingest(str(tmp_path / "job"), str(tmp_path / "place"), Readers(processes=1)).ranks == 2
 
 
 def test_what_waits_for_a_process_is_given_up_when_all_end(tmp_path: Path) -> None:

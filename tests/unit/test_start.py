@@ -65,11 +65,11 @@ def test_every_pattern_can_be_compiled() -> None:
         ):
             importlib.import_module(module.name)
     gc.unfreeze()  # what was there before the tests: tests/spread.py
-    patterns = [each for each in gc.get_objects() if isinstance(each, late._Late)]
+    patterns = [each for each in gc.get_objects() if isinstance(each, late._LazyPattern)]
     gc.freeze()
     assert len(patterns) > 200
     for each in patterns:
-        assert each.pattern == each._told[0]
+        assert each.pattern == each._arguments[0]
 
 
 def test_a_pattern_is_what_re_makes_of_it() -> None:

@@ -1,4 +1,7 @@
-"""What profiles and traces add for notebooks."""
+"""What profiles and traces add for notebooks (docs/notebooks.md): cards, and the page of a profile in a frame.
+
+Does not belong here: any number; IPython, which is not needed.
+"""
 
 from __future__ import annotations
 

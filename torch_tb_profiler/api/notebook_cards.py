@@ -1,4 +1,4 @@
-"""Cards: a trace or a log directory in a few lines of HTML, without script and style sheet. Names in it are escaped."""
+"""Cards: a trace, a log directory or a change in a few lines of HTML, without scripts; names are escaped."""
 
 from __future__ import annotations
 

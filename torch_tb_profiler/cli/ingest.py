@@ -62,7 +62,7 @@ class IngestCommand:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.cli.work.progress import IngestMeter
-        from torch_tb_profiler.ingest.ingest import ingest
+        from torch_tb_profiler.ingest.ingest import Readers, ingest
         from torch_tb_profiler.ingest.runner import IngestRefused
         from torch_tb_profiler.storage import StorageError, storage_for
         from torch_tb_profiler.workspace import process
@@ -78,11 +78,8 @@ class IngestCommand:
             ingested = ingest(
                 arguments.logdir,
                 arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, ""),
-                _cluster(arguments, meter.say),
-                arguments.workers,
-                stop_when_lost=arguments.scheduler_lost == "stop",
-                told=meter.show,
-                say=meter.say,
+                Readers(_cluster(arguments, meter.say), arguments.workers, arguments.scheduler_lost == "stop"),
+                meter,
                 with_clock=arguments.json,
             )
         except (IngestRefused, StorageError) as error:

@@ -4,5 +4,5 @@ Belongs here: what is sent to the processes that read, the two ways to have it r
 done with what comes back. Does not belong here: how one trace is read (`workspace/reading/worker.py`), what ranks say
 together (`ranks`).
 
-Workers of a cluster import `reading` and `probing` alone, so nothing is imported here.
+Workers of a cluster import `reading` alone, so nothing is imported here.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -46,6 +47,39 @@ from torch_tb_profiler.workspace.process import int_from_environment
 from torch_tb_profiler.workspace.reading.reading_order import in_reading_order, processes_for
 
 
+class Readers(msgspec.Struct, frozen=True):
+    """Who reads the ranks.
+
+    connect: to a cluster; None for this machine
+    processes: of this machine; None for as many as processors and memory allow
+    stop_when_lost: when the cluster is gone the rest is not read here
+    seed: of the order in which ranks are read, for tests
+    """
+
+    connect: Callable[[], Runner] | None = None
+    processes: int | None = None
+    stop_when_lost: bool = False
+    seed: int | None = None
+
+
+class Reporter(Protocol):
+    """Takes what a person should know, from several threads."""
+
+    def show(self, progress: IngestProgress) -> None:
+        """Show how far it is."""
+
+    def say(self, text: str) -> None:
+        """Show a sentence."""
+
+
+class _Silent:
+    def show(self, progress: IngestProgress) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        pass
+
+
 class Ingested(msgspec.Struct, frozen=True):
     """What became of a log directory.
 
@@ -81,25 +115,18 @@ class _Work(msgspec.Struct):
 def ingest(
     logdir: str,
     cache_dir: str = "",
-    scheduler: Callable[[], Runner] | None = None,
-    processes: int | None = None,
-    stop_when_lost: bool = False,
-    seed: int | None = None,
-    told: Callable[[IngestProgress], None] = lambda _: None,
-    say: Callable[[str], None] = lambda _: None,
+    readers: Readers | None = None,
+    reporter: Reporter | None = None,
     with_clock: bool = False,
 ) -> Ingested:
     """Read every rank that is not there yet, and reduce each run.
 
     cache_dir: a folder or address for all; empty for the user's own cache
-    scheduler: connects to a cluster; None for this machine
-    processes: of this machine; None for as many as processors and memory allow
-    stop_when_lost: when the cluster is gone the rest is not read here
-    seed: of the order in which ranks are read, for tests
     with_clock: clocks will be asked for: `RunOutcome.summary`
 
     Raises IngestRefused.
     """
+    readers, reporter = readers or Readers(), reporter or _Silent()
     traces = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
@@ -108,12 +135,12 @@ def ingest(
     work = _Work([file for run in traces.runs for file in run.traces], target)
     runner: Runner | None = None
     try:
-        runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
+        runner = readers.connect() if readers.connect else LocalRunner(processes_for(work.files, readers.processes))
         check = WorkerProbe(
             **WorkerProbe.fields_of(work.files[0].entry), nonce=f"{target.part}probe.part", target=target
         )
         judge(runner.probe(check), check)
-        _read_all(work, runner, processes, stop_when_lost, seed, told, say)
+        _read_all(work, runner, readers, reporter)
         runs = _reduced(traces, work, with_clock)
         if not target.is_private:
             _write_catalog(logdir, traces, work)
@@ -188,19 +215,11 @@ def _sweep(target: IngestTarget) -> None:
 # reading --------------------------------------------------------------------------------------------------
 
 
-def _read_all(
-    work: _Work,
-    runner: Runner,
-    processes: int | None,
-    stop_when_lost: bool,
-    seed: int | None,
-    told: Callable[[IngestProgress], None],
-    say: Callable[[str], None],
-) -> None:
-    """Every file once, and those that could not be read once more."""
+def _read_all(work: _Work, runner: Runner, readers: Readers, reporter: Reporter) -> None:
+    """Read every file once, and those that could not be read once more."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
-    order = in_reading_order(work.files, secrets.randbits(32) if seed is None else seed)
-    meter = _Meter(work, told)
+    order = in_reading_order(work.files, secrets.randbits(32) if readers.seed is None else readers.seed)
+    meter = _Meter(work, reporter)
     local: LocalRunner | None = None
     try:
         todo = [number_of[id(file)] for file in order]
@@ -208,11 +227,11 @@ def _read_all(
             try:
                 _read(work, local or runner, todo, meter)
             except WorkLost as lost:
-                if stop_when_lost:
+                if readers.stop_when_lost:
                     text = f"{lost}: {len(lost.left)} of {len(work.files)} ranks are not read; those that were are kept"
                     raise IngestRefused(text) from None
-                say(f"{lost}; the remaining {len(lost.left)} ranks are read on this machine")
-                local = LocalRunner(processes_for(work.files, processes))
+                reporter.say(f"{lost}; the remaining {len(lost.left)} ranks are read on this machine")
+                local = LocalRunner(processes_for(work.files, readers.processes))
                 _read(work, local, [task.number for task in lost.left], meter)
             todo = [] if is_again else work.lost()
     finally:
@@ -229,8 +248,8 @@ def _read(work: _Work, runner: Runner, numbers: Sequence[int], meter: _Meter) ->
 class _Meter:
     """Adds up how far it is."""
 
-    def __init__(self, work: _Work, told: Callable[[IngestProgress], None]) -> None:
-        self._work, self._told = work, told
+    def __init__(self, work: _Work, reporter: Reporter) -> None:
+        self._work, self._reporter = work, reporter
         self._began = time.monotonic()
         self._all = sum(file.entry.size for file in work.files)
         self._done = 0
@@ -253,7 +272,7 @@ class _Meter:
         self._tell()
 
     def _tell(self) -> None:
-        self._told(
+        self._reporter.show(
             IngestProgress(
                 len(self._counted),
                 len(self._work.files),

@@ -1,4 +1,4 @@
-"""The tables that an agent can ask for, as the list of tables has them."""
+"""Tables of a trace: the tools `table`, `definitions` of their columns, and `sql`."""
 
 from __future__ import annotations
 

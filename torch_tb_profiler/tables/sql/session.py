@@ -1,4 +1,4 @@
-"""Queries over traces in a separate process, for MCP and the page."""
+"""Queries over traces in a separate process, for MCP and the page; and several such processes of one server."""
 
 from __future__ import annotations
 
