@@ -18,7 +18,7 @@ from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.timeline.wire import tile_bytes
+from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
 MAGIC = 0x314C5454
@@ -159,7 +159,7 @@ def test_the_example_of_the_protocol() -> None:
             ns("kernel", "a", 1260, 20, 7),
         ]
     )
-    data = tile_bytes(timeline, 1, 0, np.array([0]))
+    data = tile_bytes(timeline, TileAddress(1, 0, np.array([0])))
     head = struct.pack("<IIIiddIIIII", MAGIC, 1, 1, 0, 0.0, 1.0, 1, 2, 0, 0, 2)
     places = struct.pack("<2i2i2I2I2I", 0, 1100, 1000, 1280, 0, 2, 0, 1, 1, 3)
     assert data == head + places + struct.pack("2B2B", 6, 6, 255, round(255 * 100 / 180))

@@ -209,7 +209,7 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
     notes = []
     if len(catalog.run(params.trace).workers) > 1:
         notes.append("This is one rank of several: the tool ranks says who is slow, and what waiting costs.")
-    if any(each.severity == "error" for each in health):
+    if any(note.severity == "error" for note in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
     return SummaryBrief(
         verdict=_verdict(catalog, params.trace, overview, parts, slow),
@@ -218,7 +218,7 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
-        findings=[finding_brief(each) for each in findings[:_MOST_FINDINGS]],
+        findings=[finding_brief(finding) for finding in findings[:_MOST_FINDINGS]],
         slow_steps=slow,
         health=health,
         notes=notes,
