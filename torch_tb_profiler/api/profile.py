@@ -211,7 +211,7 @@ class Profile(InNotebook, Queried):
         return f"<profile {self.path!r}: {len(self.runs)} runs, {sum(1 for _ in self)} traces>"
 
     def __iter__(self) -> Iterator[TraceProfile]:
-        """All traces."""
+        """Yield all traces."""
         return (trace for run in self.runs for trace in run)
 
     def _page(self) -> NotebookPage:

@@ -176,7 +176,7 @@ class TraceProfile(TraceInNotebook, Queried):
     # what limits the steps --------------------------------------------------------------------------------
 
     def waterfall(self) -> Waterfall:
-        """Where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
+        """Return where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
         return self.ask(waterfall)
 
     def phases(self) -> PhaseTimes:
@@ -238,7 +238,7 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(owner_shares)
 
     def graph_owners(self, capture: TraceProfile) -> GraphOwners:
-        """Return the owners of what this trace replays of graphs, by the trace in which they were captured."""
+        """Return the owners of graph work that this trace replays, by the trace that captured the graphs."""
         return self._with(capture, graph_owners)
 
     # time of devices --------------------------------------------------------------------------------------

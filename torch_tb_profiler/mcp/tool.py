@@ -58,7 +58,7 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableCells(msgspec.Struct, frozen=True, kw_only=True):
-    """A table: rows are lists in the order of the columns; null is not known. Units are in the names of columns.
+    """A table: rows are lists in the order of the columns; null is unknown. Units are in the names of columns.
 
     columns  names, with the unit at the end
     rows     a list each
@@ -77,8 +77,8 @@ class Tool(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
 
     name, title  what it is called
     summary      what it answers and when to call it; our words alone
-    arguments    names, types, bounds, defaults and descriptions of what it is given
-    answer       type of what it tells
+    arguments    names, types, bounds, defaults and descriptions of its parameters
+    answer       type of its answer
     compute      the answer; raises Wrong and ProfileError
     budget       characters of the answer, as compact JSON
     shrinks      lists of the answer, as `table.rows`, that lose their last entries where it would be longer

@@ -40,7 +40,7 @@ R = TypeVar("R", bound=Shown)
 
 
 def _without_options(compute: Callable[[Model], R]) -> Callable[[Model, Params], R]:
-    """Of a table without options."""
+    """Make the function of a table without options."""
     return lambda model, _: compute(model)
 
 

@@ -231,7 +231,7 @@ def _nothing() -> dict[str, npt.NDArray[Any]]:
 
 
 def _used(about: DerivedAnswer, columns: dict[str, npt.NDArray[Any]]) -> DerivedAnswer:
-    """Only the parts that occur, most time first; the codes in `columns` are made those."""
+    """Keep only the parts that occur, most time first; the codes in `columns` become theirs."""
     time = sums_at(columns["part"], columns["end"] - columns["start"], len(about.parts))
     used = np.flatnonzero(np.bincount(columns["part"], minlength=len(about.parts)))
     used = used[np.argsort(-time[used], kind="stable")]

@@ -68,7 +68,7 @@ MOST_ANNOTATIONS = 3
 
 
 def as_github(result: CheckAnswer) -> str:
-    """At most three annotations of a kind. No other line of the output begins with text from a trace."""
+    """Return at most three annotations of a kind. No other line begins with text from a trace."""
     lines = []
     failed = [rule for rule in result.rules if rule.verdict == "regressed" and rule.rule.severity == "fail"]
     for rule in failed[:MOST_ANNOTATIONS]:

@@ -158,7 +158,7 @@ _COLUMNS = (
 
 
 def trends_text(trends: Trends, width: int | None, colors: bool) -> str:
-    """No line begins with what a trace says."""
+    """Return trends as text. No line begins with text from a trace."""
     parts = [_of_metric(trend, trends, width, colors) for trend in trends.trends]
     notes = [
         f"Note: {safe(each.name)}: {safe(differs.text)}"

@@ -42,7 +42,7 @@ def table_of_trace(listed: ListedTable, params: Own, subject: Subject) -> Table[
 
 
 def is_of_steps(listed: ListedTable) -> bool:
-    """As `Question.of_steps`."""
+    """Return `Question.of_steps` of a table."""
     return not listed.question or _question(listed).of_steps
 
 

@@ -54,7 +54,7 @@ class SlowRankBrief(msgspec.Struct, frozen=True, kw_only=True):
     cause        what takes longer
     operator     the operator, kernel or collective that takes longer; null if no single one does
     operator_ms  the part of it
-    saving_ms    how much shorter a step would be without it; null if it is not known
+    saving_ms    how much shorter a step would be without it; null if unknown
     named        whether it surely is slow
     """
 
@@ -92,7 +92,7 @@ class RunFindingBrief(FindingBrief, frozen=True, kw_only=True):
     detail     what was found
     advice     what to do
     names      those that the texts speak of
-    saving_ms  what a step would save, all ranks replayed together; null if it is not known
+    saving_ms  what a step would save, all ranks replayed together; null if unknown
     """
 
     detail: str

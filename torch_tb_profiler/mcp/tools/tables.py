@@ -199,7 +199,7 @@ def _chosen_columns(shown: Mapping[str, Definition], wanted: Sequence[str]) -> l
 
 
 def _keys(text: str, shown: Mapping[str, Definition]) -> str:
-    """With the keys of the table in place of those that are shown: `mean_ms>5` is `mean_ns>5ms`."""
+    """Translate shown keys into those of the table: `mean_ms>5` is `mean_ns>5ms`."""
 
     def translated(found: re.Match[str]) -> str:
         if f"{found[1]}_ms" not in shown:

@@ -79,7 +79,7 @@ def _operators(model: Model) -> Mapping[str, SqlValues]:
 
 
 def _modules(model: Model) -> SqlTexts:
-    """Of each node of the call tree."""
+    """Return the module of each node of the call tree."""
     frames, strings = model.frames, model.trace.strings
     is_module = among(frames.row, nn_modules(model).row)
     frame = nearest(frames.parent, is_module, model.tree.frame)
