@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch_tb_profiler  # noqa: E402
 import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
-from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
+from torch_tb_profiler.analysis.answer import Definition  # noqa: E402
 from torch_tb_profiler.analysis.result import ROWS, Result, definitions_of  # noqa: E402
 
 PACKAGE = Path(torch_tb_profiler.__file__).parent

@@ -152,7 +152,7 @@ def test_whatever_memory_ran_out_of_has_its_words(language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "zh-CN"])
 def test_every_refusal_has_its_words(language: str) -> None:
     said = file(language, "refusals.toml")["texts"]
-    assert said.keys() == {id_ for call in calls_of("Refusal") for id_ in constants(call, 0)}
+    assert said.keys() == {id_ for call in calls_of("ReplayRefusal") for id_ in constants(call, 0)}
     assert file("en", "refusals.toml")["texts"]["no_device"].keys() - {"by"} == set(get_args(DeviceEvidence))
 
 

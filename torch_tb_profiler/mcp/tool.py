@@ -14,9 +14,8 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.analysis.answer_schemas import components
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Count, Definition
+from torch_tb_profiler.analysis.json_schema import components
 from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.reason import ErrorWithReason

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count
+from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.ranks.ranges import range_of_ranks, ranges_of_ranks
 from torch_tb_profiler.ranks.run_questions import Summaries
@@ -32,7 +32,7 @@ class RangesOfRanks(Answer, frozen=True, kw_only=True):
     left_out  how many names are not in it: of each rank the longest are kept
     """
 
-    names: Columns
+    names: InlineTable
     left_out: Count
 
 
@@ -42,7 +42,7 @@ class RangeOfRanks(Answer, frozen=True, kw_only=True):
     ranks  a row for each rank that calls it, in order of rank; none of a name that no rank has kept
     """
 
-    ranks: Columns
+    ranks: InlineTable
 
 
 def _ranges(subject: Summaries, asked: OfStep) -> RangesOfRanks:

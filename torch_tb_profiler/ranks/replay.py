@@ -9,11 +9,11 @@ import msgspec
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, is_bound
-from torch_tb_profiler.analysis.replay.effects import Effect
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
-from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
+from torch_tb_profiler.analysis.replay.quality import Quality, ReplayRefusal, scopes_of
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.scenario import apply_effects, effect_of, unchanged
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.joint_graph import join
@@ -49,7 +49,7 @@ class JointRank:
     after_ns: int | None
     step_before_ns: Int64 = field(repr=False)
     step_after_ns: Int64 | None = field(repr=False)
-    refused: tuple[Refusal, ...]
+    refused: tuple[ReplayRefusal, ...]
 
 
 class JointWhatIf(msgspec.Struct, frozen=True):
@@ -84,7 +84,8 @@ def joint_what_if(
     joint = join(ranks)
     before = joint.solve([unchanged(each.graph) for each in ranks])
     scenarios = [
-        after(each.graph, effects) for each, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
+        apply_effects(each.graph, effects)
+        for each, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
     ]
     then = joint.solve(scenarios)
     # ranks wait for one another: what one cannot answer, none can
@@ -108,9 +109,9 @@ def joint_what_if(
 
 def _effects(
     ranks: Sequence[ReplayRank], changes: Sequence[Change], workers: Collection[str] | None
-) -> list[list[Effect]]:
+) -> list[list[ChangeEffect]]:
     """What the changes do on each rank."""
-    level: list[Effect] = []
+    level: list[ChangeEffect] = []
     if any(isinstance(change, NoStraggler) for change in changes):
         level = without_straggler([(each.trace, each.graph) for each in ranks])
     found = []

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, OnWork
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect, HostEffect, WorkEffect
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
-from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.replay.host_time import HostSegments, Label
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -35,7 +34,7 @@ class Spent(msgspec.Struct, frozen=True):
     ns                 shape (kinds,): in an average step
     """
 
-    pieces: HostPieces
+    pieces: HostSegments
     of_piece: Int64
     row: Int64
     item: Int64
@@ -45,12 +44,12 @@ class Spent(msgspec.Struct, frozen=True):
     step_ns: float
 
 
-def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
+def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[ChangeEffect]:
     """`without_excess` of ranks."""
     return without_excess([spent_of(trace, graph) for trace, graph in ranks])
 
 
-def without_excess(spent: Sequence[Spent]) -> list[Effect]:
+def without_excess(spent: Sequence[Spent]) -> list[ChangeEffect]:
     """For each rank what makes it as fast as the median; of an even number the lower of the middle two.
 
     First what it does of one name, where that is clearly more than what the median rank does of it: that names what is
@@ -75,9 +74,9 @@ def without_excess(spent: Sequence[Spent]) -> list[Effect]:
     for each, mine in zip(spent, factors, strict=True):
         of_kind = mine[[place[kind] for kind in each.kinds]]
         on_host, on_item = of_kind[each.of_piece], of_kind[each.of_item]
-        work = tuple(OnWork(each.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
+        work = tuple(WorkEffect(each.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
         slow = on_host < 1
-        found.append(Effect(host=(OnHost(each.pieces.take(slow), on_host[slow]),), work=work))
+        found.append(ChangeEffect(host=(HostEffect(each.pieces.take(slow), on_host[slow]),), work=work))
     return found
 
 
@@ -92,12 +91,12 @@ def spent_of(trace: Trace, graph: Graph) -> Spent:
     """What the steps of a rank are spent on. Host time of collectives is left out: a part of it is waiting."""
     host, items, steps = graph.host, graph.items, len(graph.steps)
     until = int(graph.steps.end[-1]) if steps else 0
-    counts = graph.lane_counts[graph.pieces.edge] & (graph.pieces.end <= until)
-    pieces = graph.pieces.take(counts & (graph.pieces.label != Label.COLLECTIVE))
+    counts = graph.lane_counts[graph.host_segments.edge] & (graph.host_segments.end <= until)
+    pieces = graph.host_segments.take(counts & (graph.host_segments.label != Label.COLLECTIVE))
     node = host.node[host.place(pieces.lane.astype(np.int64), pieces.start)]
     names = trace.events.name
     of_event = np.append(names[host.row], -1)[node].astype(np.int64)
-    kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
+    kernels = (items.kind == WorkKind.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
     item = np.flatnonzero(kernels & (items.start < until))
     label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
     code = np.concatenate((of_event, names[items.row[item]].astype(np.int64)))

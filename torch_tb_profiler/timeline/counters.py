@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve
-from torch_tb_profiler.analysis.shared.quantities import (
+from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMPUTING,
     EXPOSED_COMMUNICATION,
@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.shared.quantities import (
     roles_of,
     spans_by_role,
 )
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
+from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
+from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm, known_occupancy
 from torch_tb_profiler.analysis.shared.owners import name_owner
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64

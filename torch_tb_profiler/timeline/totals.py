@@ -9,11 +9,10 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, Ns, Row
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Count, Definition, Ns, Row
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.result import column, columns_field
-from torch_tb_profiler.analysis.shared.quantities import (
+from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMMUNICATING,
     COMPUTING,

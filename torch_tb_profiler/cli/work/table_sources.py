@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.idle import CAUSES
 from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
-from torch_tb_profiler.analysis.run_metrics.question import FIGURES, TRACES
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
 from torch_tb_profiler.analysis.table import PageMeta, Table, TableMeta
+from torch_tb_profiler.analysis.traces import FIGURES, TRACES
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.work.traces import chosen, chosen_run, open_local, readable_path

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Fraction
-from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
+from torch_tb_profiler.analysis.overview import KindFigures
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer import Count, Definition, by_key
 from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators
-from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from torch_tb_profiler.analysis.answer import Answer, Ns
-from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.answer import Answer, Ns, Unit
 from torch_tb_profiler.analysis.shown import Shown, harmless
 from torch_tb_profiler.analysis.table import Column
 

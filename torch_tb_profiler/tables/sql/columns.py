@@ -13,9 +13,8 @@ import numpy.typing as npt
 from msgspec import Meta
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.answer import ColumnType, Definition, field_texts
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.definition import ColumnType, Definition
-from torch_tb_profiler.analysis.field_texts import field_texts
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, Ints

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.launch_delay import Launched, launched
+from torch_tb_profiler.analysis.api_calls import Launched, launched
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.arrays.distinct import among
