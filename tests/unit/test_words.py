@@ -215,10 +215,10 @@ def test_what_stores_say_has_its_words(language: str) -> None:
 
 
 def test_advice_about_a_store_has_a_key() -> None:
-    sent = Trouble("missing").told(Attempt("unreadable"), "s3").reason.values
+    sent = Trouble("missing").as_error(Attempt("unreadable"), "s3").reason.values
     assert sent["advice_of"] == "s3.missing"
-    assert "advice_of" not in Trouble("failed").told(Attempt("unreadable"), "s3").reason.values
-    assert "advice_of" not in Trouble("missing", advice="Look").told(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in Trouble("failed").as_error(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in Trouble("missing", advice="Look").as_error(Attempt("unreadable"), "s3").reason.values
 
 
 @pytest.mark.parametrize("area", AREAS)
