@@ -1,7 +1,6 @@
 """Tables of columns for the site of the documentation, made of the declarations.
 
-A comment in a page of docs/views names the columns whose definitions stand there in the site: all of a group, or some
-of them:
+A comment in a page of docs/views names the columns that the site defines there: all of a group, or some of them:
 
     <!-- columns: kernels -->
     <!-- columns: memory name calls, overview busy -->
@@ -19,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch_tb_profiler  # noqa: E402
 import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
-from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
+from torch_tb_profiler.analysis.answer import Definition  # noqa: E402
 from torch_tb_profiler.analysis.result import ROWS, Result, definitions_of  # noqa: E402
 
 PACKAGE = Path(torch_tb_profiler.__file__).parent
@@ -61,7 +60,7 @@ def _chosen(of: str, defined: dict[str, dict[str, Definition]]) -> Iterator[Defi
 
 
 def documented(group: dict[str, Definition]) -> list[str]:
-    """Return the keys of a group to define; of a comparison those of the baseline, not again of the experiment."""
+    """Return the keys of a group to define: of a comparison only those of the baseline."""
     return [key for key, each in group.items() if not each.help.startswith(("Experiment: ", "Experiment − baseline: "))]
 
 

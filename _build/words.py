@@ -1,8 +1,8 @@
-"""Finds words that the project does not use: python _build/words.py. The list is words.toml; `make lint` runs this.
+"""Finds words that the project does not use, and sentences that are too long: python _build/words.py, in `make lint`.
 
-Looks at documents (without code), at the English texts of the UI, at the strings and docstrings of the package and its
-sentences (`torch_tb_profiler/words/en`).
-A page that must name such a word puts it between backquotes.
+The list of words is words.toml. It applies to documents (without code), to the English texts of the UI, to strings and
+docstrings of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a word puts it
+between backquotes. The length applies to pages for users: not to docs/maintainers, contributing.md and architecture.md.
 """
 
 from __future__ import annotations
@@ -26,12 +26,26 @@ LIST = Path(__file__).with_suffix(".toml")
 _BEGIN, _SPACE, _END = r"(?<![\w-])(?:", r"\s+", r")(?![\w-])"
 Kind = Literal["document", "ui", "package"]
 
+_DOCUMENTS: frozenset[Kind] = frozenset({"document"})
+_WHERE: dict[str, frozenset[Kind]] = {
+    "documents": _DOCUMENTS,
+    "docs": _DOCUMENTS | {"ui"},
+    "all": _DOCUMENTS | {"ui", "package"},
+}
+
+#: words of a sentence of a page for users
+LONGEST = 35
+#: what ends a sentence; in a cell of a table also a semicolon
+_END_OF_SENTENCE, _END_IN_CELL = r"(?<=[.!?:])[)*\"”]*\s+", r"(?<=[.!?:;])[)*\"”]*\s+"
+#: what begins a paragraph of its own: a heading, an item of a list, a quotation
+_ITEM = re.compile(r"#|[-*>] |\d+\. ")
+
 
 @dataclass(frozen=True)
 class Word:
     pattern: re.Pattern[str]
     say: str
-    in_package: bool
+    kinds: frozenset[Kind]
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,7 @@ def words() -> list[Word]:
         Word(
             re.compile(_BEGIN + each["find"].replace(" ", _SPACE) + _END, re.IGNORECASE),
             each["say"],
-            each.get("where", "all") == "all",
+            _WHERE[each.get("where", "all")],
         )
         for each in listed
     ]
@@ -68,6 +82,41 @@ def of_document(path: Path) -> Iterator[Text]:
     for code in (r"^( *)```.*?^\1```$", r"<!--.*?-->", r"`[^`]*`", r"\]\([^)]*\)"):
         text = re.sub(code, _blank, text, flags=re.MULTILINE | re.DOTALL)
     yield Text(path, "document", 1, text)
+
+
+def pages_for_users(root: Path = ROOT) -> list[Path]:
+    others = {"architecture.md", "contributing.md"}
+    documents = [page for page in (root / "docs").glob("**/*.md") if "maintainers" not in page.parts]
+    beside = (root / name for name in ("README.md", "CHANGELOG.md", "samples/README.md", "examples/README.md"))
+    return [*beside, *sorted(page for page in documents if page.name not in others)]
+
+
+def long_sentences(page: str) -> Iterator[tuple[int, int]]:
+    """Yield the line and the number of words of each sentence that is too long; names in a row count as one word."""
+    text = re.sub(r"^( *)```.*?^\1```$|^    .*$|<!--.*?-->", _blank_lines, page, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`]*`(?:,\s+`[^`]*`)*", "code", re.sub(r"\]\([^)]*\)", "]", text))
+    begin, paragraph = 1, ""
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        is_row = line.startswith("|")
+        if not line.strip() or is_row or _ITEM.match(line.strip()):
+            yield from _too_long(begin, [paragraph], _END_OF_SENTENCE)
+            begin, paragraph = number, ""
+        if is_row:
+            yield from _too_long(number, line.split("|"), _END_IN_CELL)
+        else:
+            paragraph += f" {line}"
+
+
+def _blank_lines(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
+
+
+def _too_long(line: int, texts: list[str], end: str) -> Iterator[tuple[int, int]]:
+    for text in texts:
+        for sentence in re.split(end, text):
+            length = sum(any(map(str.isalnum, word)) for word in sentence.split())
+            if length > LONGEST:
+                yield line, length
 
 
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
@@ -109,7 +158,7 @@ def all_texts(root: Path = ROOT) -> Iterator[Text]:
 def found_in(text: Text, listed: list[Word]) -> Iterator[str]:
     """A line for each word that stands there and should not."""
     for word in listed:
-        if text.kind == "package" and not word.in_package:
+        if text.kind not in word.kinds:
             continue
         for match in word.pattern.finditer(text.text):
             line = text.line + text.text.count("\n", 0, match.start())
@@ -119,7 +168,13 @@ def found_in(text: Text, listed: list[Word]) -> Iterator[str]:
 def main() -> int:
     listed = words()
     texts = list(all_texts())
+    pages = {path: path.read_text("utf-8") for path in pages_for_users()}
     found = [line for text in texts for line in found_in(text, listed)]
+    found += [
+        f"{path}:{line}: a sentence of {length} words, more than {LONGEST}"
+        for path, page in pages.items()
+        for line, length in long_sentences(page)
+    ]
     print("\n".join(found) or f"{len(texts)} texts, {len(listed)} words: none of them stands there")
     return 1 if found else 0
 

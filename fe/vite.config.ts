@@ -45,7 +45,7 @@ export default defineConfig({
             // What the frame of the page needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|shell\/(presence|progress)|ui\/(?!ComboList|SourceLink|lines|[Cc]rumbs|[Tt]extField|[Ff]acts|Each|[Ss]watch|PartButton|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|shell\/(presence|progress)|ui\/(?!ComboList|SourceLink|lines|[Cc]rumbs|[Tt]extField|[Ff]acts|[Ff]low|Each|[Ss]watch|PartButton|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
             },
             // What views have in common besides. The frame does without it: it is fetched with the first view.
             {

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import critical_path
-from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_slices
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.model import Model
 
@@ -40,7 +40,7 @@ def check_base(model: Model) -> None:
 
 def check_pieces(model: Model) -> None:
     """The pieces of the recorded path follow one another without a gap, and add up to its composition."""
-    graph, path, pieces = graph_of(model), recorded_path(model), recorded_pieces(model)
+    graph, path, pieces = graph_of(model), recorded_path(model), recorded_slices(model)
     found = np.zeros_like(path.composition)
     np.add.at(found, (pieces.step, pieces.part), pieces.end - pieces.start)
     np.testing.assert_array_equal(found, path.composition)

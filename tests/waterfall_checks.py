@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.waterfall import Waterfall, average, waterfall
 from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
-from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
+from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
 from torch_tb_profiler.model import Model
 
 
@@ -61,7 +61,7 @@ def check_pieces(model: Model, found: Waterfall) -> None:
     assert (gaps.start_ns + gaps.duration_ns <= steps.end[gaps.step]).all()
     busy = {meaning.cause for meaning in BUSY}
     for at, cause in enumerate(found.causes):
-        listed = pieces_of(model, found, cause)
+        listed = cause_pieces(model, found, cause)
         assert {found.causes[code].startswith(cause) for code in listed.cause.tolist()} == {True}
         assert (np.diff(listed.duration_ns) <= 0).all()
         pieces = listed.take(listed.cause == at)

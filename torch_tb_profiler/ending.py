@@ -1,4 +1,4 @@
-"""How commands end when they are told to: what they have begun is cleaned up, as after Ctrl-C."""
+"""How commands end on a signal: what they have begun is cleaned up, as after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NoReturn
 
 Handler = Callable[[int, FrameType | None], None]
 
-#: seconds in which a command ends that was told to, whatever holds it
+#: seconds in which a command ends after a signal, whatever holds it
 END_SECONDS = 15
 
 #: SIGHUP: the terminal was closed; Windows has none
@@ -21,7 +21,7 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasa
 
 @contextmanager
 def ended_by_signals(handler: Handler | None = None, with_ctrl_c: bool = False) -> Iterator[None]:
-    """End in order what runs inside when it is told to. A signal that is ignored (`nohup`) stays ignored.
+    """End what runs inside in order on a signal. A signal that is ignored (`nohup`) stays ignored.
 
     handler      by default, SystemExit is raised with the exit code of a shell, 128 + signal; a second signal ends the
                  process at once

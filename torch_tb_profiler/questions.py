@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.api_calls import API_CALLS
 from torch_tb_profiler.analysis.category_time import CATEGORY
 from torch_tb_profiler.analysis.change.question import CHANGE
-from torch_tb_profiler.analysis.change.trend_question import RECORDING, TRENDS
+from torch_tb_profiler.analysis.change.trends import RECORDING, TRENDS
 from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
@@ -23,7 +23,6 @@ from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
 from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
-from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
@@ -32,6 +31,7 @@ from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHO
 from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
 from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD, SNAPSHOT_TRACKS, SNAPSHOT_TRACKS_TILE
 from torch_tb_profiler.analysis.stacks.question import STACKS
+from torch_tb_profiler.analysis.traces import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.run.question import RUN_FINDINGS

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import savings
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
@@ -57,7 +57,7 @@ def least(what: Callable[[], object]) -> float:
 
 
 def once(model: Model, changes: list[Change]) -> None:
-    _ = changed(model.trace, graph_of(model), changes).step_ns
+    _ = apply_changes(model.trace, graph_of(model), changes).step_ns
 
 
 def one(path: str) -> None:

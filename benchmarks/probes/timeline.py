@@ -53,7 +53,7 @@ def serve(columns: str, timeline: str) -> None:
     import numpy as np
 
     from torch_tb_profiler.timeline.pyramid import tile_length, width_of
-    from torch_tb_profiler.timeline.wire import tile_bytes
+    from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
     from torch_tb_profiler.trace import column_file
     from torch_tb_profiler.workspace import compressed
 
@@ -61,7 +61,7 @@ def serve(columns: str, timeline: str) -> None:
     found = timeline_file.read(Path(timeline), column_file.open_trace(Path(columns)))
     lanes = np.argsort(-np.diff(found.slices.first), kind="stable")[:LANES]
     lanes.sort()
-    tile_bytes(found, found.highest_level, 0, lanes)
+    tile_bytes(found, TileAddress(found.highest_level, 0, lanes))
     say(open=cpu() - began, opened=resident())
 
     pick = random.Random(1)
@@ -76,7 +76,7 @@ def serve(columns: str, timeline: str) -> None:
         size, before = 0, cpu()
         for tile in range(start // tile_length(level), (start + length) // tile_length(level) + 1):
             at = cpu()
-            size += len(b"".join(compressed([tile_bytes(found, level, tile, lanes)])))
+            size += len(b"".join(compressed([tile_bytes(found, TileAddress(level, tile, lanes))])))
             tiles.append(cpu() - at)
         views.append((size, cpu() - before))
     say(

@@ -38,7 +38,7 @@ def answered(content: bytes, target: Path) -> int:
     summary_of(model)
     count = 0
     for question in QUESTIONS:
-        for own in question.asked_first(model):
+        for own in question.precomputed(model):
             try:
                 answer = question.compute(subject_of(model, OPENED), own)
             except (NotFound, Refused):

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.api_calls import LONG_DELAY_NS, SLOW_CALL_NS, launched, stream_queues
 from torch_tb_profiler.analysis.copies import bandwidth, copy_kinds
 from torch_tb_profiler.analysis.device_time import device_time
-from torch_tb_profiler.analysis.idle import CAUSES, Cause, idle_gaps
+from torch_tb_profiler.analysis.idle import CAUSES, GapCause, idle_gaps
 from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
 from torch_tb_profiler.analysis.kernels.table import kernels
-from torch_tb_profiler.analysis.launch_delay import LONG_DELAY_NS, SLOW_CALL_NS, launched
-from torch_tb_profiler.analysis.launch_queue import stream_queues
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays.grouping import Groups
 from torch_tb_profiler.arrays.types import Int64
@@ -278,10 +277,10 @@ def _our_idle(model: Model) -> Pairs:
     gaps = idle_gaps(model, "stream")
     work = model.device_work
     for stream in np.unique(work.stream[model.is_work]).tolist():
-        for cause in Cause:
+        for cause in GapCause:
             kept = gaps.duration_ns[(gaps.stream == stream) & (gaps.cause == cause)]
             yield f"{stream} {CAUSES[cause]}", _us(kept.sum())
-            if cause is Cause.HOST_WAIT and len(kept):
+            if cause is GapCause.HOST_WAIT and len(kept):
                 yield f"{stream} host_wait count", len(kept)
                 yield f"{stream} host_wait max", _us(kept.max())
                 yield f"{stream} host_wait mean", _us(kept.mean())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.golden.peer import GOLDENS, LOGDIRS, model_of, trace_file
-from torch_tb_profiler.analysis.counters import counters
+from torch_tb_profiler.analysis.device_use import utilization_counters
 from torch_tb_profiler.trace.rewrite import examine, with_events
 from torch_tb_profiler.web.trace_file import counter_events
 
@@ -24,7 +24,7 @@ EFFICIENCY = "Est. SM Efficiency"
 
 def served(path: Path) -> Any:
     model = model_of(path)
-    added = counter_events(counters(model), model.trace.origin_ns - (model.trace.header.base_time_ns or 0))
+    added = counter_events(utilization_counters(model), model.trace.origin_ns - (model.trace.header.base_time_ns or 0))
     with path.open("rb") as stream:
         whole = examine(stream).whole
         stream.seek(0)

@@ -9,12 +9,11 @@ import numpy as np
 from tests.invariants.every_trace import each_file, each_with_overlap, generated
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
+from torch_tb_profiler.analysis.api_calls import launch_stats, launched, queue_lengths, stream_queues
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import Window, device_time
 from torch_tb_profiler.analysis.idle import idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
-from torch_tb_profiler.analysis.launch_delay import launch_stats, launched
-from torch_tb_profiler.analysis.launch_queue import queue_lengths, stream_queues
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 

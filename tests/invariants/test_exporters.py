@@ -23,10 +23,10 @@ from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.kernels.table import kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.overview.overview import step_times
+from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.analysis.question import NoParameters, Subject
 from torch_tb_profiler.analysis.result import Result
-from torch_tb_profiler.analysis.shared.launchers import unattributed
+from torch_tb_profiler.analysis.shared.owners import unattributed
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace

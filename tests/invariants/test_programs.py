@@ -12,14 +12,14 @@ from tests.invariants.every_trace import each_configuration, each_file, generate
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from tests.unit.test_diff_whole import check as check_whole
-from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta
+from torch_tb_profiler.analysis.compare.both_sides import delta
+from torch_tb_profiler.analysis.compare.comparison import Comparison
+from torch_tb_profiler.analysis.compare.program import Program, whole_times
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
-from torch_tb_profiler.analysis.compare.whole_times import whole_times
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, full_program, module_sources, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 from torch_tb_profiler.model.program_tree import NodeKind

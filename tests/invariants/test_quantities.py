@@ -12,27 +12,18 @@ from tests.invariants.every_trace import each_file, each_with_overlap, generated
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from tests.waterfall_checks import check_waterfall
-from torch_tb_profiler.analysis.counters import counters
-from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
-from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
+from torch_tb_profiler.analysis.device_time import DeviceTime, device_time, step_overlap
+from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use, utilization_counters
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.idle import idle_gaps
 from torch_tb_profiler.analysis.kernels.table import KERNELS, kernels
-from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview.overview import average_step, step_times
+from torch_tb_profiler.analysis.overview import average_step, step_times
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.phase_times import phase_amounts, phase_times
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
-from torch_tb_profiler.analysis.run_metrics.metrics import figures
+from torch_tb_profiler.analysis.run_metrics import figures
 from torch_tb_profiler.analysis.shared.device_roles import (
-    all_device_spans,
-    communication_spans,
-    device_spans,
-    rank_spans,
-)
-from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
-from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
     COMMUNICATING,
     COMPUTING,
@@ -40,8 +31,12 @@ from torch_tb_profiler.analysis.shared.quantities import (
     GPU_BUSY,
     UNCOVERED_COMMUNICATION,
     Role,
+    all_device_spans,
+    communication_spans,
+    device_spans,
+    rank_spans,
 )
-from torch_tb_profiler.analysis.shared.residency import known_occupancy
+from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute, known_occupancy
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.insights.question import OVERVIEW
@@ -161,7 +156,7 @@ def check_communication_of_steps(model: Model) -> None:
 
 def check_device_counters(model: Model) -> None:
     """The counters that are added to a trace file."""
-    for device in counters(model).devices:
+    for device in utilization_counters(model).devices:
         chosen = model.device_work.device == device.device
         busy = GPU_BUSY.between(device_spans(model, chosen), device.start[:-1], device.start[1:])
         assert (device.utilization[:-1] * np.diff(device.start)).tolist() == pytest.approx(busy.tolist())

@@ -11,7 +11,7 @@ from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from torch_tb_profiler.analysis.program.phase_times import phase_times
 from torch_tb_profiler.analysis.program.ranges import ranges
-from torch_tb_profiler.analysis.shared.backward import autograd_nodes
+from torch_tb_profiler.analysis.shared.backward_links import autograd_nodes
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category

@@ -9,8 +9,7 @@ import pytest
 from tests.change_checks import check_change, check_shares
 from tests.recorded import model_of, traces
 from torch_tb_profiler.analysis.change.change import Changed, changed, recording
-from torch_tb_profiler.analysis.change.headline import headline
-from torch_tb_profiler.analysis.change.parts import step_change
+from torch_tb_profiler.analysis.change.parts import headline, step_change
 from torch_tb_profiler.analysis.change.shares import StepShares, step_shares
 
 MS = 1_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.recorded import SHARED, as_parameters, model_of, sample_traces, shared_model_of, short, traces
-from torch_tb_profiler.analysis.shared.backward import recomputed
+from torch_tb_profiler.analysis.shared.backward_links import recomputed
 from torch_tb_profiler.insights.findings import diagnosis
 
 RULES = {

@@ -23,10 +23,10 @@ from torch_tb_profiler.analysis.replay.changes import (
     scale,
     without,
 )
-from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.replay.host_time import Label
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.ranks.joint_graph import join_graphs
 from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
@@ -58,7 +58,7 @@ def test_recorded_times_come_back_and_shorter_parts_make_nothing_later(path: Pat
     np.testing.assert_array_equal(found.composition.sum(axis=1), steps)
     check_pieces(model)
     for changes in CHANGES.values():
-        after = changed(model.trace, graph, changes)
+        after = apply_changes(model.trace, graph, changes)
         assert (after.time <= base.time).all()
         assert after.step_ns.sum() <= steps.sum()
 
@@ -119,7 +119,7 @@ def test_beside_a_second_implementation(folder: str, shared_traces: Path) -> Non
     total = int(base.step_ns.sum())
     for (name, changes), expected in zip(CHANGES.items(), saved, strict=True):
         beside = [*changes, SILENCE] if name == "H" else changes
-        after = int(changed(model.trace, graph, beside).step_ns.sum())
+        after = int(apply_changes(model.trace, graph, beside).step_ns.sum())
         close = APART.get((folder, name), CLOSE)
         assert 100 * (total - after) / total == pytest.approx(expected, abs=rounded(expected, close)), name
 
@@ -183,7 +183,7 @@ def check_collectives(folder: Path, alone: list[float] | None, together: list[fl
     single = []
     for each in ranks:
         before = int(unchanged(each.graph).step_ns.sum())
-        after = int(changed(each.trace, each.graph, [collectives(0)]).step_ns.sum())
+        after = int(apply_changes(each.trace, each.graph, [collectives(0)]).step_ns.sum())
         single.append(100 * (before - after) / before)
     if alone is not None:
         assert single == pytest.approx(alone, abs=0.11)

@@ -18,8 +18,7 @@ import pytest
 from tests.recorded import ROOT, model_of, traces
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, free, scale, without
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.graph import Graph, Node
+from torch_tb_profiler.analysis.replay.graph import Edge, Graph, GraphNode
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.analysis.replay.scenario import unchanged
@@ -44,7 +43,7 @@ def edges_of_step(graph: Graph, step: int) -> tuple[dict[tuple[int, int, int], i
     items = np.flatnonzero(graph.item_step == step)
     rank = np.full(len(graph.items), -1, np.int64)
     rank[items] = np.arange(len(items))
-    delays, into_work = np.isin(graph.edge, DELAYS), graph.kind[graph.target] == Node.ITEM
+    delays, into_work = np.isin(graph.edge, DELAYS), graph.kind[graph.target] == GraphNode.ITEM
     at_work = np.flatnonzero(delays & into_work)
     at_work = at_work[rank[graph.reference[graph.target[at_work]]] >= 0]
     time = graph.time[graph.target]

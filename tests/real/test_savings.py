@@ -10,10 +10,10 @@ import pytest
 from tests.recorded import SHARED, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import Fused, kernels, scale
-from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.host_time import Label
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import what_if
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.findings import diagnosis
@@ -47,7 +47,7 @@ def test_a_fusion_saves_at_most_its_kernels_and_usual_launches(path: Path) -> No
         return
     calls, work = facts.graph.calls, model.device_work
     usual = float(np.median((calls.end - calls.start)[calls.release >= 0])) if (calls.release >= 0).any() else 0.0
-    operators = facts.graph.pieces
+    operators = facts.graph.host_segments
     length = (operators.end - operators.start)[operators.label == Label.OPERATOR]
     dispatch = float(np.percentile(length, 90)) if len(length) else 0.0
     base = unchanged(facts.graph).settled_ns
@@ -57,7 +57,7 @@ def test_a_fusion_saves_at_most_its_kernels_and_usual_launches(path: Path) -> No
             rows = np.array([row for group in change.groups for row in group], np.int32)
             gone = int(facts.duration(rows).sum()) - sum(change.target_ns)
             n = int(np.isin(work.row, rows).sum()) - len(change.groups)
-            saved = int((base - changed(model.trace, facts.graph, [change]).settled_ns).sum())
+            saved = int((base - apply_changes(model.trace, facts.graph, [change]).settled_ns).sum())
             # an operator is a few pieces of host time, and lies in others that launch nothing else
             assert saved <= max(gone, 0) + n * (usual + _PIECES * dispatch + GAP_NS), rule.id
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.recorded import SHARED, as_parameters, model_of, sample_traces, shared_model_of, short, traces
-from torch_tb_profiler.analysis.overview.overview import step_times
+from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.model import Model
 
 #: programs without marks: the rule, and how many iterations there were

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.analysis.waterfall import waterfall
-from torch_tb_profiler.analysis.waterfall.evidence import described, pieces_of
+from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces, with_evidence
 from torch_tb_profiler.model import Model
 
 
@@ -56,7 +56,7 @@ def test_a_slow_rank_is_late_by_its_host() -> None:
     assert host[2] > 15 > 10 * max(host[:2])
     assert min(waiting[:2]) > 20 > 4 * waiting[2]
     found = waterfall(ranks[2])
-    largest = described(ranks[2], found, pieces_of(ranks[2], found, "idle.host"))[:5]
+    largest = with_evidence(ranks[2], found, cause_pieces(ranks[2], found, "idle.host"))[:5]
     assert {piece.host for piece in largest} == {"aten::nonzero"}
     assert {piece.frame for piece in largest} == {"train.py(61): main"}
     assert {piece.owner for piece in largest} == {"aten::index_select"}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.compare import alignment
-from torch_tb_profiler.analysis.compare.alignment import align
+from torch_tb_profiler.analysis.compare import comparison
+from torch_tb_profiler.analysis.compare.comparison import align
 
 sequences = st.lists(st.integers(0, 4), max_size=12)
 
@@ -34,7 +34,7 @@ def test_most_pairs(left: list[int], right: list[int]) -> None:
 @given(sequences, sequences)
 def test_long_sequences_are_matched_from_left_to_right(left: list[int], right: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alignment, "MOST_BITS", 0)
+        patch.setattr(comparison, "MOST_BITS", 0)
         pairs = align(left, right)
     assert all(left[i] == right[j] for i, j in pairs)
     assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.events import Event, annotation, copy, event, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
+from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.resources import BoundKind, HostPart

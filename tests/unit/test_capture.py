@@ -6,7 +6,7 @@ import json
 from io import BytesIO
 
 from tests.events import Event, annotation, event, kernel, launch, memory, model_of, op
-from torch_tb_profiler.analysis.capture import Distributed, RecordedDevice, capture
+from torch_tb_profiler.analysis.capture import DistributedInfo, RecordedDevice, capture
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 
@@ -58,7 +58,7 @@ def test_the_header_is_told() -> None:
     assert found.options["record_shapes"] is False
     assert found.options["profile_memory"] is None
     assert found.host_name == "node0"
-    assert found.distributed == Distributed(rank=3, world_size=8, backend="nccl", groups=2)
+    assert found.distributed == DistributedInfo(rank=3, world_size=8, backend="nccl", groups=2)
     listed, working = found.devices
     assert listed == RecordedDevice(0, "A", 5, "9.0", used=False)
     assert working == RecordedDevice(2, None, None, None, used=True)

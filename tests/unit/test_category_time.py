@@ -19,7 +19,7 @@ from tests.events import (
 from tests.recorded import model_of as model_of_file
 from tests.recorded import sample_traces, short
 from torch_tb_profiler.analysis.category_time import category_time
-from torch_tb_profiler.analysis.overview.overview import CATEGORIES, step_times
+from torch_tb_profiler.analysis.overview import CATEGORIES, step_times
 from torch_tb_profiler.model import Model
 
 

@@ -7,15 +7,16 @@ from math import inf, log, sqrt
 import numpy as np
 import pytest
 
-from torch_tb_profiler.analysis.change.lists import FLOOR, ChangedName, SideOfName, name_list
-from torch_tb_profiler.analysis.change.moderated import (
+from torch_tb_profiler.analysis.change.name_lists import FLOOR, ChangedName, SideOfName, name_list
+from torch_tb_profiler.analysis.change.statistics import (
     adjusted,
     beyond,
     inverse_trigamma,
     moderated,
+    quantile,
     trigamma,
+    upper_tail,
 )
-from torch_tb_profiler.analysis.change.student_t import quantile, upper_tail
 
 NAMES, CHANGED = 200, 20
 STEP = 1e9

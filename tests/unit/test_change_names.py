@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.analysis.change import names
-from torch_tb_profiler.analysis.change.names import matches, normalised, one_name
+from torch_tb_profiler.analysis.change import matching
+from torch_tb_profiler.analysis.change.matching import matches, normalised, one_name
 from torch_tb_profiler.analysis.change.shares import Share
 
 ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<{}, at::native::{}<float>, std::array<char*, 3ul> >(int)"
@@ -48,7 +48,7 @@ def test_renamed_operators() -> None:
     assert one_name("aten::_foreach_add_") == one_name("aten::add_")
     assert one_name("aten::relu") == one_name("aten::clamp_min")
     assert one_name("aten::conv2d") == "aten::conv2d"
-    lines = names.tomllib.loads(names._FILE.read_text(encoding="utf-8"))["operators"]
+    lines = matching.tomllib.loads(matching._FILE.read_text(encoding="utf-8"))["operators"]
     every = [name for line in lines for name in line["names"]]
     assert len(every) == len(set(every)), "an operator is in one line"
     assert all(len(line["names"]) > 1 and set(line) == {"torch", "names"} for line in lines)

@@ -19,8 +19,7 @@ from tests.properties import examples
 from tests.recorded import ROOT, sample_traces, short, traces
 from tests.recorded import model_of as model_of_file
 from torch_tb_profiler.analysis.change.change import Recording, changed, recording
-from torch_tb_profiler.analysis.change.headline import headline
-from torch_tb_profiler.analysis.change.parts import StepChange, WorkChange, rounded, step_change
+from torch_tb_profiler.analysis.change.parts import StepChange, WorkChange, headline, rounded, step_change
 from torch_tb_profiler.analysis.change.shares import StepShares, own_parts, step_shares
 from torch_tb_profiler.arrays.intervals import Spans
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, event, kernel, model_of, op
-from torch_tb_profiler.analysis.counters import counters, window
+from torch_tb_profiler.analysis.device_use import profiler_window, utilization_counters
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.web.trace_file import counter_events
 
@@ -18,7 +18,7 @@ Piece = tuple[float, float]
 
 def test_known_answers() -> None:
     """Item 14 of the old plugin's own tests: overlapping, empty and over-full kernels."""
-    found = counters(
+    found = utilization_counters(
         model_of(
             [
                 op("aten::mat_mul", 100, 120),
@@ -47,29 +47,33 @@ def test_known_answers() -> None:
 
 def test_the_window_is_what_the_profiler_says() -> None:
     span = event("Trace", "PyTorch Profiler (0)", 0, 1300, tid=0)
-    found = counters(model_of([span, op("aten::mm", 100, 10), kernel(110, 45, 1)]))
+    found = utilization_counters(model_of([span, op("aten::mm", 100, 10), kernel(110, 45, 1)]))
     (device,) = found.devices
     assert (device.start // US).tolist() == [*range(0, 1301, 100)]
     assert device.utilization[:3].tolist() == [0, 0.45, 0]
-    assert window(model_of([op("aten::mm", 100, 10)])) == (0, 10 * US)
+    assert profiler_window(model_of([op("aten::mm", 100, 10)])) == (0, 10 * US)
 
 
 def test_traces_shorter_than_a_bucket() -> None:
-    (device,) = counters(model_of([kernel(100, 0.4, 1, **{"blocks per SM": 0.5}), op("aten::mm", 100, 0.8)])).devices
+    (device,) = utilization_counters(
+        model_of([kernel(100, 0.4, 1, **{"blocks per SM": 0.5}), op("aten::mm", 100, 0.8)])
+    ).devices
     assert device.start.tolist() == [0, 800]
     assert device.utilization.tolist() == [0.5, 0]
-    (empty,) = counters(model_of([kernel(100, 0, 1, **{"blocks per SM": 0.5})])).devices
+    (empty,) = utilization_counters(model_of([kernel(100, 0, 1, **{"blocks per SM": 0.5})])).devices
     assert (len(empty.start), len(empty.efficiency.start)) == (0, 0)
-    assert b"".join(counter_events(counters(model_of([kernel(100, 0, 1)])), 0)) == b""
+    assert b"".join(counter_events(utilization_counters(model_of([kernel(100, 0, 1)])), 0)) == b""
 
 
 def test_devices_in_order_and_none_without_kernels() -> None:
-    found = counters(model_of([kernel(0, 10, 1, device=3), kernel(0, 10, 2, device=0), op("aten::mm", 0, 50)]))
+    found = utilization_counters(
+        model_of([kernel(0, 10, 1, device=3), kernel(0, 10, 2, device=0), op("aten::mm", 0, 50)])
+    )
     assert [device.device for device in found.devices] == [0, 3]
-    assert counters(model_of([op("aten::mm", 0, 50)])).devices == ()
+    assert utilization_counters(model_of([op("aten::mm", 0, 50)])).devices == ()
     nowhere = kernel(0, 10, 1)
     del nowhere["args"]["device"]
-    assert counters(model_of([{**nowhere, "pid": "a GPU"}, op("aten::mm", 0, 50)])).devices == ()
+    assert utilization_counters(model_of([{**nowhere, "pid": "a GPU"}, op("aten::mm", 0, 50)])).devices == ()
 
 
 def test_the_events() -> None:
@@ -78,7 +82,7 @@ def test_the_events() -> None:
     )
     zero = model.trace.origin_ns - 10**18
     assert zero == 100_250
-    text = b", ".join(counter_events(counters(model), zero)).decode()
+    text = b", ".join(counter_events(utilization_counters(model), zero)).decode()
     first = '{"ph":"C", "name":"GPU 0 Utilization", "pid":0, "ts":100.250, "args":{"GPU Utilization":1}}'
     assert text.startswith(first)
     found = [(e["name"], e["ts"], *e["args"].values()) for e in json.loads(f"[{text}]")]
@@ -106,7 +110,7 @@ SOME_KERNELS = st.lists(
 @given(SOME_KERNELS)
 def test_buckets_hold_all_busy_time_and_segments_only_what_runs(pieces: list[tuple[int, int, float]]) -> None:
     events = [kernel(start, length, i + 1, **{"blocks per SM": b}) for i, (start, length, b) in enumerate(pieces)]
-    (device,) = counters(model_of(events)).devices
+    (device,) = utilization_counters(model_of(events)).devices
     first = min(start for start, *_ in pieces)
     starts = np.array([start - first for start, *_ in pieces], np.int64) * US
     ends = starts + np.array([length for _, length, _ in pieces], np.int64) * US

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 from tests.events import Event, annotation, frame, kernel, launch, model_of, op
 from tests.served import everything_read, get
-from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, WHAT_IF, WhatOfPath
+from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, WHAT_IF, CriticalPathParams
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.replay.changes import free, kernels
 from torch_tb_profiler.analysis.replay.on_path import names_on_path
@@ -205,7 +205,7 @@ def test_no_names_of_no_steps() -> None:
     model = model_of(training())
     assert names_on_path(model, []).operators == ()
     subject = Subject(model, "r", "w", "s", 0, 1, lambda _: [])
-    assert CRITICAL_PATH.compute(subject, WhatOfPath()).largest == "host"
+    assert CRITICAL_PATH.compute(subject, CriticalPathParams()).largest == "host"
 
 
 def test_parts_of_seconds_keep_their_shares() -> None:

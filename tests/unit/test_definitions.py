@@ -10,8 +10,8 @@ from msgspec.structs import fields
 
 import columns
 from columns import all_definitions
-from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
-from torch_tb_profiler.analysis.run_metrics.metrics import TRACES, Figures
+from torch_tb_profiler.analysis.answer import Definition, Unit, by_key
+from torch_tb_profiler.analysis.run_metrics import TRACES, Figures
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES

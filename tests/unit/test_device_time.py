@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, copy, event, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.api_calls import launch_stats, launched, queue_lengths, stream_queues
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
-from torch_tb_profiler.analysis.launch_delay import launch_stats, launched
-from torch_tb_profiler.analysis.launch_queue import queue_lengths, stream_queues
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import group

@@ -11,15 +11,9 @@ import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import EVALUATE, deep, module, training
-from torch_tb_profiler.analysis.compare.diff import (
-    SUMS,
-    Comparison,
-    Node,
-    OperatorSums,
-    Program,
-    Side,
-    delta,
-)
+from torch_tb_profiler.analysis.compare.both_sides import delta
+from torch_tb_profiler.analysis.compare.comparison import Comparison, ComparisonEntry
+from torch_tb_profiler.analysis.compare.program import SUMS, EntrySide, OperatorTotals, Program
 from torch_tb_profiler.analysis.kernels.sums import KernelSums
 from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
@@ -29,11 +23,11 @@ from torch_tb_profiler.web.old_plugin import diff
 LOADER = "enumerate(DataLoader)#_{}DataLoaderIter.__next__"
 
 
-def names(nodes: list[Node]) -> list[tuple[list[str], list[str]]]:
+def names(nodes: list[ComparisonEntry]) -> list[tuple[list[str], list[str]]]:
     return [(_names(node.left), _names(node.right)) for node in nodes]
 
 
-def _names(side: Side) -> list[str]:
+def _names(side: EntrySide) -> list[str]:
     return [side.program.timed.name(node).removeprefix("nn.Module: ") for node in side.nodes.tolist()]
 
 
@@ -109,7 +103,7 @@ def test_annotations_come_before_operators() -> None:
     assert names(comparison.children(below)) == [(["a"], ["a"]), (["x"], ["y"])]
 
 
-def everything(comparison: Comparison) -> Iterator[Node]:
+def everything(comparison: Comparison) -> Iterator[ComparisonEntry]:
     waiting = [comparison.root()]
     while waiting:
         node = waiting.pop()
@@ -232,7 +226,7 @@ def test_delta_by_the_largest_change() -> None:
 
 def test_delta_of_equals_is_by_size() -> None:
     zero = np.zeros(2, np.int64)
-    table = OperatorSums(("a", "b"), zero + 1, np.array([1, 9]), zero, np.array([1, 9]), zero)
+    table = OperatorTotals(("a", "b"), zero + 1, np.array([1, 9]), zero, np.array([1, 9]), zero)
     assert delta(table, table, ("device_self_ns", "host_self_ns")).name == ("b", "a")
     nothing = KernelSums((), zero[:0], zero[:0])
     assert delta(nothing, nothing, ("total_ns",)).name == ()

@@ -13,17 +13,23 @@ from hypothesis import strategies as st
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.properties import examples
 from tests.unit.test_program import module, training
-from torch_tb_profiler.analysis.compare import whole as whole_tree
-from torch_tb_profiler.analysis.compare.diff import SUMS, Comparison, Node, Side, turns_of
-from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
-from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
+from torch_tb_profiler.analysis.compare import entries as whole_tree
+from torch_tb_profiler.analysis.compare.comparison import Comparison, ComparisonEntry, turns_of
+from torch_tb_profiler.analysis.compare.entries import (
+    EntrySides,
+    EntryTable,
+    OperatorTables,
+    all_entries,
+    entry_with_children,
+)
+from torch_tb_profiler.analysis.compare.program import SUMS, EntrySide
 from torch_tb_profiler.model import Model
 
 #: what ran, and what ran inside of it
 Call = tuple[str, list[Any]]
 
 
-def one_by_one(comparison: Comparison, most: int) -> list[tuple[int, Node]]:
+def one_by_one(comparison: Comparison, most: int) -> list[tuple[int, ComparisonEntry]]:
     """The entries in preorder, with their depth; once `most` are known none is opened."""
     waiting, found, known = [(0, comparison.root())], [], 1
     while waiting:
@@ -39,28 +45,28 @@ def check(left: Model, right: Model, most: int = 10**9) -> list[str | None]:
     """The names of the left sides."""
     comparison = Comparison(left, right, "parts")
     wanted = one_by_one(comparison, most)
-    found = whole(comparison, most)
+    found = all_entries(comparison, most)
     assert found.depth.tolist() == [depth for depth, _ in wanted]
     same(found, [node for _, node in wanted])
     for _, node in wanted[:10]:
         turns = turns_of(node.path)
         assert turns is not None
         children = comparison.children(node)
-        assert family(comparison, [*turns, len(children)]) is None
-        one = family(comparison, turns)
+        assert entry_with_children(comparison, [*turns, len(children)]) is None
+        one = entry_with_children(comparison, turns)
         assert one is not None
         assert one.depth.tolist() == [0] + [1] * len(children)
         same(one, [node, *children])
     return found.left.names()
 
 
-def same(found: Whole, wanted: list[Node]) -> None:
+def same(found: EntryTable, wanted: list[ComparisonEntry]) -> None:
     for some, left, right in found.operators():
         same_side(found.left.some(some), left, [node.left for node in wanted[some]])
         same_side(found.right.some(some), right, [node.right for node in wanted[some]])
 
 
-def same_side(sides: Sides, operators: OperatorTables, wanted: Sequence[Side]) -> None:
+def same_side(sides: EntrySides, operators: OperatorTables, wanted: Sequence[EntrySide]) -> None:
     assert sides.size.tolist() == [len(side.nodes) for side in wanted]
     assert sides.names() == [side.name for side in wanted]
     times = zip(*(column.tolist() for column in sides.times()), strict=True)
@@ -134,7 +140,7 @@ def test_with_a_backward_thread() -> None:
 def test_operators_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_tree, "_OPERATORS_OF_A_PIECE", 7)
     model = program([step(*[A] * 10)])
-    found = whole(Comparison(model, model, "parts"), 10**9)
+    found = all_entries(Comparison(model, model, "parts"), 10**9)
     assert len(list(found.operators())) > 5
     check(model, model)
 

@@ -10,12 +10,11 @@ import pytest
 from tests.gate_pairs import KERNEL, OPERATOR, config, recorded
 from tests.recorded import recorded as shared
 from tests.recorded import sample_traces, short, traces
-from torch_tb_profiler.analysis.change.comparable import differences
-from torch_tb_profiler.analysis.change.figures import RecordedNote, RecordingFigures, recording_figures
+from torch_tb_profiler.analysis.change.combined_ranks import combined_ranks
+from torch_tb_profiler.analysis.change.figures import RecordedNote, RecordingFigures, differences, recording_figures
 from torch_tb_profiler.analysis.change.gate import CheckAnswer, check
-from torch_tb_profiler.analysis.change.judge import Judged
-from torch_tb_profiler.analysis.change.rules import RuleError, default_rules, parse_rule
-from torch_tb_profiler.analysis.change.together import together
+from torch_tb_profiler.analysis.change.judge import JudgedRule
+from torch_tb_profiler.analysis.change.metrics import RuleError, default_rules, parse_rule
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.kernels.sums import kernel_sums
 from torch_tb_profiler.analysis.operators.sums import operator_sums
@@ -32,7 +31,7 @@ def healthy() -> RecordingFigures:
     return recorded(config(100))
 
 
-def judged(found: CheckAnswer, metric: str) -> Judged:
+def judged(found: CheckAnswer, metric: str) -> JudgedRule:
     (rule,) = (each for each in found.rules if each.rule.metric == metric)
     return rule
 
@@ -258,7 +257,7 @@ def test_inconclusive_passes_unless_it_must_not() -> None:
 
 def test_ranks_are_one_recording() -> None:
     ranks = [recorded(config(seed)) for seed in (1, 2, 3)]
-    found = together(ranks)
+    found = combined_ranks(ranks)
     assert (found.ranks, found.lanes) == (3, 3)
     assert found.step_ns == [max(steps) for steps in zip(*(each.step_ns for each in ranks), strict=True)]
     busy = [each.busy or [] for each in ranks]
@@ -268,12 +267,12 @@ def test_ranks_are_one_recording() -> None:
         sum(named.device_ns) for each in ranks if (named := each.kernels.of(name))
     )
     assert differences([found], [ranks[0]])[0].what in ("devices", "ranks")
-    assert together(ranks[:1]) == ranks[0]
+    assert combined_ranks(ranks[:1]) == ranks[0]
 
 
 def test_ranks_have_the_steps_that_all_have() -> None:
     long, short_ = recorded(config(1, steps=9)), recorded(config(2, steps=7))
-    found = together([long, short_])
+    found = combined_ranks([long, short_])
     assert found.steps == short_.steps
     assert all(len(named.calls) == 7 for named in found.kernels.names)
 

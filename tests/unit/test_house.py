@@ -83,14 +83,15 @@ def test_documents_name_files_that_there_are() -> None:
                 named.append((path.name, f"torch_tb_profiler/{name}"))
             elif first in roots:
                 named.append((path.name, name))
-    assert len(named) > 100
+    assert len(named) > 50
     assert not [each for each in named if not (ROOT / each[1]).exists()]
 
 
 def test_the_architecture_names_files_that_there_are() -> None:
     known = {Path(name).name for name in tracked()}
-    named = _NAME.findall((ROOT / "docs/architecture.md").read_text("utf-8"))
-    assert len(named) > 10
+    pages = [ROOT / "docs/architecture.md", *(ROOT / "docs/maintainers/architecture").glob("*.md")]
+    named = [name for page in pages for name in _NAME.findall(page.read_text("utf-8"))]
+    assert len(pages) > 3
     assert not [name for name in named if name not in known]
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.events import model_of
 from tests.tracegen import Job, Late, simulate_job, trace_of
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, kernels, scale, without
-from torch_tb_profiler.analysis.replay.scenario import Scenario, changed
+from torch_tb_profiler.analysis.replay.scenario import Scenario, apply_changes
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join_graphs
 from torch_tb_profiler.ranks.what_if import ReplayRank, replay_rank
@@ -70,7 +70,7 @@ def test_ranks_together_take_as_long_as_the_longest_path(job: Job, changes: list
     joint = join_graphs(ranks)
     assert joint.collectives
     # other changes on each rank: the first as it was recorded
-    scenarios = [changed(each.trace, each.graph, changes if number else []) for number, each in enumerate(ranks)]
-    for wanted in (scenarios, [changed(each.trace, each.graph, changes) for each in ranks]):
+    scenarios = [apply_changes(each.trace, each.graph, changes if number else []) for number, each in enumerate(ranks)]
+    for wanted in (scenarios, [apply_changes(each.trace, each.graph, changes) for each in ranks]):
         found, expected = joint.solve(wanted), plainly(joint, wanted)
         assert [each.tolist() for each in found] == [each.tolist() for each in expected]

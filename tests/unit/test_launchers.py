@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.events import kernel, launch, model_of, op
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED, Unattributed, unattributed
+from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED, Unattributed, unattributed
 
 
 def test_work_outside_operators_is_named_by_what_launched_it() -> None:

@@ -51,20 +51,20 @@ def test_findings_are_the_same_after_all_else_is_forgotten(text: bytes) -> None:
 
 
 def test_what_is_computed_alone_leaves_nothing_but_itself(text: bytes) -> None:
-    alone = [q for q in QUESTIONS if q.alone is not None]
+    alone = [q for q in QUESTIONS if q.isolated is not None]
     assert alone
     trace = OpenTrace("run", "worker", "1", "key", 1, 1)
     for question in alone:
         model = Model(read_trace(BytesIO(text)))
-        assert question.alone is not None
+        assert question.isolated is not None
         first, answer = [each for bundle in BUNDLES for each in first_of_trace((question,), trace, model, bundle)]
-        assert first[0] == question.alone.name
+        assert first[0] == question.isolated.name
         first[1](model)
         assert not len(model.answers)
         answer[1](model)
         kept = set(model.answers._known)
         other = Model(model.trace)
-        question.alone(other)
+        question.isolated(other)
         assert set(other.answers._known) - kept
 
 
@@ -72,7 +72,7 @@ def test_what_pages_ask_when_they_open_is_answered_ahead(text: bytes) -> None:
     """But the critical path, and what is asked with a click: categories and slices."""
     model = Model(read_trace(BytesIO(text)))
     asked_of_traces = [q for q in QUESTIONS if q.report and q.about != "snapshot"]
-    later = {question.name for question in asked_of_traces if not question.asked_first(model)}
+    later = {question.name for question in asked_of_traces if not question.precomputed(model)}
     assert later == {"category", "critical_path", "trace/slices"}
 
 

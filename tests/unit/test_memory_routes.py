@@ -161,12 +161,12 @@ def test_a_step_that_does_not_exist(client: Client) -> None:
 def test_what_is_asked_first() -> None:
     """The page names the first device, others who ask mean it."""
     with_memory, without = model_of(TRACES["new"]), model_of(TRACES["none"])
-    assert MEMORY_ALIVE.asked_first(with_memory) == [AliveAt("GPU0", limit=10_000), AliveAt()]
+    assert MEMORY_ALIVE.precomputed(with_memory) == [AliveAt("GPU0", limit=10_000), AliveAt()]
     for question in (MEMORY_EVENTS, MEMORY_OPERATORS):
-        assert question.asked_first(with_memory) == [OnDevice(device="GPU0"), OnDevice()]
-        assert question.asked_first(without) == []
-    assert MEMORY_ALIVE.asked_first(without) == []
-    assert MEMORY_CURVE.asked_first(without) == (Bins(),)
+        assert question.precomputed(with_memory) == [OnDevice(device="GPU0"), OnDevice()]
+        assert question.precomputed(without) == []
+    assert MEMORY_ALIVE.precomputed(without) == []
+    assert MEMORY_CURVE.precomputed(without) == (Bins(),)
 
 
 def test_old_times_are_those_of_the_file(client: Client) -> None:

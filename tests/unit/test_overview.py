@@ -19,7 +19,7 @@ from tests.events import (
     step_of_every_category,
 )
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
-from torch_tb_profiler.analysis.overview.overview import overview
+from torch_tb_profiler.analysis.overview import overview
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.events import Event, annotation, copy, event, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.shared.launchers import unattributed
-from torch_tb_profiler.analysis.shared.owners import owner_names, owner_shares
+from torch_tb_profiler.analysis.shared.owners import owner_names, owner_shares, unattributed
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.model.selection import StepRange

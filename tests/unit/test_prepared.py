@@ -62,7 +62,7 @@ def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
     found: list[tuple[str, dict[str, str]]] = []
     for question in DECLARED:
         if question.scope == "trace" and question.node is None and is_about(question, model):
-            found += [(question.path, texts_of(own)) for own in question.asked_first(model)]
+            found += [(question.path, texts_of(own)) for own in question.precomputed(model)]
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.events import US, Event, annotation, event, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model
 
 EVALUATE = "autograd::engine::evaluate_function: "

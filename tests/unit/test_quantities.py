@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.shared import quantities
-from torch_tb_profiler.analysis.shared.quantities import (
+from torch_tb_profiler.analysis.shared import device_roles
+from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMMUNICATING,
     COMPUTING,
@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.shared.quantities import (
 )
 from torch_tb_profiler.trace import Category
 
-ALL = [value for value in vars(quantities).values() if isinstance(value, Quantity)]
+ALL = [value for value in vars(device_roles).values() if isinstance(value, Quantity)]
 END = 60
 
 #: role, start, length

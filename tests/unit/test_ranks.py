@@ -11,7 +11,7 @@ import pytest
 
 from tests.events import Event, all_reduce, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
 from tests.tracegen import Config, Expected, generate_ranks
-from torch_tb_profiler.analysis.overlap import step_overlap
+from torch_tb_profiler.analysis.device_time import step_overlap
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model

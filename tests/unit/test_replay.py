@@ -11,7 +11,7 @@ import pytest
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.replay_checks import CHANGES, check_base
 from tests.replay_programs import Machine, queue_program, random_program, recorded, truth
-from torch_tb_profiler.analysis.replay import build, facts
+from torch_tb_profiler.analysis.replay import build, graph_inputs
 from torch_tb_profiler.analysis.replay import savings as savings_module
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import (
@@ -25,12 +25,12 @@ from torch_tb_profiler.analysis.replay.changes import (
     scale,
     without,
 )
-from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.graph import Edge
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
-from torch_tb_profiler.analysis.replay.path import critical_path, slack_of
-from torch_tb_profiler.analysis.replay.savings import interval, savings, what_if
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
-from torch_tb_profiler.analysis.replay.stretches import merged
+from torch_tb_profiler.analysis.replay.lane_spans import lane_union
+from torch_tb_profiler.analysis.replay.path import critical_path, node_slack
+from torch_tb_profiler.analysis.replay.savings import saving_interval, savings, what_if
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers
 from torch_tb_profiler.model import Model
 
@@ -39,7 +39,7 @@ SEEDS = range(8)
 
 def error(machine: Machine, model: Model, change: Change, real: int) -> float:
     """Of the predicted time of all steps, as a share of the recorded one."""
-    after = int(changed(model.trace, graph_of(model), [change]).step_ns.sum())
+    after = int(apply_changes(model.trace, graph_of(model), [change]).step_ns.sum())
     return abs(after - real) / machine.total_ns
 
 
@@ -108,7 +108,7 @@ def no_waits(*_: object) -> HostWait:
     return HostWait(NOTHING, NOTHING, NOTHING)
 
 
-#: without a rule: its name in `facts` or `build`, what stands there instead, the change whose answer is wrong then
+#: without a rule: its name in `graph_inputs` or `build`, what replaces it, the change whose answer is wrong then
 RULES: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
     "hand-over": ({"hand_overs": no_hand_overs}, "kernels free"),
     "stream waits": (
@@ -123,7 +123,7 @@ RULES: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
 def test_without_a_rule_some_answer_is_wrong(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced, name = RULES[rule]
     for function, instead in replaced.items():
-        monkeypatch.setattr(facts if hasattr(facts, function) else build, function, instead)
+        monkeypatch.setattr(graph_inputs if hasattr(graph_inputs, function) else build, function, instead)
     change, world = CHANGES[name]
     errors = []
     for seed in range(12):
@@ -131,17 +131,17 @@ def test_without_a_rule_some_answer_is_wrong(rule: str, monkeypatch: pytest.Monk
         machine = recorded(program)
         model = model_of(machine.events)
         check_base(model)
-        after = changed(model.trace, graph_of(model), [change]).step_ns.sum()
+        after = apply_changes(model.trace, graph_of(model), [change]).step_ns.sum()
         errors.append(abs(int(after) - truth(program, **world)) / machine.total_ns)
     assert max(errors) > 0.02
 
 
 def test_without_the_queue_rule_free_kernels_save_far_too_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "full_queue", no_waits)
+    monkeypatch.setattr(graph_inputs, "full_queue", no_waits)
     program = queue_program()
     machine = recorded(program)
     model = model_of(machine.events)
-    after = int(changed(model.trace, graph_of(model), [kernels(0)]).step_ns.sum())
+    after = int(apply_changes(model.trace, graph_of(model), [kernels(0)]).step_ns.sum())
     assert abs(after - truth(program, kernels=0)) / machine.total_ns > 0.3
 
 
@@ -153,7 +153,7 @@ def program() -> Model:
 def test_nothing_comes_later_when_something_gets_shorter(program: Model) -> None:
     base = unchanged(graph_of(program))
     for change, _ in CHANGES.values():
-        after = changed(program.trace, base.graph, [change])
+        after = apply_changes(program.trace, base.graph, [change])
         assert (after.time <= base.time).all()
         assert (after.step_ns >= 0).all()
         check = critical_path(after)
@@ -162,7 +162,7 @@ def test_nothing_comes_later_when_something_gets_shorter(program: Model) -> None
 
 def test_the_lower_bounds_hold(program: Model) -> None:
     graph = graph_of(program)
-    after = changed(program.trace, graph, [kernels(0), collectives(0), copies(0)])
+    after = apply_changes(program.trace, graph, [kernels(0), collectives(0), copies(0)])
     main = np.flatnonzero(graph.point_lane[graph.lane_to] == graph.main)
     within = main[graph.point_time[graph.lane_from[main]] >= graph.steps.start[0]]
     within = within[graph.point_time[graph.lane_to[within]] <= graph.steps.host_end[-1]]
@@ -182,14 +182,14 @@ def test_slack_is_how_late_a_kernel_may_be() -> None:
     """A kernel hidden behind the host may be later by what is between its end and the end of the step."""
     events = [annotation("ProfilerStep#1", 0, 1000), launch(10, 1), kernel(20, 100, 1), op("aten::add", 50, 900)]
     graph = graph_of(model_of(events))
-    slack = slack_of(unchanged(graph))
+    slack = node_slack(unchanged(graph))
     assert slack[graph.item_nodes].tolist() == [1_000_000 - 120_000]
     assert slack[graph.ends[-1]] == 0
 
 
 def test_slack_and_path_agree(program: Model) -> None:
     base = unchanged(graph_of(program))
-    slack = slack_of(base)
+    slack = node_slack(base)
     assert (slack >= 0).all()
     assert (slack[base.graph.target[critical_path(base).segments.edge]] == 0).all()
 
@@ -272,25 +272,25 @@ def test_what_saves_too_little_counts_for_nothing(program: Model) -> None:
 
 
 def test_intervals() -> None:
-    assert interval(np.array([5]), 100, False) == (None, None)
-    assert interval(np.array([100_000, 200_000]), 1_000_000, False) == (195_000, 405_000)
-    low, high = interval(np.full(10, 1_000), 100_000, False)
+    assert saving_interval(np.array([5]), 100, False) == (None, None)
+    assert saving_interval(np.array([100_000, 200_000]), 1_000_000, False) == (195_000, 405_000)
+    low, high = saving_interval(np.full(10, 1_000), 100_000, False)
     assert (low, high) == (9_500, 10_500)
-    assert interval(np.full(10, 1_000), 100_000, True) == (7_125, 10_000)
+    assert saving_interval(np.full(10, 1_000), 100_000, True) == (7_125, 10_000)
 
 
 def test_the_interval_of_many_steps_is_that_of_drawn_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = np.random.default_rng(7).integers(1_000, 9_000, 1_001)
-    normal = interval(saved, 0, False)
+    normal = saving_interval(saved, 0, False)
     monkeypatch.setattr(savings_module, "MOST_DRAWN", 2_000)
-    drawn = interval(saved, 0, False)
+    drawn = saving_interval(saved, 0, False)
     assert normal != drawn
     assert normal == pytest.approx(drawn, rel=2e-3)
 
 
 def test_waits_that_touch_are_one() -> None:
     lane, start, end = (np.array(each) for each in ([0, 0, 0, 1], [5, 0, 7, 0], [7, 3, 9, 0]))
-    found = merged(lane, start, end)
+    found = lane_union(lane, start, end)
     assert [found.lane.tolist(), found.start.tolist(), found.end.tolist()] == [[0, 0], [0, 5], [3, 9]]
 
 

@@ -34,7 +34,7 @@ from torch_tb_profiler.analysis.replay.changes import (
     without,
 )
 from torch_tb_profiler.analysis.replay.savings import what_if
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.model import Model
 
 SEEDS = range(8)
@@ -48,7 +48,7 @@ def rows(model: Model, name: str) -> list[int]:
 
 
 def error(machine: Machine, model: Model, change: Change, real: int) -> float:
-    found = changed(model.trace, graph_of(model), [change])
+    found = apply_changes(model.trace, graph_of(model), [change])
     assert found.notes == ()
     return abs(int(found.step_ns.sum()) - real) / machine.total_ns
 
@@ -69,7 +69,7 @@ def test_without_a_pinned_copy_only_the_waiting_goes() -> None:
     model = model_of(recorded(program).events)
     found = what_if(model, [pinned()])
     assert found.notes == ("No pinned copy was seen: these copies take as long as they did.",)
-    scenario = changed(model.trace, graph_of(model), [pinned()])
+    scenario = apply_changes(model.trace, graph_of(model), [pinned()])
     np.testing.assert_array_equal(scenario.duration, graph_of(model).items.duration)
     assert found.saved_ns is not None
     assert found.saved_ns > 0
@@ -208,7 +208,7 @@ def test_targets_are_a_limit_and_do_not_add_to_a_factor() -> None:
         ([kernels(0.1), targets(row, [20_000])], 6_000),
         ([targets(row, [90_000])], 60_000),
     ):
-        scenario = changed(model.trace, graph, changes)
+        scenario = apply_changes(model.trace, graph, changes)
         assert scenario.duration[graph.items.row == row[0]].tolist() == [duration]
 
 
@@ -222,7 +222,7 @@ def test_merged_collectives_by_hand() -> None:
     found = what_if(model, [merged_collectives([rows(model, name)], 10_000)])
     graph = graph_of(model)
     assert found.before_ns == 114_000
-    scenario = changed(model.trace, graph, [merged_collectives([rows(model, name)], 10_000)])
+    scenario = apply_changes(model.trace, graph, [merged_collectives([rows(model, name)], 10_000)])
     assert scenario.duration.tolist() == [20_000, 20_000, 30_000]
     assert (found.saved_ns or 0) >= 20_000
 
@@ -266,10 +266,10 @@ def test_nothing_comes_later(seed: int) -> None:
         targets(gemm, [1000] * len(gemm)),
     ]
     for change in alone:
-        assert (changed(model.trace, graph, [change]).time <= base.time).all()
-    together = changed(model.trace, graph, alone)
+        assert (apply_changes(model.trace, graph, [change]).time <= base.time).all()
+    together = apply_changes(model.trace, graph, alone)
     for change in alone:
-        assert (together.time <= changed(model.trace, graph, [change]).time).all()
+        assert (together.time <= apply_changes(model.trace, graph, [change]).time).all()
 
 
 def test_a_first_step_that_warms_up_is_no_sample() -> None:

@@ -8,10 +8,9 @@ import pytest
 from tests.events import annotation, kernel, launch, model_of, op
 from tests.replay_programs import queue_program, random_program, recorded
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.path import PARTS, critical_path
-from torch_tb_profiler.analysis.replay.pieces import Pieces, pieces_of
+from torch_tb_profiler.analysis.replay.path import PARTS, UNKNOWN, critical_path, slack_of_rows
+from torch_tb_profiler.analysis.replay.recorded_path import PathSlices, path_slices
 from torch_tb_profiler.analysis.replay.scenario import unchanged
-from torch_tb_profiler.analysis.replay.slack import UNKNOWN, slack_of_rows
 from torch_tb_profiler.analysis.replay.solve import solve
 from torch_tb_profiler.model import Model
 
@@ -23,8 +22,8 @@ def simulated(request: pytest.FixtureRequest) -> Model:
     return model_of(recorded(PROGRAMS[request.param], jitter=0.1).events)
 
 
-def pieces(model: Model) -> Pieces:
-    return pieces_of(model, critical_path(unchanged(graph_of(model))))
+def pieces(model: Model) -> PathSlices:
+    return path_slices(model, critical_path(unchanged(graph_of(model))))
 
 
 def test_pieces_leave_no_gap_and_add_up_to_the_path(simulated: Model) -> None:

@@ -14,15 +14,14 @@ from tests.recorded import model_of as model_of_file
 from tests.replay_checks import CHANGES, check_base
 from tests.replay_programs import COMPUTE, US, Machine, World, random_program, recorded, truth
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.analysis.replay import facts
+from torch_tb_profiler.analysis.replay import graph_inputs
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, kernels, no_straggler, scale, without
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.savings import greedy, what_if
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.graph import Edge, Graph
+from torch_tb_profiler.analysis.replay.lane_spans import lane_intersection, lane_subtraction, lane_union
+from torch_tb_profiler.analysis.replay.savings import greedy_order, what_if
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.replay.solve import Solver, solve
-from torch_tb_profiler.analysis.replay.stretches import common, less, merged
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
 
@@ -74,11 +73,11 @@ def test_stretches_are_sets_of_moments(seed: int) -> None:
         }
 
     a, b = drawn(), drawn()
-    one, other = merged(*a), merged(*b)
+    one, other = lane_union(*a), lane_union(*b)
     for found, expected in (
         (one, moments(*a)),
-        (common(one, other), moments(*a) & moments(*b)),
-        (less(one, other), moments(*a) - moments(*b)),
+        (lane_intersection(one, other), moments(*a) & moments(*b)),
+        (lane_subtraction(one, other), moments(*a) - moments(*b)),
     ):
         assert moments(found.lane, found.start, found.end) == expected
     lane, times = np.repeat(np.arange(3), 25), np.tile(np.arange(25), 3)
@@ -90,7 +89,7 @@ def test_stretches_are_sets_of_moments(seed: int) -> None:
 def test_pieces_of_host_time_are_all_of_it(seed: int) -> None:
     """Disjoint, and of each lane edge what lies between its points without waiting."""
     graph = graph_of(model_of(recorded(random_program(seed), 0.35).events))
-    pieces = graph.pieces
+    pieces = graph.host_segments
     assert (pieces.end > pieces.start).all()
     follows = pieces.lane[1:] == pieces.lane[:-1]
     assert (pieces.start[1:][follows] >= pieces.end[:-1][follows]).all()
@@ -142,7 +141,7 @@ def errors(graphs: dict[int, Graph], names: list[str]) -> float:
         total = recorded(program).total_ns
         for name in names:
             change, world = CHANGES[name]
-            after = int(changed(model.trace, graph, [change]).step_ns.sum())
+            after = int(apply_changes(model.trace, graph, [change]).step_ns.sum())
             found.append(abs(after - truth(program, **world)) / total)
     return max(found)
 
@@ -177,8 +176,8 @@ def test_without_typical_delays_short_kernels_follow_too_closely(monkeypatch: py
         return abs(int(steps[1:].sum()) - real) / machine.total_ns
 
     assert error() <= 0.002
-    monkeypatch.setattr(facts, "launch_and_gap", lambda *_: (0, 0))
-    monkeypatch.setattr(facts, "wake_of", lambda *_: 0)
+    monkeypatch.setattr(graph_inputs, "launch_and_gap", lambda *_: (0, 0))
+    monkeypatch.setattr(graph_inputs, "wake_of", lambda *_: 0)
     assert error() > 0.01
 
 
@@ -268,12 +267,12 @@ def test_what_remedies_save_adds_up_whatever_the_budget(replays: int) -> None:
     def after(chosen: object) -> Int64:
         nonlocal asked
         asked += 1
-        return changed(model.trace, graph, [changes[place] for place in chosen]).step_ns  # type: ignore[attr-defined]
+        return apply_changes(model.trace, graph, [changes[place] for place in chosen]).step_ns  # type: ignore[attr-defined]
 
-    order, steps, alone = greedy(range(4), before, after, replays)
+    order, steps, alone = greedy_order(range(4), before, after, replays)
     assert sorted(order) == [0, 1, 2, 3]
-    np.testing.assert_array_equal(steps[-1], changed(model.trace, graph, changes).step_ns)
+    np.testing.assert_array_equal(steps[-1], apply_changes(model.trace, graph, changes).step_ns)
     for n, then in enumerate(steps, 1):
-        np.testing.assert_array_equal(then, changed(model.trace, graph, [changes[p] for p in order[:n]]).step_ns)
+        np.testing.assert_array_equal(then, apply_changes(model.trace, graph, [changes[p] for p in order[:n]]).step_ns)
     assert order[0] == max(alone, key=lambda place: alone[place])
     assert asked <= 1 + 4 + max(replays, 0) + 3

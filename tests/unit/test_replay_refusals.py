@@ -7,13 +7,13 @@ import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.replay_checks import CHANGES, check_base
-from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, free, kernels, scale
-from torch_tb_profiler.analysis.replay.graph import Node
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.graph import GraphNode
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
+from torch_tb_profiler.analysis.waterfall.waterfall import unknown_time
 
 REFUSED: dict[str, tuple[list[Event], str, Change]] = {
     "nothing": ([], "no_step", free("data")),
@@ -130,8 +130,8 @@ def test_whatever_a_file_holds_the_recorded_times_come_back(name: str) -> None:
     model = model_of(HOSTILE[name])
     check_base(model)
     graph = graph_of(model)
-    assert np.count_nonzero(graph.kind == Node.ITEM) == len(graph.items)
+    assert np.count_nonzero(graph.kind == GraphNode.ITEM) == len(graph.items)
     base = unchanged(graph)
     for change, _ in CHANGES.values():
-        assert (changed(model.trace, graph, [change]).time <= base.time).all()
+        assert (apply_changes(model.trace, graph, [change]).time <= base.time).all()
         what_if(model, [change])

@@ -9,7 +9,7 @@ import pytest
 
 from tests.events import kernel, model_of
 from torch_tb_profiler.analysis.kernels.table import kernels
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy, resident_blocks
+from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm, known_occupancy, resident_blocks
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.tables.sql.tables.device import COPIES
 from torch_tb_profiler.timeline.details import computed

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from torch_tb_profiler.analysis.answer import Ns
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition, Ns
 from torch_tb_profiler.analysis.result import column, definitions_of
 
 

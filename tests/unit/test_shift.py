@@ -14,15 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.change.rank_test import (
-    MOST_EXACT,
-    fisher_rise,
-    order_statistic,
-    u_counts,
-)
-from torch_tb_profiler.analysis.change.shift import Scale, Shift, hodges_lehmann, shift
-from torch_tb_profiler.analysis.change.student_t import quantile
-from torch_tb_profiler.analysis.change.verdict import detectable, needed, verdict
+from torch_tb_profiler.analysis.change.shift import Scale, Shift, detectable, hodges_lehmann, needed, shift, verdict
+from torch_tb_profiler.analysis.change.statistics import MOST_EXACT, fisher_rise, order_statistic, quantile, u_counts
 
 pytestmark = pytest.mark.slow
 

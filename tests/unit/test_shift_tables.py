@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.unit.test_shift import is_near, pooled
-from torch_tb_profiler.analysis.change.rank_test import order_statistic
-from torch_tb_profiler.analysis.change.student_t import quantile
+from torch_tb_profiler.analysis.change.statistics import order_statistic, quantile
 
 pytestmark = pytest.mark.slow
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from tests.events import US, Event, annotation, event, kernel, model_of, op
-from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, WhatOfPath
+from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, CriticalPathParams
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import kernels
-from torch_tb_profiler.analysis.replay.recorded import recorded_path
-from torch_tb_profiler.analysis.replay.resources import on_path
-from torch_tb_profiler.analysis.replay.scenario import changed
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_path
+from torch_tb_profiler.analysis.replay.resources import path_parts
+from torch_tb_profiler.analysis.replay.scenario import apply_changes
 from torch_tb_profiler.analysis.waterfall import average, waterfall
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.summary.summary import summary
@@ -55,13 +55,13 @@ def device_only(
 
 
 def step_us(model: Model, *changes: Any) -> float:
-    return int(changed(model.trace, graph_of(model), changes).step_ns.sum()) / US
+    return int(apply_changes(model.trace, graph_of(model), changes).step_ns.sum()) / US
 
 
 def parts(model: Model) -> dict[str, float]:
     """µs of the critical path."""
     path = recorded_path(model)
-    return {part: ns / US for part, ns in on_path(path, range(len(path.step_ns))).items()}
+    return {part: ns / US for part, ns in path_parts(path, range(len(path.step_ns))).items()}
 
 
 def causes(model: Model) -> dict[str, float]:
@@ -130,7 +130,7 @@ def test_path_and_waterfall_call_silence_by_one_name(in_mark: bool) -> None:
 def test_what_is_explained_is_one_number(events: list[Event]) -> None:
     model = model_of(events)
     subject = Subject(model, "run", "worker0", "1", 10, 1, lambda _: ())
-    told = CRITICAL_PATH.compute(subject, WhatOfPath()).meta
+    told = CRITICAL_PATH.compute(subject, CriticalPathParams()).meta
     bound = diagnosis(model).bound
     assert told.explained is not None
     assert told.explained < 0.5

@@ -22,7 +22,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.harvest import harvest_bytes
 from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, Stacks
 from torch_tb_profiler.snapshot.state import write
-from torch_tb_profiler.trace import StringTable, Trace
+from torch_tb_profiler.trace import Trace
 
 
 class _Tables:
@@ -34,14 +34,16 @@ class _Tables:
     def add(self, kind: Any, columns: Any) -> None:
         self.found[kind] = kind.from_columns(columns)
 
+    def load(self, kind: Any) -> Any:
+        return self.found.get(kind) or kind.empty()
+
 
 def model_of(content: bytes) -> Model:
     """The model of a snapshot, read in this process."""
     tables = _Tables()
     info = write(harvest_bytes(content), tables, len(content))
     assert tables.found.keys() <= set(SNAPSHOT_TABLES)
-    strings = StringTable(info.strings)
-    return Model(Trace.of_tables(tables.found.values(), strings, (), info.header, info.origin_ns, info.notes))
+    return Model(Trace(info, tables.load))
 
 
 @pytest.mark.parametrize("change", [{"depth": 2**31 - 1}, {"depth": -1}, {"depth": 0}, {"start": 3}, {"start": -1}])
@@ -52,7 +54,7 @@ def test_stacks_that_their_frames_are_not_are_refused(change: dict[str, int]) ->
     info = write(harvest_bytes(content), tables, len(content))
     for name, value in change.items():
         getattr(tables.found[Stacks], name)[:] = value
-    model = Model(Trace.of_tables(tables.found.values(), StringTable(info.strings), (), info.header, 0, ()))
+    model = Model(Trace(info, tables.load))
     with pytest.raises(ValueError, match="not made of these frames"):
         stack_names(model)
 

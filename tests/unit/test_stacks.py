@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
+from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.entries import StackEntries
 from torch_tb_profiler.analysis.stacks.file_filter import OTHER_FILES
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 ALL = "import torch_tb_profiler.web.app, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.reading.worker\n"
 
 #: a field of theirs is left out of what is printed or compared, which a struct cannot do
-DATACLASSES = {"CriticalPath", "JointRank", "RankSummary", "Reason", "Side", "Slow", "WhatIf"}
+DATACLASSES = {"CriticalPath", "JointRank", "RankSummary", "Reason", "EntrySide", "Slow", "WhatIf"}
 
 
 def python(script: str) -> list[str]:
@@ -90,7 +90,7 @@ def test_pages_do_not_load_masked_arrays() -> None:
     script = """
 import sys
 import numpy as np
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.tables.query import Query, TableAnswer
 number = Definition("n", "N", "number", None, "")

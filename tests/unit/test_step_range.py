@@ -13,7 +13,7 @@ from tests.tracegen import Config, write_run
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operator_kernels, operator_stacks, operators
-from torch_tb_profiler.analysis.overview.overview import step_times
+from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.analysis.slices.table import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.selection import RowNumbering, StepRange, UnknownStep

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
+from torch_tb_profiler.analysis.device_time import step_of_operations
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.overlap import step_of_operations
-from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.analysis.overview import average_step
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.analysis.run_metrics.question import STEP_NAMES, NamesAsked
-from torch_tb_profiler.analysis.shared.program_times import full_program
+from torch_tb_profiler.analysis.shared.operator_times import full_program
+from torch_tb_profiler.analysis.traces import STEP_NAMES, NamesParams
 from torch_tb_profiler.model import Model, Steps
 from torch_tb_profiler.web.old_plugin import shapes
 
@@ -200,10 +200,10 @@ def test_the_parts_of_a_comparison_add_up_to_everything() -> None:
 
 def test_sums_of_steps_leave_out_what_is_in_none() -> None:
     subject = Subject(with_earlier_work(), "run", "worker", "1", 0, 1, lambda _: ())
-    found = STEP_NAMES.compute(subject, NamesAsked("kernels"))
+    found = STEP_NAMES.compute(subject, NamesParams("kernels"))
     assert found.steps == 2
     assert dict(zip(found.names.rows["name"], found.names.rows["total_ns"], strict=True))["gemm"] == 60 * US
-    found = STEP_NAMES.compute(subject, NamesAsked())
+    found = STEP_NAMES.compute(subject, NamesParams())
     assert dict(zip(found.names.rows["name"], found.names.rows["calls"], strict=True)) == {"aten::mm": 2, "between": 1}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.events import Event, annotation, event, kernel, launch, model_of
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.graph import Edge
 from torch_tb_profiler.trace import read_to_file, read_trace
 
 

@@ -15,12 +15,12 @@ import pytest
 import torch_tb_profiler
 from tests.planted import write_events
 from tests.step_programs import recording
+from torch_tb_profiler.analysis.api_calls import LaunchGrouping
 from torch_tb_profiler.analysis.idle import Lanes
-from torch_tb_profiler.analysis.launch_delay import LaunchGrouping
-from torch_tb_profiler.analysis.module_sources import Source
 from torch_tb_profiler.analysis.stacks.flame_graph import Direction, Weight
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 from torch_tb_profiler.tables.listing import TABLES as LISTED

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.query_tables import table
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.model.patterns import PatternError
 from torch_tb_profiler.tables.query import grammar
 from torch_tb_profiler.tables.query.answer import Query

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.shown.values import alone, in_column
 from torch_tb_profiler.analysis.table import Column, PageMeta, Table
 from torch_tb_profiler.cli.work.outputs import as_csv

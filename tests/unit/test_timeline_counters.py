@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.events import Event, memory
 from tests.properties import examples
 from tests.timelines import ns, tiles_of, timeline_of
-from torch_tb_profiler.analysis.launch_queue import stream_queues
+from torch_tb_profiler.analysis.api_calls import stream_queues
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline import counters as counters_module
 from torch_tb_profiler.timeline.counters import counter_tile, extremes, with_counters

@@ -16,9 +16,10 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
-from torch_tb_profiler.ranks.matching.match import Matching, match
-from torch_tb_profiler.ranks.matching.operations import TimedOperations
-from torch_tb_profiler.timeline.wire import tile_bytes
+from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.matching.match import Matching
+from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
 MAGIC = 0x314C5454
@@ -159,7 +160,7 @@ def test_the_example_of_the_protocol() -> None:
             ns("kernel", "a", 1260, 20, 7),
         ]
     )
-    data = tile_bytes(timeline, 1, 0, np.array([0]))
+    data = tile_bytes(timeline, TileAddress(1, 0, np.array([0])))
     head = struct.pack("<IIIiddIIIII", MAGIC, 1, 1, 0, 0.0, 1.0, 1, 2, 0, 0, 2)
     places = struct.pack("<2i2i2I2I2I", 0, 1100, 1000, 1280, 0, 2, 0, 1, 1, 3)
     assert data == head + places + struct.pack("2B2B", 6, 6, 255, round(255 * 100 / 180))
@@ -304,11 +305,11 @@ def test_all_ranks_at_a_glance(client: Client) -> None:
 def test_a_collective_on_all_its_ranks(client: Client, ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     matched: list[int] = []
 
-    def counted(ranks: Sequence[TimedOperations]) -> Matching:
+    def counted(ranks: Sequence[Rank]) -> Matching:
         matched.append(len(ranks))
         return match(ranks)
 
-    monkeypatch.setattr("torch_tb_profiler.ranks.distributed_questions.match", counted)
+    monkeypatch.setattr("torch_tb_profiler.ranks.collective.match", counted)
     hits = get(client, f"/api/timeline/search?{ask}&q=nccl&hits=50")["hits"]
     found = [client.get(f"/api/timeline/collective?run=whole&worker=rank0&row={row}") for row in hits["row"]]
     shared = [answer.json for answer in found if answer.status_code == 200]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import words
+from torch_tb_profiler.analysis.numerals import factor_of
 from torch_tb_profiler.analysis.shown.values import alone, in_column
-from torch_tb_profiler.analysis.units import factor_of
 from torch_tb_profiler.words.numbers import BYTES_PER, size
 
 #: rates are decimal everywhere

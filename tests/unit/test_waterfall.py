@@ -13,10 +13,10 @@ from tests.events import US, Event, annotation, copy, event, frame, kernel, laun
 from tests.waterfall_checks import check_waterfall
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Refused, Subject
-from torch_tb_profiler.analysis.replay import lags
+from torch_tb_profiler.analysis.replay import stream_edges
 from torch_tb_profiler.analysis.waterfall import average, gaps, host_lanes
 from torch_tb_profiler.analysis.waterfall.causes import BUSY, HOST, IDLE
-from torch_tb_profiler.analysis.waterfall.question import WATERFALL, WaterfallAnswer, WhichPieces
+from torch_tb_profiler.analysis.waterfall.question import WATERFALL, CauseParams, WaterfallAnswer
 from torch_tb_profiler.insights.summary.summary import summary
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model, StepChoice
@@ -66,7 +66,7 @@ CAUSES: dict[str, tuple[list[Event], dict[str, float], dict[tuple[Any, str], Any
     "launch latency": (
         last_kernel(30, 108),
         {"idle.launch_latency": 8},
-        {(lags, "LATENCY_NS"): 0, (lags, "LATENCY_FACTOR"): 0},
+        {(stream_edges, "LATENCY_NS"): 0, (stream_edges, "LATENCY_FACTOR"): 0},
     ),
     "sync": (
         [call("cudaDeviceSynchronize", 40, 63), op("aten::mm", 110, 60), *last_kernel(150, 160)],
@@ -101,7 +101,7 @@ CAUSES: dict[str, tuple[list[Event], dict[str, float], dict[tuple[Any, str], Any
     "unknown": (
         last_kernel(30, 400),
         {"idle.unknown": 300},
-        {(lags, "LATENCY_NS"): 10**9},
+        {(stream_edges, "LATENCY_NS"): 10**9},
     ),
 }
 BEFORE = {"idle.host.python": 10, "idle.host.launch": 5, "idle.launch_latency": 5}
@@ -272,7 +272,7 @@ def test_the_parts_of_the_average_step_add_up_to_its_half_nanosecond() -> None:
 
 
 def asked(model: Model, cause: str | None = None, limit: int = 100) -> WaterfallAnswer:
-    return WATERFALL.compute(Subject(model, "r", "w", "", 0, 1, troubles), WhichPieces(cause, limit))
+    return WATERFALL.compute(Subject(model, "r", "w", "", 0, 1, troubles), CauseParams(cause, limit))
 
 
 def test_pieces_name_what_a_person_can_look_at() -> None:

@@ -152,7 +152,7 @@ def test_whatever_memory_ran_out_of_has_its_words(language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "zh-CN"])
 def test_every_refusal_has_its_words(language: str) -> None:
     said = file(language, "refusals.toml")["texts"]
-    assert said.keys() == {id_ for call in calls_of("Refusal") for id_ in constants(call, 0)}
+    assert said.keys() == {id_ for call in calls_of("ReplayRefusal") for id_ in constants(call, 0)}
     assert file("en", "refusals.toml")["texts"]["no_device"].keys() - {"by"} == set(get_args(DeviceEvidence))
 
 
@@ -215,10 +215,10 @@ def test_what_stores_say_has_its_words(language: str) -> None:
 
 
 def test_advice_about_a_store_has_a_key() -> None:
-    sent = Trouble("missing").told(Attempt("unreadable"), "s3").reason.values
+    sent = Trouble("missing").as_error(Attempt("unreadable"), "s3").reason.values
     assert sent["advice_of"] == "s3.missing"
-    assert "advice_of" not in Trouble("failed").told(Attempt("unreadable"), "s3").reason.values
-    assert "advice_of" not in Trouble("missing", advice="Look").told(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in Trouble("failed").as_error(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in Trouble("missing", advice="Look").as_error(Attempt("unreadable"), "s3").reason.values
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -74,7 +74,7 @@ class RecordedDevice(DeviceProperties, frozen=True):
     used: bool
 
 
-class Distributed(msgspec.Struct, frozen=True):
+class DistributedInfo(msgspec.Struct, frozen=True):
     """`distributedInfo`; None is what it does not say.
 
     rank        number of the process among all
@@ -122,7 +122,7 @@ class Capture(msgspec.Struct, frozen=True):
     versions: dict[str, Scalar]
     metadata: dict[str, Scalar]
     host_name: str | None
-    distributed: Distributed | None
+    distributed: DistributedInfo | None
     devices: tuple[RecordedDevice, ...]
 
 
@@ -174,9 +174,9 @@ def _recorded_at(model: Model, first: int) -> str | None:
     return moment.isoformat(timespec="seconds")
 
 
-def _distributed(info: dict[str, Any]) -> Distributed:
+def _distributed(info: dict[str, Any]) -> DistributedInfo:
     groups = info.get("pg_config")
-    return Distributed(
+    return DistributedInfo(
         rank=_number(info.get("rank")),
         world_size=_number(info.get("world_size")),
         backend=_text(info.get("backend")),

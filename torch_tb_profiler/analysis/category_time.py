@@ -10,10 +10,9 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Ns, Row, TraceMeta
-from torch_tb_profiler.analysis.overview.overview import CATEGORIES, category_rows, category_spans
+from torch_tb_profiler.analysis.overview import CATEGORIES, category_rows, category_spans
 from torch_tb_profiler.analysis.question import Question, Subject
-from torch_tb_profiler.analysis.shared.innermost import innermost
-from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.shared.host_threads import innermost, main_lane
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.intervals import Spans, priority_intervals
@@ -45,7 +44,7 @@ class CategoryTime(msgspec.Struct, frozen=True):
 
 
 def category_time(model: Model, category: str) -> CategoryTime:
-    """Where several events of the category overlap, the one that began first counts; on one thread, the innermost.
+    """Attribute the time of a category: where several events overlap, the first counts; on one thread, the innermost.
 
     What is in no category has the innermost Python frame of the main thread when it began.
     """
@@ -62,7 +61,7 @@ def category_time(model: Model, category: str) -> CategoryTime:
 
 
 def _pieces(model: Model, category: str, mine: Spans) -> tuple[Spans, Int64]:
-    """The given time cut by events, and the event of each piece."""
+    """Cut the given time by events, and return the event of each piece."""
     start, end, row = _innermost(model) if category == "cpu_exec" else _ranges(model, category)
     # most of them may lie where something else counts
     there = np.searchsorted(mine.end, start, side="right") < np.searchsorted(mine.start, end, side="left")
@@ -89,7 +88,7 @@ def _ranges(model: Model, category: str) -> tuple[Int64, Int64, Int64]:
 
 
 def _innermost(model: Model) -> tuple[Int64, Int64, Int64]:
-    """Which operator each thread was in."""
+    """Return which operator each thread was in."""
     tree = model.tree
     wanted = np.zeros(len(model.trace.events), np.bool_)
     wanted[category_rows(model)["cpu_exec"]] = True
@@ -98,7 +97,7 @@ def _innermost(model: Model) -> tuple[Int64, Int64, Int64]:
 
 
 def _frames(model: Model, time: Int64) -> Int64:
-    """Rows of the innermost Python frames of the main thread at each time, -1 for none."""
+    """Return the rows of the innermost Python frames of the main thread at each time, -1 for none."""
     frame = model.innermost_frame(np.full(len(time), main_lane(model), np.int32), time)
     found: Int32 = take_known(model.frames.row, frame)
     return found.astype(np.int64)
@@ -175,17 +174,17 @@ class CategoryAnswer(Answer, frozen=True, kw_only=True):
 _KINDS: dict[int, Literal["operator", "kernel"]] = {Category.OPERATOR: "operator", Category.KERNEL: "kernel"}
 
 
-def _category(subject: Subject, asked: WhichCategory) -> CategoryAnswer:
+def _category(subject: Subject, params: WhichCategory) -> CategoryAnswer:
     model = subject.model
-    found = category_time(model, asked.category)
+    pieces = category_time(model, params.category)
     events, strings = model.trace.events, model.trace.strings
-    length = found.end_ns - found.start_ns
+    length = pieces.end_ns - pieces.start_ns
     longest_first = descending(length)
     # in this order the first of a group is its longest
-    row, length_of = found.row[longest_first], length[longest_first]
+    row, length_of = pieces.row[longest_first], length[longest_first]
     groups = group([take_known(events.name, row)])
     total, counts = groups.sum(length_of), groups.count()
-    chosen = descending(total)[: asked.limit]
+    chosen = descending(total)[: params.limit]
 
     def named(row: int) -> str | None:
         return strings[int(events.name[row])] if row >= 0 else None
@@ -194,36 +193,36 @@ def _category(subject: Subject, asked: WhichCategory) -> CategoryAnswer:
         name = named(row)
         return short_name(name) if name is not None and events.category[row] == Category.KERNEL else name
 
-    def part(at: int) -> CategoryPart:
-        first = int(groups.first[at])
+    def part(number: int) -> CategoryPart:
+        first = int(groups.first[number])
         whose, piece = int(row[first]), int(longest_first[first])
         return CategoryPart(
             name=named(whose),
             short_name=short(whose),
             kind=_KINDS.get(int(events.category[whose]), "other") if whose >= 0 else "other",
-            ns=int(total[at]),
-            stretches=int(counts[at]),
-            start_ns=int(found.start_ns[piece]),
+            ns=int(total[number]),
+            stretches=int(counts[number]),
+            start_ns=int(pieces.start_ns[piece]),
             duration_ns=int(length[piece]),
             row=whose if whose >= 0 else None,
         )
 
     return CategoryAnswer(
         meta=TraceMeta(**subject.about("overview")),
-        category=asked.category,
+        category=params.category,
         total_ns=int(length.sum()),
         names=len(total),
-        parts=[part(at) for at in chosen.tolist()],
+        parts=[part(number) for number in chosen.tolist()],
         stretches=[
             CategoryStretch(
-                step=model.steps.names[int(found.step[at])],
-                name=named(int(found.row[at])),
-                short_name=short(int(found.row[at])),
-                start_ns=int(found.start_ns[at]),
-                duration_ns=int(length[at]),
-                row=int(found.row[at]) if found.row[at] >= 0 else None,
+                step=model.steps.names[int(pieces.step[number])],
+                name=named(int(pieces.row[number])),
+                short_name=short(int(pieces.row[number])),
+                start_ns=int(pieces.start_ns[number]),
+                duration_ns=int(length[number]),
+                row=int(pieces.row[number]) if pieces.row[number] >= 0 else None,
             )
-            for at in longest_first[: asked.limit].tolist()
+            for number in longest_first[: params.limit].tolist()
         ],
     )
 

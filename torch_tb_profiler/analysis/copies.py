@@ -45,7 +45,7 @@ class CopyKinds(msgspec.Struct, frozen=True):
 
 
 def copy_kinds(model: Model) -> CopyKinds:
-    """The kind of every copy and fill."""
+    """Classify every copy and fill."""
     index = np.flatnonzero(one_of(model.device_category, (Category.MEMCPY, Category.MEMSET)))
     code = model.trace.events.name[model.device_work.row[index]]
     kind_of: dict[int, str] = {}
@@ -60,7 +60,7 @@ def copy_kinds(model: Model) -> CopyKinds:
 
 
 def bandwidth(model: Model, index: Int64) -> intervals.StepFunction:
-    """Bytes per ns (= GB/s) over time of some device work, what runs at the same time added up.
+    """Return bytes per ns (= GB/s) over time of some device work, summed over what runs at the same time.
 
     Each piece counts with its mean: bytes ÷ duration. Those without bytes or duration are left out.
     """
@@ -73,7 +73,7 @@ def bandwidth(model: Model, index: Int64) -> intervals.StepFunction:
 
 
 def copies(model: Model) -> Copies:
-    """All copies and fills, by device and kind."""
+    """Sum all copies and fills, by device and kind."""
     work, events = model.device_work, model.trace.events
     kinds = copy_kinds(model)
     index = kinds.index

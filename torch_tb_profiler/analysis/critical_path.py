@@ -10,18 +10,7 @@ import numpy as np
 from msgspec import Meta
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.question import NotFound, Question, Refused, Subject
-from torch_tb_profiler.analysis.replay.answers import (
-    WAITS,
-    CriticalPathAnswer,
-    NotAnswered,
-    ReplayMeta,
-    ResourceOnPath,
-    Saved,
-    StepsOnPath,
-    WhatIfAnswer,
-)
 from torch_tb_profiler.analysis.replay.change_texts import (
     LARGEST_FACTOR,
     LONGEST,
@@ -34,22 +23,31 @@ from torch_tb_profiler.analysis.replay.change_texts import (
 from torch_tb_profiler.analysis.replay.changes import ScaleWork
 from torch_tb_profiler.analysis.replay.on_path import names_on_path
 from torch_tb_profiler.analysis.replay.path import PARTS
-from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.replay.resources import (
     RESOURCES,
-    Effect,
-    Resource,
+    WAITS,
+    CriticalPathAnswer,
+    NotAnswered,
+    ReplayMeta,
     ResourceId,
+    ResourceOnPath,
+    Saved,
+    SavingEstimate,
+    StepResource,
+    StepsOnPath,
+    WhatIfAnswer,
     by_resource,
-    effect,
-    largest,
+    estimated_saving,
+    largest_resource,
     limit_without,
-    on_path,
+    path_parts,
 )
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -63,7 +61,7 @@ _STEPS_MORE = (
 
 
 def _chosen(subject: Subject) -> list[int]:
-    """The steps that are asked about, by index."""
+    """Return the chosen steps, by index."""
     steps = subject.model.steps
     return list(range(len(steps)))[steps_in_range(steps, subject.steps)] if subject.steps else list(range(len(steps)))
 
@@ -79,7 +77,7 @@ def _meta(subject: Subject) -> ReplayMeta:
     )
 
 
-def _saved(found: Effect) -> Saved:
+def _saved(found: SavingEstimate) -> Saved:
     why = None if found.refused is None else found.refused.id
     return Saved(saved_ns=found.saved, low_ns=found.low, high_ns=found.high, bound=found.bound, refused=why)
 
@@ -87,7 +85,7 @@ def _saved(found: Effect) -> Saved:
 # the path ---------------------------------------------------------------------------------------------------
 
 
-class WhatOfPath(msgspec.Struct, frozen=True):
+class CriticalPathParams(msgspec.Struct, frozen=True):
     """How much of it."""
 
     most: Annotated[
@@ -95,55 +93,60 @@ class WhatOfPath(msgspec.Struct, frozen=True):
     ] = 100
 
 
-def _critical_path(subject: Subject, asked: WhatOfPath) -> CriticalPathAnswer:
+def _critical_path(subject: Subject, params: CriticalPathParams) -> CriticalPathAnswer:
     model, steps = subject.model, _chosen(subject)
-    path, found = recorded_path(model), model.steps
-    parts = on_path(path, steps)
+    path, recorded_steps = recorded_path(model), model.steps
+    parts = path_parts(path, steps)
     total = int(path.step_ns[steps].sum())
     sums = by_resource(parts)
-    free = {each.id: effect(model, each.free, steps) if each.free else None for each in RESOURCES}
-    faster = {each.id: effect(model, each.faster, steps) if each.faster else None for each in RESOURCES}
-    following = {each.id: _next(model, each, free[each.id], steps) for each in RESOURCES}
+    free = {
+        resource.id: estimated_saving(model, resource.free, steps) if resource.free else None for resource in RESOURCES
+    }
+    faster = {
+        resource.id: estimated_saving(model, resource.faster, steps) if resource.faster else None
+        for resource in RESOURCES
+    }
+    following = {resource.id: _next(model, resource, free[resource.id], steps) for resource in RESOURCES}
     names = names_on_path(model, steps)
     composition = path.composition[steps]
     return CriticalPathAnswer(
         meta=_meta(subject),
         steps=StepsOnPath(
             names=[path.names[k] for k in steps],
-            start_ns=(found.end[steps] - path.step_ns[steps]).tolist(),
+            start_ns=(recorded_steps.end[steps] - path.step_ns[steps]).tolist(),
             step_ns=path.step_ns[steps].tolist(),
             part_ns={part: composition[:, PARTS.index(part)].tolist() for part in parts},
         ),
         total_ns=total,
         mean_step_ns=total / len(steps) if steps else None,
-        largest=largest(parts)[0],
+        largest=largest_resource(parts)[0],
         resources=[
             ResourceOnPath(
-                resource=each.id,
-                parts=[part for part in each.parts if part in parts],
-                on_path_ns=sums[each.id],
-                if_free=None if (gone := free[each.id]) is None else _saved(gone),
-                if_faster=_faster(free[each.id], faster[each.id]),
-                next=following[each.id][0],
-                next_share=following[each.id][1],
+                resource=resource.id,
+                parts=[part for part in resource.parts if part in parts],
+                on_path_ns=sums[resource.id],
+                if_free=None if (gone := free[resource.id]) is None else _saved(gone),
+                if_faster=_faster(free[resource.id], faster[resource.id]),
+                next=following[resource.id][0],
+                next_share=following[resource.id][1],
             )
-            for each in RESOURCES
+            for resource in RESOURCES
         ],
-        operators=names.operators[: asked.most],
-        kernels=names.kernels[: asked.most],
-        functions=names.functions[: asked.most],
-        modules=names.modules[: asked.most],
+        operators=names.operators[: params.most],
+        kernels=names.kernels[: params.most],
+        functions=names.functions[: params.most],
+        modules=names.modules[: params.most],
     )
 
 
 def _next(
-    model: Model, resource: Resource, free: Effect | None, steps: Sequence[int]
+    model: Model, resource: StepResource, free: SavingEstimate | None, steps: Sequence[int]
 ) -> tuple[ResourceId | None, float | None]:
     return limit_without(model, resource, steps) if free is not None and free.saved else (None, None)
 
 
-def _faster(free: Effect | None, faster: Effect | None) -> Saved | None:
-    """Of what can only be taken away: that it cannot be faster."""
+def _faster(free: SavingEstimate | None, faster: SavingEstimate | None) -> Saved | None:
+    """Return what a faster resource saves; of what can only be removed, that it cannot be faster."""
     if faster is not None:
         return _saved(faster)
     return None if free is None else Saved(saved_ns=None, low_ns=None, high_ns=None, bound=False, refused=WAITS)
@@ -162,13 +165,13 @@ CRITICAL_PATH = Question(
 # its pieces -------------------------------------------------------------------------------------------------
 
 
-class WhichPieces(msgspec.Struct, frozen=True):
+class PathPieceParams(msgspec.Struct, frozen=True):
     """Of which step."""
 
     step: Annotated[str | None, Meta(description="Only of this step; without it of all that are chosen.")] = None
 
 
-class Pieces(Result, group="path"):
+class PathPieces(Result, group="path"):
     """The path piece by piece, by step and start. Parallel."""
 
     step: list[str] = column("Step", "The step whose path the piece is on.")
@@ -186,27 +189,27 @@ class Pieces(Result, group="path"):
     )
 
 
-def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
+def _pieces(subject: Subject, params: PathPieceParams) -> Table[TableMeta]:
     model = subject.model
     steps = _chosen(subject)
     names = model.steps.names
-    if asked.step is not None:
-        if asked.step not in names:
-            raise NotFound(because("no_such_step", {"step": asked.step}))
-        steps = list(range(len(names)))[steps_in_range(model.steps, StepRange(asked.step, asked.step))]
-    found = recorded_pieces(model)
-    at = np.flatnonzero(among(found.step, np.array(steps, np.int64)))
+    if params.step is not None:
+        if params.step not in names:
+            raise NotFound(because("no_such_step", {"step": params.step}))
+        steps = list(range(len(names)))[steps_in_range(model.steps, StepRange(params.step, params.step))]
+    slices = recorded_slices(model)
+    chosen = np.flatnonzero(among(slices.step, np.array(steps, np.int64)))
     trace = model.trace
-    strings, row = trace.strings, found.row[at]
+    strings, row = trace.strings, slices.row[chosen]
     code = np.where(row >= 0, trace.events.name[np.maximum(row, 0)], -1) if len(trace.events) else row
-    tracks = {track: track_name(trace.tracks[track]) for track in distinct(found.track[at]).tolist() if track >= 0}
-    pieces = Pieces(
-        step=[names[k] for k in found.step[at].tolist()],
+    tracks = {track: track_name(trace.tracks[track]) for track in distinct(slices.track[chosen]).tolist() if track >= 0}
+    pieces = PathPieces(
+        step=[names[k] for k in slices.step[chosen].tolist()],
         name=[strings[each] if each >= 0 else None for each in code.tolist()],
-        part=[PARTS[part] for part in found.part[at].tolist()],
-        start_ns=found.start[at],
-        duration_ns=(found.end - found.start)[at],
-        track=[tracks.get(track) for track in found.track[at].tolist()],
+        part=[PARTS[part] for part in slices.part[chosen].tolist()],
+        start_ns=slices.start[chosen],
+        duration_ns=(slices.end - slices.start)[chosen],
+        track=[tracks.get(track) for track in slices.track[chosen].tolist()],
         row=row,
     )
     return pieces.table(TableMeta(**subject.about("criticalpath")))
@@ -225,7 +228,7 @@ PATH_PIECES_OF_STEP = Question(
 # what if ----------------------------------------------------------------------------------------------------
 
 
-class WhichChanges(msgspec.Struct, frozen=True):
+class WhatIfParams(msgspec.Struct, frozen=True):
     """What is changed."""
 
     changes: Annotated[
@@ -238,47 +241,49 @@ class WhichChanges(msgspec.Struct, frozen=True):
     ] = ""
 
 
-def _what_if(subject: Subject, asked: WhichChanges) -> WhatIfAnswer:
+def _what_if(subject: Subject, params: WhatIfParams) -> WhatIfAnswer:
     model, steps = subject.model, _chosen(subject)
     try:
-        wanted = parse_changes(asked.changes)
+        wanted = parse_changes(params.changes)
     except BadChanges as error:
         raise Refused(str(error)) from None
     quality = recorded_quality(model)
-    named = [named_events(model, each.kind, each.name) for each in wanted]
-    effective = changes_of([each for each, found in zip(wanted, named, strict=True) if found != 0])
-    found = what_if(model, effective, steps)
-    before = on_path(recorded_path(model), steps)
-    after = None if found.path is None else on_path(found.path, list(range(len(steps))))
+    named = [named_events(model, change.kind, change.name) for change in wanted]
+    effective = changes_of([change for change, events in zip(wanted, named, strict=True) if events != 0])
+    replayed = what_if(model, effective, steps)
+    before = path_parts(recorded_path(model), steps)
+    after = None if replayed.path is None else path_parts(replayed.path, list(range(len(steps))))
     has_interval = len(effective) > 0
     return WhatIfAnswer(
         meta=_meta(subject),
         changes=[
             replace(
-                each,
+                requested,
                 found=count,
-                refused=next((why.id for change in each.changes if (why := quality.of(change)) is not None), None),
+                refused=next((why.id for change in requested.changes if (why := quality.of(change)) is not None), None),
             )
-            for each, count in zip(wanted, named, strict=True)
+            for requested, count in zip(wanted, named, strict=True)
         ],
-        notes=found.notes,
-        with_waiting=any(isinstance(each, ScaleWork) and each.work in ("collectives", "all") for each in effective),
-        names=found.names,
-        step_before_ns=found.step_before_ns.tolist(),
-        step_after_ns=None if found.step_after_ns is None else found.step_after_ns.tolist(),
-        before_ns=found.before_ns,
-        after_ns=found.after_ns,
+        notes=replayed.notes,
+        with_waiting=any(
+            isinstance(change, ScaleWork) and change.work in ("collectives", "all") for change in effective
+        ),
+        names=replayed.names,
+        step_before_ns=replayed.step_before_ns.tolist(),
+        step_after_ns=None if replayed.step_after_ns is None else replayed.step_after_ns.tolist(),
+        before_ns=replayed.before_ns,
+        after_ns=replayed.after_ns,
         saved=Saved(
-            saved_ns=found.saved_ns,
-            low_ns=found.low_ns if has_interval else None,
-            high_ns=found.high_ns if has_interval else None,
-            bound=found.bound,
-            refused=found.refused[0].id if found.refused else None,
+            saved_ns=replayed.saved_ns,
+            low_ns=replayed.low_ns if has_interval else None,
+            high_ns=replayed.high_ns if has_interval else None,
+            bound=replayed.bound,
+            refused=replayed.refused[0].id if replayed.refused else None,
         ),
         parts_before=before,
         parts_after=after,
-        limit_before=largest(before)[0],
-        limit_after=None if after is None else largest(after)[0],
+        limit_before=largest_resource(before)[0],
+        limit_after=None if after is None else largest_resource(after)[0],
     )
 
 

@@ -1,4 +1,4 @@
-"""How the time of each device is shared out between computing, communicating, copying and nothing, exactly."""
+"""How the time of each device and of each rank is split between computing, communicating, copying and idle, exactly."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.shared.device_roles import device_spans, work_by_device
-from torch_tb_profiler.analysis.shared.quantities import (
+from torch_tb_profiler.analysis.result import Result, column, fact
+from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMMUNICATING,
     COMPUTING,
+    COMPUTING_ALONE,
     EXPOSED_COMMUNICATION,
     EXPOSED_COPY,
     Quantity,
     Role,
+    device_spans,
     idle_ns,
+    rank_spans,
+    work_by_device,
 )
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.intervals import Coverage
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.lookup import window_of
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 
 #: work: from the first to the last piece of work of the device; steps: every step
@@ -66,7 +71,7 @@ class DeviceTime(Result):
         }
 
     def of(self, quantity: Quantity) -> Int64:
-        """ns of a quantity: Σ of the exclusive columns that count to it."""
+        """Return the ns of a quantity: Σ of the exclusive columns that count to it."""
         columns = {
             _COMPUTE: self.compute_only_ns,
             _COMMUNICATION: self.communication_only_ns,
@@ -156,3 +161,75 @@ def _device_time(model: Model, window: Window) -> DeviceTime:
         compute_communication_copy_ns=by_member[_COMPUTE | _COMMUNICATION | _COPY],
         idle_ns=columns[-1],
     )
+
+
+class StepOverlap(Result, group="overlap"):
+    """A row per step, in ns; the four columns add up to `duration_ns` exactly."""
+
+    names: tuple[str, ...] = fact("of the steps")
+    duration_ns: Int64 = fact("of each step, its length")
+    computation_ns: Int64 = column(
+        "Computation",
+        "Time of the step in which a compute kernel ran on a device and no communication. In a trace without compute "
+        "kernels: an operator computed on the host; calls of communication and hooks of autograd do not.",
+    )
+    overlap_ns: Int64 = column(
+        "Overlapping", "Time of the step in which computation and communication ran at the same time."
+    )
+    communication_only_ns: Int64 = column(
+        "Communication",
+        "Time of the step in which communication ran and no computation, on any device of the rank. Communication "
+        "is its kernels, or, for libraries without kernels (gloo, MPI), the calls on the host.",
+    )
+    other_ns: Int64 = column(
+        "Other",
+        "Time of the step with neither of them. Computation + Overlapping + Communication + Other = step time, "
+        "exactly.",
+    )
+
+
+@cached
+def step_overlap(model: Model) -> StepOverlap:
+    """Overlap kernels of communication with others; without kernels, with what computes on the host
+    (`host_computing`).
+    """
+    return _between(model)
+
+
+def overview_overlap(model: Model) -> StepOverlap:
+    """Return the same with the steps of the old plugin's /distributed/overlap; for that alone."""
+    return _between(model.of_overview())
+
+
+def _between(model: Model) -> StepOverlap:
+    start, end = model.steps.start, model.steps.end
+    spans = rank_spans(model)
+    alone, communication, exposed = (
+        quantity.between(spans, start, end) for quantity in (COMPUTING_ALONE, COMMUNICATING, EXPOSED_COMMUNICATION)
+    )
+    length = end - start
+    return StepOverlap(
+        names=model.steps.names,
+        duration_ns=length,
+        computation_ns=alone,
+        overlap_ns=communication - exposed,
+        communication_only_ns=exposed,
+        other_ns=length - alone - communication,
+    )
+
+
+def step_of_operations(model: Model) -> Int32:
+    """Return the step of each operation of `model.communications`: the one in which the host called it; -1 for none.
+
+    An operation without a call in the trace belongs to the step in which its first kernel began, unless it was launched
+    before the recording.
+    """
+    steps, found = model.steps, model.communications
+    called = found.operations.host_start >= 0
+    start = found.start
+    on_host = window_of(steps.host_start, steps.host_end, start)
+    structure, trace = model.structure, model.trace
+    earlier = structure.launched_before & structure.device_links.is_communication
+    before = among(start, trace.events.start[trace.device_work.row[earlier]])
+    on_device = np.where(before, -1, window_of(steps.start, steps.end, start))
+    return np.where(called, on_host, on_device).astype(np.int32)

@@ -15,14 +15,29 @@ from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.result import Result, column, definitions_of, fact
-from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
-from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
-from torch_tb_profiler.analysis.shared.quantities import share
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
+from torch_tb_profiler.analysis.shared.device_roles import (
+    GPU_BUSY,
+    communication_spans,
+    device_spans,
+    kernels_by_device,
+    share,
+    work_by_device,
+)
+from torch_tb_profiler.analysis.shared.kernel_use import (
+    Occupancy,
+    TensorCores,
+    blocks_per_sm,
+    is_compute,
+    occupancy,
+    tensor_cores,
+)
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value
+from torch_tb_profiler.arrays.intervals import StepFunction
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import EventPhase
 
 
 class DeviceUse(msgspec.Struct, frozen=True):
@@ -164,7 +179,7 @@ class DeviceSummary(msgspec.Struct, frozen=True):
 
 @cached(for_good=True)
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
-    """Every device that ran kernels, by number."""
+    """Return every device that ran kernels, by number."""
     time = device_time(model, "steps")
     rows = dict(each_value(time.device))
     on_devices = _communication_is_on_devices(model)
@@ -173,7 +188,7 @@ def device_use(model: Model) -> tuple[DeviceUse, ...]:
 
 @cached(for_good=True)
 def step_use(model: Model) -> StepUse | None:
-    """What devices did in each step; None if no device ran kernels."""
+    """Return what devices did in each step; None if no device ran kernels."""
     devices = kernel_devices(model)
     if not devices:
         return None
@@ -195,7 +210,7 @@ def step_use(model: Model) -> StepUse | None:
 
 
 def device_summary(model: Model) -> DeviceSummary:
-    """The devices of a trace in a few numbers."""
+    """Summarise the devices of a trace in a few numbers."""
     uses, computes = device_use(model), is_compute(model)
     return DeviceSummary(
         busy=mean_known([use.busy for use in uses]),
@@ -208,13 +223,13 @@ def device_summary(model: Model) -> DeviceSummary:
 
 
 def mean_known(values: Sequence[float | None]) -> float | None:
-    """Arithmetic mean of what is known; None if nothing is."""
+    """Return the arithmetic mean of known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def filled_ns(model: Model, chosen: Bool | Int64) -> float:
-    """Integral over the steps of the part of the multiprocessors that the chosen kernels could fill, at most 1."""
+    """Integrate over the steps the part of the multiprocessors that the chosen kernels could fill, at most 1."""
     events, steps, work = model.trace.events, model.steps, model.device_work.take(chosen)
     blocks = blocks_per_sm(model.trace, work)
     known = blocks > 0
@@ -224,17 +239,21 @@ def filled_ns(model: Model, chosen: Bool | Int64) -> float:
 
 
 def kernel_devices(model: Model) -> list[int]:
-    """Those that ran kernels."""
+    """List the devices that ran kernels."""
     return list(kernels_by_device(model))
 
 
 def _communication_is_on_devices(model: Model) -> bool:
-    """Whether devices did all that is known of communication: with gloo or MPI only the host knows of it."""
+    """Return whether all known communication was on devices: with gloo or MPI only the host knows of it."""
     return bool(model.device_links.is_communication.any()) or not communication_spans(model).size
 
 
 def _use(model: Model, device: int, time: DeviceTime, mine: Int64, on_devices: bool) -> DeviceUse:
-    """mine: the rows of the device in `time`. on_devices: see `_communication_is_on_devices`."""
+    """Summarise a device.
+
+    mine         its rows in `time`
+    on_devices   see `_communication_is_on_devices`
+    """
     window = int(time.window_ns[mine].sum())
 
     def of_steps(ns: Int64) -> float | None:
@@ -260,3 +279,91 @@ def _use(model: Model, device: int, time: DeviceTime, mine: Int64, on_devices: b
         occupancy_known_share=warps.known_share,
         tensor_cores=tensor_cores(model, chosen),
     )
+
+
+#: the range of the Trace event that the profiler writes about its window
+WINDOW_NAME = "PyTorch Profiler (0)"
+
+SHORTEST_BUCKET_NS = 1000
+MOST_BUCKETS = 100
+
+
+class DeviceCounters(msgspec.Struct, frozen=True):
+    """Of one device that ran kernels; times in ns from the start of the trace.
+
+    start        shape (buckets + 1,): where each bucket begins; the last one is the end of the window
+    utilization  shape (buckets + 1,): part of the bucket in which a kernel ran, 0…1; the last one is 0
+    efficiency   estimated SM efficiency 0…1 over time; without segments when no kernel says how many blocks it has
+    """
+
+    device: int
+    start: Int64
+    utilization: Float64
+    efficiency: StepFunction
+
+
+class UtilizationCounters(msgspec.Struct, frozen=True):
+    """begin: of the window, ns from the start of the trace."""
+
+    begin: int
+    devices: tuple[DeviceCounters, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        arrays = (a for d in self.devices for a in (d.start, d.utilization, *d.efficiency))
+        return 256 + sum(array.nbytes for array in arrays)
+
+
+def utilization_counters(model: Model) -> UtilizationCounters:
+    """Return the counters of every device that ran kernels, by number."""
+    begin, end = profiler_window(model)
+    work = model.device_work
+    kernels = kernels_by_device(model)
+    if not kernels:
+        return UtilizationCounters(begin, ())
+    buckets = _buckets(begin, end)
+    counters = []
+    for device, chosen in kernels.items():
+        of_device = work.take(chosen)
+        start, stop = model.trace.events.start[of_device.row], model.trace.events.end[of_device.row]
+        blocks = blocks_per_sm(model.trace, of_device)
+        sized = blocks > 0
+        counters.append(
+            DeviceCounters(
+                device,
+                buckets,
+                _utilization(GPU_BUSY.spans(device_spans(model, chosen)), buckets),
+                intervals.step_function(start[sized], stop[sized], blocks[sized], cap=1.0),
+            )
+        )
+    return UtilizationCounters(begin, tuple(counters))
+
+
+def profiler_window(model: Model) -> tuple[int, int]:
+    """Return when recording began and ended: as the profiler says, else from the first to the last range."""
+    events = model.trace.events
+    spans = np.flatnonzero(events.category == Category.SPAN)  # of the whole trace, whatever is selected
+    named = spans[events.name[spans] == model.trace.strings.code(WINDOW_NAME)]
+    ranges = named[-1:] if len(named) else np.flatnonzero(events.phase == EventPhase.COMPLETE)
+    if not len(ranges):
+        return 0, 0
+    return int(events.start[ranges].min()), int(events.end[ranges].max())
+
+
+def _buckets(begin: int, end: int) -> Int64:
+    """Return the boundaries of at most a hundred buckets of 1, 10, 100 … µs; the rest belongs to the last one."""
+    length = SHORTEST_BUCKET_NS
+    while (end - begin) / length > MOST_BUCKETS:
+        length *= 10
+    if end <= begin:
+        return np.empty(0, np.int64)
+    count = max((end - begin) // length, 1)
+    return np.append(begin + length * np.arange(count, dtype=np.int64), np.int64(end))
+
+
+def _utilization(busy: intervals.Spans, buckets: Int64) -> Float64:
+    if not len(buckets):
+        return np.empty(0)
+    covered = intervals.Coverage(busy).between(buckets[:-1], buckets[1:])
+    return np.append(covered / (buckets[1:] - buckets[:-1]), 0.0)

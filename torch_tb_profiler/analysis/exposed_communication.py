@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.api_calls import LONG_DELAY_NS
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.launch_delay import LONG_DELAY_NS
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.shared.device_roles import computing_spans, device_spans

@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.inputs import items_of
-from torch_tb_profiler.analysis.replay.lags import LONGEST_LATENCY_NS
-from torch_tb_profiler.analysis.replay.stream_edges import stream_waits
+from torch_tb_profiler.analysis.replay.launched_work import work_items
+from torch_tb_profiler.analysis.replay.stream_edges import LONGEST_LATENCY_NS, stream_waits
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays.distinct import among, begins_run
@@ -24,7 +23,7 @@ KERNEL_WAIT_NS = 30_000
 Lanes = Literal["device", "stream"]
 
 
-class Cause(IntEnum):
+class GapCause(IntEnum):
     """Why nothing ran; told from the work that ends the gap."""
 
     HOST_WAIT = 0  # it was launched after everything before it had ended: the host was late
@@ -33,7 +32,7 @@ class Cause(IntEnum):
     UNKNOWN = 3  # its launch is not in the trace, or it was launched and nothing tells why it began so late
 
 
-CAUSES = tuple(cause.name.lower() for cause in Cause)
+CAUSES = tuple(cause.name.lower() for cause in GapCause)
 
 
 class IdleGaps(Result):
@@ -50,7 +49,7 @@ class IdleGaps(Result):
     after: Int64 = column("After", "Index into Model.device_work: the work that ends the gap.", unit=None)
 
     def largest(self, count: int) -> IdleGaps:
-        """The longest gaps, descending."""
+        """Return the longest gaps, descending."""
         chosen = np.argsort(-self.duration_ns, kind="stable")[:count]
         return IdleGaps(**{name: getattr(self, name)[chosen] for name in self.columns})
 
@@ -75,7 +74,7 @@ class IdleTimes(Result):
 
 
 def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleGaps:
-    """Gaps between the first and the last work of each lane: a device, or one stream of it.
+    """Find gaps between the first and the last work of each lane: a device, or one stream of it.
 
     A gap of a device is one in which none of its streams worked. Σ gaps of a device = its idle time in
     `device_time`, exactly.
@@ -104,7 +103,7 @@ def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_
 
 
 def idle_times(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleTimes:
-    """Gaps added up by cause."""
+    """Sum gaps by cause."""
     gaps = idle_gaps(model, per, kernel_wait_ns)
     lane = group([gaps.device, gaps.stream])
     # in the order of lanes, then of causes
@@ -125,7 +124,7 @@ def idle_times(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL
 
 
 def _within(gaps: IdleGaps) -> Int64:
-    """Distinct numbers that order gaps by cause."""
+    """Return distinct numbers that order gaps by cause."""
     return gaps.cause.astype(np.int64) * (len(gaps) + 1) + np.arange(len(gaps))
 
 
@@ -136,18 +135,18 @@ def _causes(model: Model, per: Lanes, idle_since: Int64, after: Int64, kernel_wa
     launched, returned = (take_known(times[launches.row], launch) for times in (events.start, events.end))
     begun = events.start[model.device_work.row[after]]
     soon = begun - idle_since < kernel_wait_ns
-    cause = np.where(launched > idle_since, Cause.HOST_WAIT, np.where(soon, Cause.KERNEL_WAIT, Cause.OTHER))
+    cause = np.where(launched > idle_since, GapCause.HOST_WAIT, np.where(soon, GapCause.KERNEL_WAIT, GapCause.OTHER))
     if per == "device":
         # no stream works that it could wait for, but for one that ended as the gap began
         late = begun - np.maximum(idle_since, returned)
         strange = (late > LONGEST_LATENCY_NS) & (2 * late > begun - idle_since) & ~soon
-        cause[strange & ~among(model.device_work.row[after], _waiting_rows(model))] = Cause.UNKNOWN
-    cause[~known] = Cause.UNKNOWN
+        cause[strange & ~among(model.device_work.row[after], _waiting_rows(model))] = GapCause.UNKNOWN
+    cause[~known] = GapCause.UNKNOWN
     return cause.astype(np.uint8)
 
 
 def _waiting_rows(model: Model) -> Int32:
-    """Rows of work whose stream waited for work of another."""
+    """Return the rows of work whose stream waited for work of another."""
     _, waiting = stream_waits(model)
-    rows: Int32 = items_of(model).row[waiting]
+    rows: Int32 = work_items(model).row[waiting]
     return rows

@@ -1,8 +1,8 @@
 """Questions: what can be asked, declared once beside the analysis that answers it.
 
 A question is a function whose parameters name what it needs: a trace, two of them, a timeline, all ranks of a run, a
-node that other questions need, too, and last what was asked. The server, the worker processes that answer ahead, the
-report, the Python API (`trace.answer`) and the OpenAPI document go by these declarations;
+node that other questions need, too, and last the parameters of the request. The server, the worker processes that
+precompute answers, the report, the Python API (`trace.answer`) and the OpenAPI document go by these declarations;
 `torch_tb_profiler.questions` lists them.
 """
 
@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.reason import ErrorWithReason
-from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace import Note, note
 
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
 Bundle = Literal["calls", "memory", "steps", "stacks", "modules"]
@@ -32,7 +32,7 @@ About = Literal["trace", "timeline", "pair", "run", "timelines", "traces"]
 
 
 class NoParameters(msgspec.Struct, frozen=True):
-    """Of a question that has none of its own."""
+    """A question has no parameters of its own."""
 
 
 class Refused(ErrorWithReason):
@@ -40,7 +40,7 @@ class Refused(ErrorWithReason):
 
 
 class NotFound(Refused):
-    """There is nothing of the name that is asked for (404)."""
+    """Nothing has the requested name (404)."""
 
 
 class JsonShape(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class Subject(msgspec.Struct, frozen=True):
     run, worker, span  its names
     file_bytes         size of its file
     workers            of its run
-    troubles           finds what is wrong with a trace
+    warnings           finds what is wrong with a trace
     steps              those that were chosen, also where the model holds more (`Question.of_steps`); None for all
     """
 
@@ -68,12 +68,12 @@ class Subject(msgspec.Struct, frozen=True):
     span: str
     file_bytes: int
     workers: int
-    troubles: Callable[[Model], Sequence[Note]]
+    warnings: Callable[[Model], Sequence[Note]]
     steps: StepRange | None = None
 
     def about(self, view: str | None, *more: Note) -> dict[str, Any]:
-        """The fields of `TraceMeta`: with the notes that concern a view (None: all of them), then `more`."""
-        found = [note for note in self.troubles(self.model) if view is None or view in note.touches]
+        """Return the fields of `TraceMeta`: with the notes that concern a view (None: all of them), then `more`."""
+        found = [note for note in self.warnings(self.model) if view is None or view in note.touches]
         has_device = self.model.has_device_work or self.model.has_runtime
         return {
             "run": self.run,
@@ -124,8 +124,8 @@ class Scope(msgspec.Struct, frozen=True):
 class Listed(msgspec.Struct, frozen=True):
     """One of several traces that a question is about.
 
-    answers  to what is asked of each trace, by the names of `Question.each`; None if it is not asked, or has nothing of
-             this. What is declared as `Table[meta]` is a `Page[meta]` here.
+    answers  to the questions for each trace, by the names of `Question.each`; None if it is not asked or has no answer.
+             What is declared as `Table[meta]` is a `Page[meta]` here.
     """
 
     ABOUT: ClassVar[About] = "traces"
@@ -163,11 +163,11 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     once: bool = False
 
     @property
-    def needs(self) -> Sequence[Need]:
+    def needs(self) -> Sequence[Dependency]:
         return _needs(inspect.signature(self.make, eval_str=True))
 
 
-class Need(NamedTuple):
+class Dependency(NamedTuple):
     """What a parameter names.
 
     type  of the value
@@ -183,34 +183,33 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     name        of the route below /api/, and of `trace.answer(name)`
     summary     one line, as the OpenAPI document has it
-    compute     the answer, of what its parameters name; the last one is what was asked. Raises Refused
-    answer      type of the answer, where `compute` does not say it: a Struct, `Table[its meta]`, or a JsonShape
-    parameters  Struct of what can be asked, where `compute` does not say it; names, types, bounds, defaults and
-                descriptions come from it
+    compute     makes the answer of what its parameters name; the last one is the request's parameters. Raises Refused
+    answer      its type, if the annotation of `compute` is not enough: a Struct, `Table[meta]`, or a JsonShape
+    parameters  Struct of the request's parameters, if the annotation of `compute` is not enough; names, types, bounds,
+                defaults and descriptions come from it
     tag         the chapter of the OpenAPI document
-    more        what else the document says of it
-    route       where it is not /api/ and the name
-    also        other routes of the same question
+    more        further description in that document
+    route       the route, if it is not /api/ and the name
+    aliases     other routes of the same question
 
     Of one trace:
     about       what kind of file it is about
-    of_steps    whether the model holds only what belongs to the steps that are chosen
+    of_steps    whether the model holds only the chosen steps
     of_run      whether the answer also depends on how many workers the run has
-    passing     whether there are too many answers, as of windows, to keep each for long
-    first       parameters with which it is answered as soon as a trace has been read
-    bundle      with which other questions
-    alone       a part that needs much memory: where the question is answered ahead, this is computed first, and kept,
-                and what it needed forgotten
-    report      queries of the page about a trace that a report in one file has answers to
-    ranks       the same question about all ranks of a span, which is asked where no worker is named
+    uncached    whether its answers, such as those about windows, are too many to be kept for long
+    precompute  parameters for which it is answered as soon as a trace has been read
+    bundle      the questions that are precomputed together with it
+    isolated    a part that needs much memory: it is precomputed first and kept, and what it needed is dropped
+    report      queries that a report in one file can answer
+    ranks       the same question about all ranks of a span, for requests that name no worker
 
     Of the timelines of a run:
     of_worker   whether it begins at one of them
 
     Of any number of traces, of one run or of many; steps are found in the same way in all of them:
-    each        what is asked of each trace, by name of the answer, given the parameters; raises Refused
-    kind        which files
-    most        of how many traces that are ready; the others are not asked
+    each        the questions for each trace, by name of the answer, given the parameters; raises Refused
+    kind        of the files
+    most        how many ready traces are asked at most
     """
 
     name: str
@@ -221,32 +220,32 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     tag: str = ""
     more: str = ""
     route: str = ""
-    also: Sequence[str] = ()
+    aliases: Sequence[str] = ()
     about: Literal["trace", "snapshot", "any"] = "trace"
     of_steps: bool = True
     of_run: bool = False
-    passing: bool = False
-    first: Sequence[Any] | Callable[[Model], Sequence[Any]] = ()
+    uncached: bool = False
+    precompute: Sequence[Any] | Callable[[Model], Sequence[Any]] = ()
     bundle: Bundle = "calls"
-    alone: CachedOnDisk[Any] | None = None
+    isolated: CachedOnDisk[Any] | None = None
     report: Sequence[Mapping[str, str]] = ()
     ranks: Question | None = None
     of_worker: bool = False
     each: Callable[[Any], Mapping[str, tuple[Question, msgspec.Struct]]] | None = None
     kind: Literal["trace", "snapshot"] = "trace"
     most: int | None = None
-    needs: Sequence[Need] = ()
+    needs: Sequence[Dependency] = ()
     scope: About = "trace"
 
     def __post_init__(self) -> None:
         signature = inspect.signature(self.compute, eval_str=True)
-        *needs, asked = _needs(signature)
+        *needs, last = _needs(signature)
         scope = _scope(needs)
         declared = {
             "needs": needs,
             "scope": scope,
             "answer": signature.return_annotation if self.answer is None else self.answer,
-            "parameters": self.parameters or asked.type,
+            "parameters": self.parameters or last.type,
             "tag": self.tag or _TAGS.get(scope, scope),
         }
         for name, value in declared.items():
@@ -256,8 +255,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def path(self) -> str:
         return self.route or f"/api/{self.name}"
 
-    def asked_first(self, model: Model) -> Sequence[Any]:
-        return self.first(model) if callable(self.first) else self.first
+    def precomputed(self, model: Model) -> Sequence[Any]:
+        """Return the parameters for which it is answered as soon as the trace has been read."""
+        return self.precompute(model) if callable(self.precompute) else self.precompute
 
     @property
     def node(self) -> Any:
@@ -274,41 +274,41 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 _TAGS = dict.fromkeys(("pair", "run", "traces"), "several traces") | {"timelines": "timeline"}
 
 
-def answer_here(question: Question, subject: Subject, asked: msgspec.Struct) -> Any:
+def answer_here(question: Question, subject: Subject, params: msgspec.Struct) -> Any:
     """Return the answer to a question about one trace, computed in this process; nothing is kept. Raises Refused."""
-    return question.compute(*(_value_here(need, subject) for need in question.needs), asked)
+    return question.compute(*(_value_here(need, subject) for need in question.needs), params)
 
 
-def _value_here(need: Need, subject: Subject) -> Any:
+def _value_here(need: Dependency, subject: Subject) -> Any:
     if not isinstance(need.of, Node):
         return subject
     value = need.of.make(subject)
     return value if need.of.decode is None else need.of.decode(value)
 
 
-def _needs(signature: inspect.Signature) -> list[Need]:
-    """What the parameters of a function name."""
+def _needs(signature: inspect.Signature) -> list[Dependency]:
+    """List what the parameters of a function name."""
     return [_need(parameter.annotation) for parameter in signature.parameters.values()]
 
 
-def _need(annotation: Any) -> Need:
+def _need(annotation: Any) -> Dependency:
     if get_origin(annotation) is Annotated:
         of_type, of = get_args(annotation)
-        return Need(of_type, of)
-    return Need(annotation, None)
+        return Dependency(of_type, of)
+    return Dependency(annotation, None)
 
 
 _SCOPES: tuple[About, ...] = ("trace", "pair", "timeline", "run", "timelines", "traces")
 
 
-def _scope(needs: Sequence[Need]) -> About:
-    """The widest of what is needed."""
+def _scope(needs: Sequence[Dependency]) -> About:
+    """Return the widest scope that is needed."""
     if sum(need.type is Subject for need in needs) == 2:
         return "pair"
     return max(_scopes(needs), key=_SCOPES.index)
 
 
-def _scopes(needs: Sequence[Need]) -> Iterator[About]:
+def _scopes(needs: Sequence[Dependency]) -> Iterator[About]:
     for need in needs:
         of = need.of
         if isinstance(of, Question):
@@ -318,3 +318,35 @@ def _scopes(needs: Sequence[Need]) -> Iterator[About]:
         for of_type in (need.type, get_origin(need.type), *get_args(need.type)):
             if about := getattr(of_type, "ABOUT", None):
                 yield about
+
+
+Where = Literal["span", "trends", "table", "snapshots"]
+#: of files in a sentence
+MOST_NAMES = 4
+
+
+def absent_traces(view: str, where: Where, loading: Sequence[str], failed: Sequence[str]) -> Iterator[Note]:
+    """Yield notes about files that are still being read, and about those that could not be read.
+
+    where   they are missing
+
+    where   they are missing
+    """
+    if loading:
+        yield note("traces_loading", "info", len(loading), (view,), values={"files": first_of(loading), "where": where})
+    if failed:
+        yield note("traces_failed", "error", len(failed), (view,), values={"files": first_of(failed), "where": where})
+
+
+def first_of(files: Sequence[str]) -> str:
+    """Join the first names of files, as a sentence lists them.
+
+    >>> first_of(["a", "b", "c", "d", "e"])
+    'a, b, c, d …'
+    """
+    return ", ".join(files[:MOST_NAMES]) + (" …" if len(files) > MOST_NAMES else "")
+
+
+def absent_of_span(view: str, subject: RunSubject[Any]) -> list[Note]:
+    """List the notes of an answer about the ranks of a run."""
+    return list(absent_traces(view, "span", subject.loading, subject.failed))

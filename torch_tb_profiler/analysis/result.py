@@ -19,9 +19,7 @@ from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from torch_tb_profiler.analysis.answer import Columns, plain
-from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
-from torch_tb_profiler.analysis.field_texts import field_texts
+from torch_tb_profiler.analysis.answer import ColumnType, Definition, InlineTable, Unit, field_texts, plain
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.shown.table_html import table_markdown
@@ -139,7 +137,7 @@ class Result(Shown, LazyColumns):
         return table_markdown(self.as_grid())
 
     def to_columns(self) -> dict[str, Any]:
-        """The columns that this trace has, by name: arrays, and sequences of plain values."""
+        """Return the columns that this trace has, by name: arrays, and sequences of plain values."""
         return {name: values for name in self.columns if (values := getattr(self, name)) is not None}
 
     def table(
@@ -150,7 +148,7 @@ class Result(Shown, LazyColumns):
         totals: Mapping[str, int | None] | None = None,
         whole: int = WHOLE,
     ) -> Table[Any]:
-        """The columns that this trace has, as an answer.
+        """Return the columns that this trace has, as an answer.
 
         meta     what stands beside it
         without  columns that are not sent
@@ -169,8 +167,8 @@ class Result(Shown, LazyColumns):
             self._below_zero(values),
         )
 
-    def as_columns(self, *, without: Sequence[str] = (), nulls: bool = True, most: int | None = None) -> Columns:
-        """The columns that this trace has as lists, for an answer.
+    def as_columns(self, *, without: Sequence[str] = (), nulls: bool = True, most: int | None = None) -> InlineTable:
+        """Return the columns that this trace has as lists, for an answer.
 
         without  columns that are not sent
         nulls    whether integers that are missing are null; else they are below zero
@@ -180,14 +178,14 @@ class Result(Shown, LazyColumns):
         rows = {name: plain(values) for name, values in sent.items()}
         for key in self._below_zero(sent) if nulls else ():
             rows[key] = [None if value < 0 else value for value in rows[key]]
-        return Columns(columns=[self.columns[name] for name in sent], rows=rows)
+        return InlineTable(columns=[self.columns[name] for name in sent], rows=rows)
 
     def replace(self: R, **values: Any) -> R:
-        """The same with other values of some columns and facts."""
+        """Return a copy with other values of some columns and facts."""
         return type(self)(**{**{name: getattr(self, name) for name in self.declared}, **values})
 
     def answer(self, about: Mapping[str, Any]) -> Table[Any]:
-        """The same with its facts. about: the fields of `TraceMeta`."""
+        """Return the table with its facts. about: the fields of `TraceMeta`."""
         return self.table(self.meta_type()(**about, **{name: getattr(self, name) for name in self.facts}))
 
     def _sent(self, without: Sequence[str]) -> dict[str, Any]:
@@ -202,7 +200,7 @@ class Result(Shown, LazyColumns):
 
     @classmethod
     def meta_type(cls) -> type[TableMeta]:
-        """What stands beside a page of it: `TableMeta` and its facts."""
+        """Return the type of the metadata of a page: `TableMeta` and the facts."""
         if not cls.facts:
             return TableMeta
         known = _META_TYPES.get(cls)
@@ -242,7 +240,7 @@ def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]
 
 
 def definitions_of(struct: type[msgspec.Struct], group: str, prefix: str = "") -> dict[str, Definition]:
-    """Of the fields of a struct that are annotated so: `busy: Annotated[float | None, column("Device busy", "…")]`.
+    """Collect the definitions of fields annotated as `busy: Annotated[float | None, column("Device busy", "…")]`.
 
     Where an annotation has no text, the docstring says what the field is.
 
@@ -274,14 +272,14 @@ def columns_field(group: str, row: type[msgspec.Struct]) -> Any:
 
 
 def meta_of(answer: Any) -> Any:
-    """The type of what stands beside a page of an answer; None where the answer is no table."""
+    """Return the type of the metadata of an answer that is a table; None for others."""
     if isinstance(answer, type) and issubclass(answer, Result):
         return answer.meta_type()
     return get_args(answer)[0] if get_origin(answer) is Table else None
 
 
 def no_notes(_: Model, __: Result) -> Sequence[Note]:
-    """Of a result that needs none."""
+    """Return no notes."""
     return ()
 
 
@@ -294,7 +292,7 @@ def result_question(
     view: str = "",
     parameters: type[msgspec.Struct] = NoParameters,
     notes: Callable[[Model, R], Sequence[Note]] = no_notes,
-    first: Sequence[msgspec.Struct] = (),
+    precompute: Sequence[msgspec.Struct] = (),
     report: Sequence[Mapping[str, str]] = (),
 ) -> Question:
     """Make the question that a result answers.
@@ -305,8 +303,8 @@ def result_question(
     The others: see `Question`.
     """
 
-    def answered(subject: Subject, asked: msgspec.Struct) -> Table[Any]:
-        result = compute(subject.model, *msgspec.structs.astuple(asked))
+    def answered(subject: Subject, params: msgspec.Struct) -> Table[Any]:
+        result = compute(subject.model, *msgspec.structs.astuple(params))
         return result.answer(subject.about(view or name, *notes(subject.model, result)))
 
     return Question(
@@ -315,6 +313,6 @@ def result_question(
         answer=answer,
         parameters=parameters,
         compute=answered,
-        first=first,
+        precompute=precompute,
         report=report,
     )

@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from torch_tb_profiler.analysis.answer import Count, Rows, TraceMeta
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Count, Definition, Rows, TraceMeta
 from torch_tb_profiler.analysis.shown import Grid, Shown
 
 if TYPE_CHECKING:
@@ -79,11 +78,11 @@ class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
         return {**self.given, **{key: np.ma.masked_less(self.given[key], 0) for key in below}}
 
     def as_grid(self) -> Grid:
-        """Its rows and columns, with their definitions."""
+        """Return its rows and columns, with their definitions."""
         return Grid("", self.columns, self.values, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
+        """Return one row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
         import pandas as pd  # noqa: PLC0415 - not a dependency
 
         return pd.DataFrame({column.key: _series(self.values[column.key]) for column in self.columns})

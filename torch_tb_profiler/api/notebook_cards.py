@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_
 from torch_tb_profiler.analysis.shown import harmless, text_of
 from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
 from torch_tb_profiler.analysis.waterfall import Part
-from torch_tb_profiler.analysis.waterfall.colors import REST_COLOR, part_color
+from torch_tb_profiler.analysis.waterfall.causes import REST_COLOR, part_color
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.trace import Note

@@ -10,7 +10,7 @@ from pathlib import Path
 from torch_tb_profiler import discovery
 from torch_tb_profiler.analysis.question import NoParameters, RunSubject
 from torch_tb_profiler.analysis.replay.changes import Change
-from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
+from torch_tb_profiler.analysis.run_metrics import FigureTable, figures
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
 from torch_tb_profiler.api.errors import ProfileError, check_changes, profile_errors
 from torch_tb_profiler.api.notebook import InNotebook, NotebookPage
@@ -211,7 +211,7 @@ class Profile(InNotebook, Queried):
         return f"<profile {self.path!r}: {len(self.runs)} runs, {sum(1 for _ in self)} traces>"
 
     def __iter__(self) -> Iterator[TraceProfile]:
-        """All traces."""
+        """Yield all traces."""
         return (trace for run in self.runs for trace in run)
 
     def _page(self) -> NotebookPage:

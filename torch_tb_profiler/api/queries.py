@@ -24,7 +24,7 @@ class Queried:
         raise NotImplementedError
 
     def sql(self, statement: str) -> SqlRows:
-        """All rows of one SELECT; `.to_pandas()` makes a data frame of them.
+        """Return all rows of one SELECT; `.to_pandas()` makes a data frame of them.
 
         Tables are made when a statement names them, and kept. Nothing but them can be read. Needs the extra `sql`.
         Raises ProfileError: there is no such table or column, the statement is another, DuckDB is not installed.

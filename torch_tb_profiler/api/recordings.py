@@ -9,7 +9,7 @@ from pathlib import Path
 from torch_tb_profiler.analysis.change import gate
 from torch_tb_profiler.analysis.change import trends as change_trends
 from torch_tb_profiler.analysis.change.gate import CheckAnswer
-from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
+from torch_tb_profiler.analysis.change.metrics import GateRule, RuleError, Severity, default_rules, parse_rule
 from torch_tb_profiler.analysis.change.trends import Trends
 from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.storage import StorageError

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times
-from torch_tb_profiler.analysis.compare.whole_times import WholeTimes
+from torch_tb_profiler.analysis.compare.both_sides import Delta
+from torch_tb_profiler.analysis.compare.comparison import Comparison
+from torch_tb_profiler.analysis.compare.program import EntryTimes, WholeTimes
 from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class Compared(msgspec.Struct, frozen=True):
     left_sums, right_sums   what `left` and `right` are the sums of: parts, work launched before the recording, the rest
     """
 
-    left: Times
-    right: Times
+    left: EntryTimes
+    right: EntryTimes
     operators: Delta
     kernels: Delta
     parts: Comparison

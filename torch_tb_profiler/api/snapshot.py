@@ -117,7 +117,7 @@ class SnapshotProfile:
         return self.ask(lambda model: device_history(model, device).curves)
 
     def lives(self, device: int | None = None) -> Lives:
-        """Every allocation from its birth to its release."""
+        """Return every allocation from its birth to its release."""
         return self.ask(lambda model: device_history(model, device).lives)
 
     def alive(
@@ -185,11 +185,11 @@ class SnapshotProfile:
         return self.ask(found)
 
     def lifetimes(self, device: int | None = None) -> LifetimeRows:
-        """How long the allocations of each stack live."""
+        """Return how long the allocations of each stack live."""
         return self.ask(lambda model: lifetime_rows(device_history(model, device), stack_names(model)))
 
     def link(self, trace: TraceProfile) -> SnapshotLink:
-        """Whether a trace is of the same process, and how its clock differs."""
+        """Return whether a trace is of the same process, and how its clock differs."""
         return self.ask(lambda own: trace.ask(lambda other: link(other, own)))
 
     def alive_in_trace(

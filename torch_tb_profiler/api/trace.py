@@ -9,18 +9,27 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.api_calls import (
+    FULL_QUEUE,
+    LaunchGrouping,
+    LaunchStats,
+    QueueLengths,
+    StreamQueue,
+    launch_stats,
+    queue_lengths,
+    stream_queues,
+)
 from torch_tb_profiler.analysis.change.question import CHANGE, ChangeAnswer, HowManyRows
-from torch_tb_profiler.analysis.compare.diff import Comparison, delta
+from torch_tb_profiler.analysis.compare.both_sides import delta
+from torch_tb_profiler.analysis.compare.comparison import Comparison
+from torch_tb_profiler.analysis.compare.program import whole_times
 from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_roofline
-from torch_tb_profiler.analysis.compare.whole_times import whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
 from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernels.sequences import KernelSequences, kernel_sequences
 from torch_tb_profiler.analysis.kernels.table import KernelGrouping, KernelTable, kernels
-from torch_tb_profiler.analysis.launch_delay import LaunchGrouping, LaunchStats, launch_stats
-from torch_tb_profiler.analysis.launch_queue import FULL_QUEUE, QueueLengths, StreamQueue, queue_lengths, stream_queues
 from torch_tb_profiler.analysis.memory.blocks import (
     AliveTable,
     BlockFilter,
@@ -33,7 +42,6 @@ from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.failures import Failure, failures
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.operators.table import (
     LaunchedKernels,
@@ -43,7 +51,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operator_stacks,
     operators,
 )
-from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
 from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_times
 from torch_tb_profiler.analysis.question import Question, Refused, Subject, answer_here
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -53,8 +61,8 @@ from torch_tb_profiler.analysis.replay.savings import Savings, WhatIf, savings, 
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
-from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
-from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
+from torch_tb_profiler.analysis.shared.operator_times import module_sources
+from torch_tb_profiler.analysis.shared.owners import OwnerShares, Unattributed, owner_shares, unattributed
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
@@ -176,7 +184,7 @@ class TraceProfile(TraceInNotebook, Queried):
     # what limits the steps --------------------------------------------------------------------------------
 
     def waterfall(self) -> Waterfall:
-        """Where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
+        """Return where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
         return self.ask(waterfall)
 
     def phases(self) -> PhaseTimes:
@@ -238,7 +246,7 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(owner_shares)
 
     def graph_owners(self, capture: TraceProfile) -> GraphOwners:
-        """Return the owners of what this trace replays of graphs, by the trace in which they were captured."""
+        """Return the owners of graph work that this trace replays, by the trace that captured the graphs."""
         return self._with(capture, graph_owners)
 
     # time of devices --------------------------------------------------------------------------------------

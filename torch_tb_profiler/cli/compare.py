@@ -156,7 +156,7 @@ def _of_saved(path: str, figures: RecordingFigures) -> _Read:
 
 
 def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
-    """Of every run and span below a path: the worker that is named, else the first. Raises ErrorWithReason."""
+    """Yield the named worker of every run and span below a path, else the first. Raises ErrorWithReason."""
     from torch_tb_profiler.workspace.local_workspace import LocalTrace
     from torch_tb_profiler.workspace.recordings import RecordingError, find_spans
 
@@ -172,7 +172,7 @@ def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, 
 
 
 def _first(run: RunFiles, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
-    """One of each span; says so where there are others."""
+    """Take one trace of each span, and say so where there are others."""
     first = [files[0] for files in spans]
     if any(len(files) > 1 for files in spans):
         told = ", ".join(dict.fromkeys(file.worker for file in first))

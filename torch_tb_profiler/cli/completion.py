@@ -173,5 +173,5 @@ def _fish_option(option: _Option) -> str:
 
 
 def _quoted(text: str) -> str:
-    """For each of the shells: nothing in it is looked at."""
+    """Quote a text for each of the shells, so that nothing in it is interpreted."""
     return "'" + text.replace("\\", "\\\\").replace("'", "’") + "'"

@@ -74,7 +74,7 @@ class DoctorCommand:
 
 
 def diagnosis(path: str | None, cache_dir: str | None) -> DoctorReport:
-    """Facts about the machine and a path. Raises StorageError, and UserError if the path holds nothing."""
+    """Collect facts about the machine and a path. Raises StorageError, and UserError if the path holds nothing."""
     from torch_tb_profiler.cli.work.doctor_facts import DoctorReport, cache_facts, machine, storage_schemes
 
     below = None if path is None else _below(path, cache_dir)

@@ -104,7 +104,7 @@ class ExportCommand:
 
 
 def _format(arguments: argparse.Namespace, output: str) -> Format:
-    """As asked for, else as the file is called. Raises UserError."""
+    """Return the format asked for, else that of the file's name. Raises UserError."""
     if arguments.table is not None:
         return "table"
     if arguments.format is not None:
@@ -128,7 +128,7 @@ def _is_folder(output: str) -> bool:
 
 
 def _table(arguments: argparse.Namespace) -> None:
-    """As the command of the table writes it."""
+    """Make a table as its command writes it."""
     from torch_tb_profiler.cli.tables import table
 
     of = TABLES[arguments.table]
@@ -142,14 +142,14 @@ def _table(arguments: argparse.Namespace) -> None:
 
 
 def _trace_target(found: Chosen, arguments: argparse.Namespace, path: str | Path) -> Target:
-    """No trace of the run that is read, also where `export` wrote it. Raises UserError."""
+    """Refuse a trace of the run that is read, even if `export` wrote it. Raises UserError."""
     from torch_tb_profiler.cli.work.targets import target_of
 
     return target_of(arguments, path, is_trace=True, also_read=[each.entry.url for each in found.run.traces])
 
 
 def _write_traces(traces: Chosen, arguments: argparse.Namespace, folder: Path) -> None:
-    """Each under its own name."""
+    """Write each trace under its own name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -194,7 +194,7 @@ def _write_trace(traces: Chosen, number: int, arguments: argparse.Namespace, tar
 
 
 def _times(arguments: argparse.Namespace, found: Chosen) -> tuple[int, int]:
-    """In ns from the start of the trace. Raises UserError."""
+    """Return times in ns from the start of the trace. Raises UserError."""
     if arguments.start is None and arguments.end is None:
         return -_LATEST, _LATEST
     if found.steps is not None:

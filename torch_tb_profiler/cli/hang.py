@@ -37,11 +37,11 @@ class HangCommand:
 
 
 def as_text(report: HangReport) -> str:
-    """The sentence, why each rank is named, who waits for whom, and which files say nothing."""
+    """Return the sentence, why each rank is named, who waits for whom, and which files say nothing."""
     lines = [report.sentence]
     if report.dumps:
         lines.append(f"{report.dumps} of {report.ranks} ranks left a dump that could be read.")
-    lines += [f"  rank {each.rank}  {each.kind.replace('_', ' ')}: {each.evidence}" for each in report.named]
+    lines += [f"  rank {rank.rank}  {rank.kind.replace('_', ' ')}: {rank.evidence}" for rank in report.named]
     if report.waits:
         lines += ["", "Waiting ranks:"]
     for wait in report.waits[:_MOST_RANKS]:
@@ -51,7 +51,7 @@ def as_text(report: HangReport) -> str:
     if len(report.waits) > _MOST_RANKS:
         lines.append(f"  … and {len(report.waits) - _MOST_RANKS:,} more: --json lists all")
     if report.left_out:
-        lines += ["", "Left out:", *(f"  {each.file} {each.reason}" for each in report.left_out)]
+        lines += ["", "Left out:", *(f"  {dump.file} {dump.reason}" for dump in report.left_out)]
     return "\n".join(map(safe, lines))
 
 

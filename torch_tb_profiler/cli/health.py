@@ -56,7 +56,7 @@ def health_of(subject: Subject) -> HealthAnswer:
 
 
 def has_errors(notes: Sequence[Note]) -> bool:
-    """Whether any note is an error: wrong numbers or lost data."""
+    """Return whether any note is an error: wrong numbers or lost data."""
     return any(note.severity == "error" for note in notes)
 
 

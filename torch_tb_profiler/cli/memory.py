@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.snapshot.memory_timeline import MemoryTimeline
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
-#: of what export_memory_timeline may have written
+#: of files that export_memory_timeline may have written
 _TIMELINE_ENDINGS = (".json", ".json.gz", ".json.zst", ".html", ".htm")
 
 
@@ -80,7 +80,7 @@ class MemoryCommand:
 
 
 def _of_path(arguments: argparse.Namespace) -> str:
-    """Return what is said of the snapshots of a path, else of its traces. Raises UserError, Unavailable and Refused."""
+    """Answer about the snapshots of a path, else about its traces. Raises UserError, Unavailable and Refused."""
     from torch_tb_profiler.arrays.json import dumps_indented
     from torch_tb_profiler.cli.work.memory_text import as_json, as_text
     from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces, listed_traces

@@ -45,7 +45,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _docstring(command: Command) -> str:
-    """Without the indentation of the source; `inspect` would take longer to import than all else here."""
+    """Return the docstring without its indentation; importing `inspect` would take longer than all else here."""
     first, _, rest = (command.__doc__ or "").partition("\n")
     return f"{first}\n{textwrap.dedent(rest)}".strip()
 

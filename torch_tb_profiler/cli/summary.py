@@ -54,7 +54,7 @@ class SummaryCommand:
 
 
 def _of_run(traces: Chosen) -> SummaryAnswer:
-    """Return the ranks of the first span of which one can be read. Raises UserError."""
+    """Summarize the ranks of the first span with a readable trace. Raises UserError."""
     from msgspec.structs import replace
 
     from torch_tb_profiler.insights.run.facts import RunRank

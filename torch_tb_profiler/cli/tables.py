@@ -129,7 +129,7 @@ def _keys(listed: ListedTable, wanted: str | None, table: TableAnswer, is_text: 
 
 
 def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
-    """Count all rows of a table of which only the first were made."""
+    """Count all rows of a table that has only its first rows."""
     total = table.table.meta.total
     if total <= len(table):
         return page

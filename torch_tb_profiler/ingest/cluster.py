@@ -41,7 +41,7 @@ _AHEAD = 3
 #: how often a rank is given again whose worker died; its own child dying is no death of a worker
 MOST_DEATHS = 10
 
-#: bytes of what a worker answers, which is a kilobyte and the notes about a file
+#: bytes of a worker's answer, which is a kilobyte and the notes about a file
 _MOST_ANSWERED = 1 << 20
 #: characters of what is shown of something else
 _SHOWN = 300
@@ -50,7 +50,7 @@ _SHOWN = 300
 class ClusterRunner:
     """The workers of a scheduler. Functions are sent by their names and data as bytes: no code travels.
 
-    say: is told what a person should know
+    say: takes a sentence that a person should read
     """
 
     def __init__(self, scheduler: str, say: Callable[[str], None]) -> None:
@@ -120,7 +120,7 @@ class ClusterRunner:
             raise WorkLost(f"the scheduler {self._scheduler} was lost ({type(error).__name__})", left) from None
 
     def _outcome(self, future: Future, task: Task) -> Outcome | None:
-        """None if the worker died. Raises what says that the scheduler is gone."""
+        """Return what a worker sent; None if it died. Raises what says that the scheduler is gone."""
         from distributed.scheduler import KilledWorker  # noqa: PLC0415
 
         if future.status == "finished":
@@ -172,7 +172,7 @@ def _connect(scheduler: str) -> Client:
             "a scheduler needs dask.distributed. Install it with: pip install 'torch-tb-profiler[dask]'"
         ) from None
     _require_answer(scheduler)
-    # what it tells at every lost connection is told here in one sentence
+    # it logs every lost connection; one sentence is enough
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         return distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)

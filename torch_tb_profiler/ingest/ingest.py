@@ -172,7 +172,7 @@ def _found(logdir: str) -> RunListing:
 
 
 def _ranks_of(logdir: str, traces: RunListing) -> RunListing:
-    """Without what is no trace of a rank. Raises IngestRefused when nothing is left."""
+    """Leave out what is no trace of a rank. Raises IngestRefused when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
     for run in traces.runs:
@@ -288,7 +288,7 @@ class _Meter:
 
 
 def _reduced(found: RunListing, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
-    """Each run and span; a rank whose summary turns out damaged is read again once, here."""
+    """Reduce each run and span; a rank whose summary turns out damaged is read again once, here."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     read_again: set[int] = set()
     reduced: list[RunOutcome] = []

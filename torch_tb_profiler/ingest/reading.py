@@ -139,7 +139,7 @@ def ingest_rank(task: bytes) -> bytes:
 
 @functools.cache
 def _children() -> Children:
-    """Of a worker of a cluster, one for each thread that asks; they end with it, and when nothing comes for a while."""
+    """Return the children of a cluster's worker, one per asking thread; they end with it, and when idle for a while."""
     children = Children(_MANY)
     atexit.register(children.close)
     return children

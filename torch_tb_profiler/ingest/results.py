@@ -55,7 +55,7 @@ class RunOutcome(msgspec.Struct, frozen=True):
     _clock: Clock | None
 
     def summary(self) -> RanksSummary | None:
-        """As `summary --json` has it; clocks that are not known are fitted only now."""
+        """Return it as `summary --json` has it; unknown clocks are fitted only now."""
         return None if self.result is None else summary_of(self.result, self._clock or clock_of_run(self._summaries))
 
 

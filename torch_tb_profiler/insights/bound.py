@@ -10,12 +10,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.explained import Explained, explained, unknown_time
 from torch_tb_profiler.analysis.replay.changes import Change, kernels
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
-from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality, Refusal
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.quality import USELESS, Quality, ReplayRefusal
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
+from torch_tb_profiler.analysis.waterfall.waterfall import ExplainedShare, explained, unknown_time
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.resources import (
@@ -97,7 +97,7 @@ class Reservations(msgspec.Struct, frozen=True):
     """
 
     ceilings: Mapping[BoundKind, float]
-    explained: Explained
+    explained: ExplainedShare
     is_idle_unknown: bool
     is_busy_for_free: bool
     is_launch_bound: bool
@@ -112,7 +112,7 @@ def reservations_of(facts: Facts) -> Reservations:
 
     def saved(changes: Sequence[Change]) -> float:
         total = int(path.step_ns.sum())
-        return 1 - int(changed(facts.trace, facts.graph, changes).settled_ns.sum()) / total if total else 0.0
+        return 1 - int(apply_changes(facts.trace, facts.graph, changes).settled_ns.sum()) / total if total else 0.0
 
     idle = most_idle(facts) if on_device else 1.0
     exposed = max((each.exposed_communication or 0.0 for each in device_use(facts.model)), default=0.0)
@@ -173,7 +173,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
         }
 
     @cached_property
-    def refused(self) -> Mapping[BoundKind, Refusal]:
+    def refused(self) -> Mapping[BoundKind, ReplayRefusal]:
         """Those whose relief cannot be replayed."""
         refusals = {
             kind: next((no for change in changes if (no := self.quality.of(change)) is not None), None)
@@ -216,7 +216,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
         return self.facts.graph.steps.names[int(self.steps[largest])]
 
     def _after(self, changes: Sequence[Change]) -> Int64:
-        return changed(self.facts.trace, self.facts.graph, changes).settled_ns[self.steps]
+        return apply_changes(self.facts.trace, self.facts.graph, changes).settled_ns[self.steps]
 
 
 def bound_of(
@@ -247,7 +247,7 @@ def bound_of(
     )
 
 
-def _unknown_of_all(facts: Facts, quality: Quality, known: Explained) -> Bound | None:
+def _unknown_of_all(facts: Facts, quality: Quality, known: ExplainedShare) -> Bound | None:
     """Where the trace is too poor for any answer."""
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
@@ -257,7 +257,7 @@ def _unknown_of_all(facts: Facts, quality: Quality, known: Explained) -> Bound |
     return None if facts.steps else told("unknown", {"why": "no_step", **_of_rank(facts)}, known)
 
 
-def _idles(facts: Facts, known: Explained, reliefs: Sequence[Relief] = ()) -> Bound:
+def _idles(facts: Facts, known: ExplainedShare, reliefs: Sequence[Relief] = ()) -> Bound:
     return told("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
 
 
@@ -268,7 +268,7 @@ def _of_rank(facts: Facts) -> dict[str, Value]:
     return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
 
 
-def _unknown(of: _Steps, known: Explained) -> Bound | None:
+def _unknown(of: _Steps, known: ExplainedShare) -> Bound | None:
     """Where what the trace lacks may be what bounds the steps, or nothing does."""
     best, share, rank = of.reliefs[0].kind, of.reliefs[0].share or 0.0, _of_rank(of.facts)
     for kind, refusal in of.refused.items():
@@ -284,7 +284,7 @@ def _unknown(of: _Steps, known: Explained) -> Bound | None:
 
 
 def _determined(
-    of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
+    of: _Steps, known: ExplainedShare, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
 ) -> Bound:
     best, on_device = of.reliefs[0], of.facts.model.has_device_work
     if best.kind == "sync" and of.idle > MOSTLY_IDLE:
@@ -320,11 +320,11 @@ def _determined(
 def told(
     kind: BoundKind,
     values: Mapping[str, Value],
-    known: Explained,
+    known: ExplainedShare,
     reliefs: Sequence[Relief] = (),
     share: float | None = None,
     following: BoundKind | None = None,
-    refusal: Refusal | None = None,
+    refusal: ReplayRefusal | None = None,
 ) -> Bound:
     """A bound with its sentence. refusal: why it is unknown, which English says in the words of the refusal."""
     words = values if refusal is None else {**values, "refusal": refusal.text}

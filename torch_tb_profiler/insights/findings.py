@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.cached import cached_on_disk
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import (
     Change,
@@ -22,12 +21,13 @@ from torch_tb_profiler.analysis.replay.changes import (
     WithoutWaits,
     is_bound,
 )
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import Quality
-from torch_tb_profiler.analysis.replay.savings import Saving, interval, savings, settled_steps
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.quality import Quality
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.savings import Saving, saving_interval, savings, settled_steps
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.analysis.waterfall import average, waterfall
+from torch_tb_profiler.analysis.waterfall.waterfall import unknown_time
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
@@ -230,7 +230,7 @@ def _general_last(
     chosen = np.array(steps, np.int64)
 
     def after(changes: Sequence[Change]) -> int:
-        return int(changed(facts.trace, facts.graph, changes).settled_ns[chosen].sum())
+        return int(apply_changes(facts.trace, facts.graph, changes).settled_ns[chosen].sum())
 
     base = int(unchanged(facts.graph).settled_ns[chosen].sum())
     weight = facts.limit("findings", "general_share") * base
@@ -283,13 +283,13 @@ def _of_the_rest(
     chosen = np.array(steps, np.int64)
     before = [change for other in others for change in other.changes]
     base = unchanged(graph).settled_ns[chosen]
-    alone = base - changed(trace, graph, each.changes).settled_ns[chosen]
+    alone = base - apply_changes(trace, graph, each.changes).settled_ns[chosen]
     rest = (
-        changed(trace, graph, before).settled_ns[chosen]
-        - changed(trace, graph, [*before, *each.changes]).settled_ns[chosen]
+        apply_changes(trace, graph, before).settled_ns[chosen]
+        - apply_changes(trace, graph, [*before, *each.changes]).settled_ns[chosen]
     )
     bound = any(map(is_bound, each.changes))
-    low, high = interval(rest, int(base.sum()), bound, settled_steps(graph)[chosen])
+    low, high = saving_interval(rest, int(base.sum()), bound, settled_steps(graph)[chosen])
     n = max(len(chosen), 1)
     mean = float(rest.sum()) / n
     saving = FindingSaving(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds
 from torch_tb_profiler.insights.rule import Cause, FindingSaving, FindingSeverity
 
@@ -13,7 +13,7 @@ _SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
 _Cause = TypeVar("_Cause", bound=Cause)
 
 
-def refused(why: Refusal, share: float | None = None) -> FindingSaving:
+def refused(why: ReplayRefusal, share: float | None = None) -> FindingSaving:
     """In place of a saving that cannot be promised. share: which part of the steps the finding takes."""
     return FindingSaving(None, None, None, None, None, True, why.text, why.id, why.share, share_of_step=share)
 

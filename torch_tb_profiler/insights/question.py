@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Answer, Count, Definition, MeanNs, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
-from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
-from torch_tb_profiler.analysis.overview.overview import OVERVIEW as COLUMNS
-from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
+from torch_tb_profiler.analysis.overview import OVERVIEW as COLUMNS
+from torch_tb_profiler.analysis.overview import (
+    AverageStep,
+    KindFigures,
+    StepTimes,
+    TopKernel,
+    TopOperator,
+    kind_figures,
+    overview,
+)
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.step_kinds import step_kinds
@@ -175,7 +181,7 @@ OVERVIEW = Question(
     summary="Steps, their parts, and advice",
     compute=_overview,
     of_run=True,
-    alone=diagnosis,
-    first=(NoParameters(),),
+    isolated=diagnosis,
+    precompute=(NoParameters(),),
     report=({},),
 )

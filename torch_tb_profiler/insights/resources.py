@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.path import CriticalPath
-from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
+from torch_tb_profiler.analysis.replay.resources import RESOURCES, StepResource
 from torch_tb_profiler.model import Model
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
@@ -23,12 +23,12 @@ _LEFT: Mapping[BoundKind, float] = {"compute": 1 / 2, "host": 2 / 3}
 _ORDER: tuple[BoundKind, ...] = ("input", "sync", "communication", "memory", "host", "launch", "compute")
 
 
-def _by_kind(resources: Sequence[Resource]) -> Mapping[BoundKind, Resource]:
-    found: dict[BoundKind, Resource] = {"memory" if each.id == "copies" else each.id: each for each in resources}
+def _by_kind(resources: Sequence[StepResource]) -> Mapping[BoundKind, StepResource]:
+    found: dict[BoundKind, StepResource] = {"memory" if each.id == "copies" else each.id: each for each in resources}
     return {kind: found[kind] for kind in _ORDER if kind in found}
 
 
-def _cpu_only() -> Mapping[BoundKind, Resource]:
+def _cpu_only() -> Mapping[BoundKind, StepResource]:
     """The resources of a trace without a device: operators compute, and what else the host does is Python's."""
     of = {each.id: each for each in RESOURCES}
     python = replace(
@@ -36,7 +36,7 @@ def _cpu_only() -> Mapping[BoundKind, Resource]:
         parts=tuple(part for part in of["host"].parts if part != "operator"),
         labels=tuple(label for label in of["host"].labels if label != "operator"),
     )
-    operators = Resource("compute", ("operator",), labels=("operator",))
+    operators = StepResource("compute", ("operator",), labels=("operator",))
     return _by_kind((of["input"], of["communication"], python, operators))
 
 
@@ -49,7 +49,7 @@ _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 
 
-def _resources(model: Model) -> Mapping[BoundKind, Resource]:
+def _resources(model: Model) -> Mapping[BoundKind, StepResource]:
     return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
 
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, MeanNs, Ns, Row
 from torch_tb_profiler.analysis.replay.changes import Change
-from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
@@ -212,7 +212,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[Link, ...] = ()
     confidence: FindingConfidence = "high"
     severity: FindingSeverity = "low"
-    refused: Refusal | None = None
+    refused: ReplayRefusal | None = None
     once: bool = False
 
     def said(self, words: Section) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _LONGEST_ID = 120
 
 
 class CatalogListing(msgspec.Struct, frozen=True):
-    """What one look at the root found, in its order; ids are what agents are told.
+    """What one look at the root found, in its order; agents get the ids.
 
     traces   by id, `run~worker~span`
     runs     by id
@@ -41,7 +41,7 @@ class TraceCatalog:
         self.listing = self.look()
 
     def abandon(self) -> None:
-        """As `LocalWorkspace.abandon`."""
+        """Give up what is under way, as `LocalWorkspace.abandon`."""
         self._workspace.abandon()
 
     def look(self) -> CatalogListing:
@@ -103,7 +103,7 @@ class TraceCatalog:
         )
 
     def _is_inside(self, trace: TraceProfile) -> bool:
-        """Whether the file lies where the server may read: below the root, links followed."""
+        """Return whether the file lies where the server may read: below the root, links followed."""
         return not is_local(self._root) or self._has(trace.source.file.entry.url)
 
     def _has(self, path: str | Path) -> bool:

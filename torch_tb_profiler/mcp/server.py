@@ -82,7 +82,7 @@ def refusal(line: str) -> types.JSONRPCError | None:
 
 
 def _error(number: Any, code: int, message: str) -> types.JSONRPCError:
-    """With the id null where what was sent as one cannot be sent back."""
+    """Make an error, with the id null where what was sent as one cannot be sent back."""
     is_text = isinstance(number, str) and number == number.encode(errors="replace").decode()  # no half of a surrogate
     known = number if is_text or type(number) is int else None
     return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=message))

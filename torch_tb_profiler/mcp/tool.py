@@ -14,9 +14,8 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.analysis.answer_schemas import components
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Count, Definition
+from torch_tb_profiler.analysis.json_schema import components
 from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.reason import ErrorWithReason
@@ -58,7 +57,7 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableCells(msgspec.Struct, frozen=True, kw_only=True):
-    """A table: rows are lists in the order of the columns; null is not known. Units are in the names of columns.
+    """A table: rows are lists in the order of the columns; null is unknown. Units are in the names of columns.
 
     columns  names, with the unit at the end
     rows     a list each
@@ -77,8 +76,8 @@ class Tool(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
 
     name, title  what it is called
     summary      what it answers and when to call it; our words alone
-    arguments    names, types, bounds, defaults and descriptions of what it is given
-    answer       type of what it tells
+    arguments    names, types, bounds, defaults and descriptions of its parameters
+    answer       type of its answer
     compute      the answer; raises Wrong and ProfileError
     budget       characters of the answer, as compact JSON
     shrinks      lists of the answer, as `table.rows`, that lose their last entries where it would be longer

@@ -9,14 +9,20 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.absent import absent_of_span
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, MeanNs, Ns, plain
+from torch_tb_profiler.analysis.answer import Answer, Count, Definition, InlineTable, MeanNs, Ns, plain
 from torch_tb_profiler.analysis.answer import Row as RowNumber
 from torch_tb_profiler.analysis.capture import DeviceProperties
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.device_time import StepOverlap
 from torch_tb_profiler.analysis.device_use import StepUse
-from torch_tb_profiler.analysis.overlap import StepOverlap
-from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
+from torch_tb_profiler.analysis.question import (
+    Node,
+    NoParameters,
+    NotFound,
+    Question,
+    RunSubject,
+    Subject,
+    absent_of_span,
+)
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.distributed import (
@@ -130,7 +136,7 @@ class DistributedAnswer(Answer, frozen=True, kw_only=True):
     workers: Sequence[RankAnswer]
     groups: Sequence[GroupAnswer]
     definitions: Sequence[Definition]
-    operations: Columns
+    operations: InlineTable
 
 
 def _rank_of(subject: Subject) -> Rank:

@@ -9,9 +9,7 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.calibrate import calibrate
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.graph import DROPPABLE, Graph, Node
+from torch_tb_profiler.analysis.replay.graph import DROPPABLE, Edge, Graph, GraphNode, calibrate
 from torch_tb_profiler.analysis.replay.scenario import Scenario, unchanged
 from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.arrays.distinct import one_of
@@ -144,9 +142,9 @@ def join_graphs(ranks: Sequence[Joinable]) -> JointGraph:
         for rank, item in meeting.members:
             meets[rank][item] = number
     time = np.concatenate((time, np.array(meet_time, np.int64)))
-    kind = np.concatenate((kind, np.full(len(meet_time), Node.MEET, np.int8)))
+    kind = np.concatenate((kind, np.full(len(meet_time), GraphNode.MEET, np.int8)))
     root = len(time)
-    time, kind = np.append(time, time.min() if root else 0), np.append(kind, np.int8(Node.ROOT))
+    time, kind = np.append(time, time.min() if root else 0), np.append(kind, np.int8(GraphNode.ROOT))
     columns = [_of_rank(number, graph, int(first[number]), meets[number], time) for number, graph in enumerate(graphs)]
     arrive = np.array(arriving, np.int64).reshape(-1, 2)
     roots = first[:-1]

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count
+from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays.grouping import group, sums_at
@@ -271,7 +271,7 @@ class RangesOfRanks(Answer, frozen=True, kw_only=True):
     left_out  how many names are not in it: of each rank the longest are kept
     """
 
-    names: Columns
+    names: InlineTable
     left_out: Count
 
 
@@ -281,7 +281,7 @@ class RangeOfRanks(Answer, frozen=True, kw_only=True):
     ranks  a row for each rank that calls it, in order of rank; none of a name that no rank has kept
     """
 
-    ranks: Columns
+    ranks: InlineTable
 
 
 def _ranges(subject: Summaries, asked: OfStep) -> RangesOfRanks:

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.capture import DeviceProperties
+from torch_tb_profiler.analysis.device_time import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.exposed_communication import Exposure, exposure
-from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model

@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Answer, Definition
 from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
 from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.ranks import reduction

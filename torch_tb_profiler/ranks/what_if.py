@@ -13,14 +13,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, is_bound
-from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, OnWork
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect, HostEffect, WorkEffect
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
-from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
-from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
+from torch_tb_profiler.analysis.replay.host_time import HostSegments, Label
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
+from torch_tb_profiler.analysis.replay.quality import Quality, ReplayRefusal, scopes_of
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.scenario import apply_effects, effect_of, unchanged
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -57,7 +56,7 @@ class JointRank:
     after_ns: int | None
     step_before_ns: Int64 = field(repr=False)
     step_after_ns: Int64 | None = field(repr=False)
-    refused: tuple[Refusal, ...]
+    refused: tuple[ReplayRefusal, ...]
 
 
 class JointWhatIf(msgspec.Struct, frozen=True):
@@ -92,7 +91,8 @@ def joint_what_if(
     joint = join_graphs(ranks)
     before = joint.solve([unchanged(rank.graph) for rank in ranks])
     scenarios = [
-        after(rank.graph, effects) for rank, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
+        apply_effects(rank.graph, effects)
+        for rank, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
     ]
     then = joint.solve(scenarios)
     # ranks wait for one another: what one cannot answer, none can
@@ -116,9 +116,9 @@ def joint_what_if(
 
 def _effects(
     ranks: Sequence[ReplayRank], changes: Sequence[Change], workers: Collection[str] | None
-) -> list[list[Effect]]:
+) -> list[list[ChangeEffect]]:
     """List the effects of the changes on each rank."""
-    level: list[Effect] = []
+    level: list[ChangeEffect] = []
     if any(isinstance(change, NoStraggler) for change in changes):
         level = without_straggler([(each.trace, each.graph) for each in ranks])
     found = []
@@ -149,7 +149,7 @@ class SpentTime(msgspec.Struct, frozen=True):
     ns                 shape (kinds,): in an average step
     """
 
-    pieces: HostPieces
+    pieces: HostSegments
     of_piece: Int64
     row: Int64
     item: Int64
@@ -159,12 +159,12 @@ class SpentTime(msgspec.Struct, frozen=True):
     step_ns: float
 
 
-def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
+def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[ChangeEffect]:
     """`without_excess` of ranks."""
     return without_excess([spent_time(trace, graph) for trace, graph in ranks])
 
 
-def without_excess(spent: Sequence[SpentTime]) -> list[Effect]:
+def without_excess(spent: Sequence[SpentTime]) -> list[ChangeEffect]:
     """For each rank what makes it as fast as the median; of an even number the lower of the middle two.
 
     First what it does of one name, where that is clearly more than what the median rank does of it: that names what is
@@ -189,9 +189,9 @@ def without_excess(spent: Sequence[SpentTime]) -> list[Effect]:
     for rank_spent, mine in zip(spent, factors, strict=True):
         of_kind = mine[[place[kind] for kind in rank_spent.kinds]]
         on_host, on_item = of_kind[rank_spent.of_piece], of_kind[rank_spent.of_item]
-        work = tuple(OnWork(rank_spent.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
+        work = tuple(WorkEffect(rank_spent.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
         slow = on_host < 1
-        found.append(Effect(host=(OnHost(rank_spent.pieces.take(slow), on_host[slow]),), work=work))
+        found.append(ChangeEffect(host=(HostEffect(rank_spent.pieces.take(slow), on_host[slow]),), work=work))
     return found
 
 
@@ -206,12 +206,12 @@ def spent_time(trace: Trace, graph: Graph) -> SpentTime:
     """Sum what the steps of a rank are spent on. Host time of collectives is left out: a part of it is waiting."""
     host, items, steps = graph.host, graph.items, len(graph.steps)
     until = int(graph.steps.end[-1]) if steps else 0
-    counts = graph.lane_counts[graph.pieces.edge] & (graph.pieces.end <= until)
-    pieces = graph.pieces.take(counts & (graph.pieces.label != Label.COLLECTIVE))
+    counts = graph.lane_counts[graph.host_segments.edge] & (graph.host_segments.end <= until)
+    pieces = graph.host_segments.take(counts & (graph.host_segments.label != Label.COLLECTIVE))
     node = host.node[host.place(pieces.lane.astype(np.int64), pieces.start)]
     names = trace.events.name
     of_event = np.append(names[host.row], -1)[node].astype(np.int64)
-    kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
+    kernels = (items.kind == WorkKind.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
     item = np.flatnonzero(kernels & (items.start < until))
     label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
     code = np.concatenate((of_event, names[items.row[item]].astype(np.int64)))

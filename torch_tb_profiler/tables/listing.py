@@ -21,13 +21,13 @@ class TableOption(NamedTuple):
 
 
 class CommandOptions(NamedTuple):
-    """What a command says of a table.
+    """How a command prints a table.
 
     help     what it lists, in a line; "" where no command prints it
     shown    keys of the columns that are shown as text, with spaces between them; with --columns others
     options  of its own, beside --group-by
     sort     its order, unless --sort says another; "" for that in which it is made
-    view     whose notes are told with it; None for all notes
+    view     whose notes go with it; None for all notes
     of_run   it is about all traces of a run, or of all runs, not about one
     """
 
@@ -40,7 +40,7 @@ class CommandOptions(NamedTuple):
 
 
 class AgentOptions(NamedTuple):
-    """What agents are told of a table.
+    """How agents ask for a table.
 
     row  what a row is, in few words: they are in every list of tools
     own  options of the table, where agents have others than its defaults

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from torch_tb_profiler.analysis.answer import Definition
+from torch_tb_profiler.analysis.api_calls import LaunchStats, QueueLengths, launch_stats, queue_lengths
 from torch_tb_profiler.analysis.copies import Copies, copies
-from torch_tb_profiler.analysis.critical_path import Pieces
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.critical_path import PathPieces
 from torch_tb_profiler.analysis.idle import IdleGaps, IdleTimes, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernels.table import KernelTable
-from torch_tb_profiler.analysis.launch_delay import LaunchStats, launch_stats
-from torch_tb_profiler.analysis.launch_queue import QueueLengths, queue_lengths
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
 from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.operators.table import OperatorTable
-from torch_tb_profiler.analysis.overview.overview import OVERVIEW, step_times
+from torch_tb_profiler.analysis.overview import OVERVIEW, step_times
 from torch_tb_profiler.analysis.program.ranges import RangeTable
 from torch_tb_profiler.analysis.program.replayed import graphs
 from torch_tb_profiler.analysis.result import Result, column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable
+from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.slices.table import SliceTable, slices
 from torch_tb_profiler.analysis.stacks.flame_graph import stacks
@@ -40,7 +39,7 @@ R = TypeVar("R", bound=Shown)
 
 
 def _without_options(compute: Callable[[Model], R]) -> Callable[[Model, Params], R]:
-    """Of a table without options."""
+    """Make the function of a table without options."""
     return lambda model, _: compute(model)
 
 
@@ -112,7 +111,7 @@ COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "gaps": NamedGaps.columns,
     "launches": LaunchStats.columns,
     "queues": QueueLengths.columns,
-    "path": Pieces.columns,
+    "path": PathPieces.columns,
     "copies": Copies.columns,
     "communication": OperationTable.columns,
     "allocators": MemoryOperators.columns,

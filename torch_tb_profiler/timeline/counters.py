@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve
-from torch_tb_profiler.analysis.shared.quantities import (
+from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMPUTING,
     EXPOSED_COMMUNICATION,
@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.shared.quantities import (
     roles_of,
     spans_by_role,
 )
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
+from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
@@ -118,7 +118,7 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
 
 
 def is_whole(timeline: Timeline) -> bool:
-    """Whether the bins that are kept are those of the whole trace."""
+    """Return whether the bins that are kept are those of the whole trace."""
     kept = timeline.counters
     if not 1 <= kept.level <= timeline.highest_level:
         return False
@@ -133,7 +133,7 @@ def _range(timeline: Timeline, level: int) -> tuple[int, int]:
 
 
 def _edges(timeline: Timeline, level: int, first: int, count: int) -> Int64:
-    """Where `count` bins from `first` on begin and end, as far as they lie in the trace."""
+    """Return where `count` bins from `first` on begin and end, as far as they lie in the trace."""
     length = tile_length(level) // BUCKETS_OF_TILE
     edges = (first + np.arange(count + 1, dtype=np.int64)) * length
     return np.clip(edges, timeline.begin, timeline.end)
@@ -153,7 +153,7 @@ def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> Count
 def _exact(timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin | None = None) -> CounterBins:
     """work: of the time from the first edge to the last, if it is known already."""
     if counter.kind == "recorded":
-        # before its first value it is not known
+        # before its first value it is unknown
         edges = np.maximum(edges, timeline.recorded[counter.place].time[0])
     start, end = int(edges[0]), int(edges[-1])
     if end == start:
@@ -224,7 +224,7 @@ def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Ste
 
 
 def _values_of(time: Int64, value: Float64, start: int, end: int) -> StepCurve:
-    """Values that hold until the next one, from `start` to `end`; time: ascending, the first no later than `start`."""
+    """Return values that hold until the next, from `start` to `end`; time: ascending, first no later than `start`."""
     first = max(int(np.searchsorted(time, start, "right")) - 1, 0)
     after = max(int(np.searchsorted(time, end)), first + 1)
     return latest(time[first:after], value[first:after], start)
@@ -283,7 +283,7 @@ def _ones(spans: intervals.Spans) -> intervals.StepFunction:
 
 
 def _under_way(queue: Queue, start: int, end: int) -> StepCurve:
-    """How many have come less how many have gone."""
+    """Return how many have come less how many have gone."""
     first_come, after_come = np.searchsorted(queue.come, [start, end], "right")
     first_gone, after_gone = np.searchsorted(queue.gone, [start, end], "right")
     come, gone = queue.come[first_come:after_come], queue.gone[first_gone:after_gone]

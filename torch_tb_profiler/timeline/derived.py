@@ -14,15 +14,14 @@ import numpy.typing as npt
 from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
-from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Node, Subject
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.path import PARTS
-from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
-from torch_tb_profiler.analysis.replay.slack import UNKNOWN, slack_of_rows
+from torch_tb_profiler.analysis.replay.graph import Edge
+from torch_tb_profiler.analysis.replay.path import PARTS, UNKNOWN, slack_of_rows
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64, UInt8
@@ -164,7 +163,7 @@ def _path(subject: Subject) -> bytes:
     refused = next((each for each in recorded_quality(model).refusals if each.scope == "everything"), None)
     if refused is not None:
         return _encoded(DerivedAnswer([], [], [], NoLanes(refused.id, refused.text)), _nothing(), _NO_SLACK)
-    pieces, known = recorded_pieces(model), explained(recorded_quality(model), unknown_time(model))
+    pieces, known = recorded_slices(model), explained(recorded_quality(model), unknown_time(model))
     slack = slack_of_rows(model)
     about = DerivedAnswer(
         lanes=[DerivedLaneAnswer(None)],
@@ -231,7 +230,7 @@ def _nothing() -> dict[str, npt.NDArray[Any]]:
 
 
 def _used(about: DerivedAnswer, columns: dict[str, npt.NDArray[Any]]) -> DerivedAnswer:
-    """Only the parts that occur, most time first; the codes in `columns` are made those."""
+    """Keep only the parts that occur, most time first; the codes in `columns` become theirs."""
     time = sums_at(columns["part"], columns["end"] - columns["start"], len(about.parts))
     used = np.flatnonzero(np.bincount(columns["part"], minlength=len(about.parts)))
     used = used[np.argsort(-time[used], kind="stable")]

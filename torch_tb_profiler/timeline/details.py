@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
+from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm, known_occupancy
 from torch_tb_profiler.analysis.shared.owners import name_owner
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -172,7 +172,7 @@ class Details(SliceReference, frozen=True):
 
 
 def details(timeline: Timeline, row: int) -> Details:
-    """Of a row that stands on a lane."""
+    """Describe a row that is on a lane."""
     trace, events = timeline.trace, timeline.trace.events
     start, end = int(events.start[row]), int(events.end[row])
     parents = [parent for parent in enclosing(timeline, int(events.track[row]), start, end) if parent != row]
@@ -293,7 +293,7 @@ def computed(trace: Trace, row: int) -> dict[str, float]:
 
 
 def _argument(trace: Trace, value: np.generic, column: TraceColumn) -> Any:
-    """As Python and JSON have it; None for what is missing. Where 0 stands for missing it is shown."""
+    """Return a value as Python and JSON have it; None for missing. Where 0 stands for missing it is shown."""
     if column.is_string:
         text = trace.strings[int(value)]
         return _parsed(text) if column.unit == JSON_TEXT and text else text or None
@@ -313,7 +313,7 @@ def _parsed(text: str) -> Any:
 
 
 def same_name(timeline: Timeline, row: int) -> SameName:
-    """Of all slices that are called as `row` is."""
+    """Describe all slices with the name of `row`."""
     events = timeline.trace.events
     rows = timeline.rows_named(int(events.name[row]))
     duration = np.maximum(events.duration[rows], 0)

@@ -45,7 +45,7 @@ class SliceReference(msgspec.Struct, frozen=True):
 
 
 def reference(timeline: Timeline, row: int) -> SliceReference:
-    """Of a row that stands on a lane."""
+    """Refer to a row that is on a lane."""
     trace, events = timeline.trace, timeline.trace.events
     name = trace.strings[events.name[row]]
     return SliceReference(
@@ -60,7 +60,7 @@ def reference(timeline: Timeline, row: int) -> SliceReference:
 
 
 def enclosing(timeline: Timeline, track: int, start: int, end: int) -> list[int]:
-    """Rows of the slices of a track that begin at `start` or before and end at `end` or behind, outermost first."""
+    """Return the rows of a track's slices that begin by `start` and end at or after `end`, outermost first."""
     lanes = timeline.placed.lanes
     chosen = np.flatnonzero((lanes.track == track) & np.isin(lanes.band, _ENCLOSING))
     found = timeline.within(chosen, start, start + 1)
@@ -71,7 +71,7 @@ def enclosing(timeline: Timeline, track: int, start: int, end: int) -> list[int]
 
 
 def self_time(timeline: Timeline, row: int) -> int:
-    """ns of a slice in which nothing ran on the lanes below it in its band."""
+    """Return the ns of a slice in which nothing ran on the lanes below it in its band."""
     lanes, lane = timeline.placed.lanes, timeline.placed.of_row[row]
     start, end = int(timeline.trace.events.start[row]), int(timeline.trace.events.end[row])
     below = np.flatnonzero(
@@ -98,7 +98,7 @@ def launch_of(timeline: Timeline, row: int) -> int | None:
 
 
 def launched_by(timeline: Timeline, row: int) -> Int64:
-    """Rows of the device work that was started inside a host slice, or by it, the longest first."""
+    """Return the rows of device work that was started inside a host slice, or by it, the longest first."""
     trace, events = timeline.trace, timeline.trace.events
     rows = trace.launches.row
     # of one event more, so that -1, for no launch, is no call

@@ -59,7 +59,7 @@ class ArrowsFound(msgspec.Struct, frozen=True):
 
 
 def arrows_of(timeline: Timeline, kinds: Sequence[FlowKind] = FLOW_KINDS) -> Arrows:
-    """All of the trace."""
+    """Return all arrows of the trace."""
     trace, links = timeline.trace, timeline.links
     launched = np.flatnonzero(links.work.launch >= 0) if "launch" in kinds else np.empty(0, np.int64)
     paired = slice(None if "forward_backward" in kinds else 0)
@@ -72,7 +72,7 @@ def arrows_of(timeline: Timeline, kinds: Sequence[FlowKind] = FLOW_KINDS) -> Arr
 
 
 def flows_of(timeline: Timeline, row: int, most: int, kinds: Sequence[FlowKind] = FLOW_KINDS) -> tuple[Flow, ...]:
-    """From and to one slice."""
+    """Return the flows from and to one slice."""
     arrows = of_slice(timeline, row, most, kinds).arrows
     return tuple(
         Flow(FLOW_KINDS[kind], reference(timeline, source), reference(timeline, target))
@@ -83,7 +83,7 @@ def flows_of(timeline: Timeline, row: int, most: int, kinds: Sequence[FlowKind] 
 
 
 def of_slice(timeline: Timeline, row: int, most: int, kinds: Sequence[FlowKind] = FLOW_KINDS) -> ArrowsFound:
-    """Arrows from and to one slice, the ones with the longest target first to stay."""
+    """Return arrows from and to one slice; those with the longest targets stay if they are many."""
     arrows = arrows_of(timeline, kinds)
     return _cut(timeline, arrows, (arrows.source == row) | (arrows.target == row), most, kinds)
 
@@ -91,7 +91,7 @@ def of_slice(timeline: Timeline, row: int, most: int, kinds: Sequence[FlowKind] 
 def of_window(
     timeline: Timeline, start: int, end: int, most: int, kinds: Sequence[FlowKind] = FLOW_KINDS
 ) -> ArrowsFound:
-    """Arrows of which one end lies in [start, end)."""
+    """Return the arrows with one end in [start, end)."""
     arrows, starts = arrows_of(timeline, kinds), timeline.trace.events.start
     source, target = starts[arrows.source], starts[arrows.target]
     chosen = ((source >= start) & (source < end)) | ((target >= start) & (target < end))

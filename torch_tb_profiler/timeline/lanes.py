@@ -69,7 +69,7 @@ def band_of(events: Events) -> UInt8:
 
 
 def nesting_rank(category: UInt8) -> Int32:
-    """Of two slices of these categories that begin and end together, the one of lower rank encloses the other."""
+    """Rank categories: of two slices that begin and end together, the one of lower rank encloses the other."""
     ranks: Int32 = _RANKS[category]
     return ranks
 
@@ -198,7 +198,7 @@ class _Busy:
             self._bands.append(intervals.Spans(start[bounds[at] : bounds[at + 1]], end[bounds[at] : bounds[at + 1]]))
 
     def total(self) -> Int64:
-        """ns, by track."""
+        """Return ns by track."""
         self._finish()
         return self._total
 
@@ -211,7 +211,7 @@ class _Busy:
 
 
 def ends_of(events: Events, rows: Int32) -> Int64:
-    """Of some of the events: `events.end` holds those of all."""
+    """Return the ends of some events: `events.end` would hold those of all."""
     ends: Int64 = np.maximum(events.duration[rows], 0)
     ends += events.start[rows]
     return ends

@@ -35,7 +35,7 @@ class Queue(msgspec.Struct, frozen=True):
 
 
 def queues_of(trace: Trace, links: Links, device_of_track: Int32) -> dict[int, Queue]:
-    """By device, work from its launch until it begins; work without a known launch is left out."""
+    """Return the queue of each device: work from its launch until it begins, if the launch is known."""
     work = np.flatnonzero(links.work.launch >= 0)
     rows = trace.device_work.row[work]
     launched = trace.events.start[trace.launches.row[links.work.launch[work]]]
@@ -79,7 +79,7 @@ def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:
 
 
 def _begun(trace: Trace) -> int:
-    """How many arrows from forward to backward begin."""
+    """Return how many arrows from forward to backward begin."""
     events, rows = trace.events, trace.flows.row
     begins = events.phase[rows] == EventPhase.FLOW_START
     return int(np.count_nonzero(begins & (events.category[rows] == Category.FLOW_FORWARD_BACKWARD)))

@@ -37,7 +37,7 @@ class RunDensity(msgspec.Struct, frozen=True):
 
 
 def run_density(summaries: Sequence[TimelineSummary], bins: int) -> RunDensity:
-    """Of one summary or more."""
+    """Combine one summary or more."""
     aligned = _same_clock(summaries)
     earliest = min(summary.origin_ns for summary in summaries)
     offsets = [summary.origin_ns - earliest if aligned else -summary.begin_ns for summary in summaries]
@@ -61,14 +61,14 @@ def run_density(summaries: Sequence[TimelineSummary], bins: int) -> RunDensity:
 
 
 def _same_clock(summaries: Sequence[TimelineSummary]) -> bool:
-    """Whether all tell the time of the epoch, and there is a moment that all have recorded."""
+    """Return whether all tell the time of the epoch, and there is a moment that all have recorded."""
     begins = [summary.origin_ns + summary.begin_ns for summary in summaries]
     ends = [summary.origin_ns + summary.end_ns for summary in summaries]
     return all(summary.of_epoch for summary in summaries) and max(begins) <= min(ends)
 
 
 def _density(summary: TimelineSummary, covered: Sequence[int], cuts: Int64) -> list[int]:
-    """Part of each bin, as far as it can be told from the bins that are kept."""
+    """Return the part of each bin, as far as the kept bins tell."""
     if not covered:
         return [0] * (len(cuts) - 1)
     whole = np.concatenate([[0], np.cumsum(covered)])

@@ -25,12 +25,12 @@ KEPT_SHARE = 0.5
 
 
 def width_of(level: int) -> int:
-    """ns of a bucket; 0 at level 0, where no slices are merged."""
+    """Return the ns of a bucket; 0 at level 0, where no slices are merged."""
     return FIRST_WIDTH << (level - 1) if level else 0
 
 
 def tile_length(level: int) -> int:
-    """ns of a tile."""
+    """Return the ns of a tile."""
     return BUCKETS_OF_TILE * (width_of(level) or FIRST_WIDTH)
 
 
@@ -79,7 +79,7 @@ def begins(items: PyramidItems, width: int) -> npt.NDArray[np.intp]:
 
 
 def merge(items: PyramidItems, width: int, durations: Int64, at: npt.NDArray[np.intp] | None = None) -> PyramidItems:
-    """One item of all that are shorter than `width` and begin in the same bucket; the others stay.
+    """Merge all items shorter than `width` that begin in the same bucket; the others stay.
 
     durations   by row, to find the longest slice of a cell
     at          `begins(items, width)`, if that is known already
@@ -99,7 +99,7 @@ def merge(items: PyramidItems, width: int, durations: Int64, at: npt.NDArray[np.
 
 
 def _merged(items: PyramidItems, first: npt.NDArray[np.intp], durations: Int64) -> PyramidItems:
-    """One item of all from each of `first` to the next."""
+    """Merge all items from each of `first` to the next."""
     size = np.diff(np.append(first, len(items)))
     merged = items.take(first)
     many = np.flatnonzero(size > 1)
@@ -137,7 +137,7 @@ def pyramid(slices: PyramidItems, durations: Int64, begin: int, end: int) -> dic
 
 
 def _short(items: PyramidItems) -> Int64:
-    """By level: how many items are shorter than its width; cells are, at every level."""
+    """Count by level the items shorter than its width; cells are, at every level."""
     found = np.zeros(65, np.int64)
     for low in range(0, len(items), _PIECE):
         piece = items.take(slice(low, low + _PIECE))
@@ -150,7 +150,7 @@ def _short(items: PyramidItems) -> Int64:
 
 #: items that are counted in the time of a search
 _SEARCHED = 50
-#: of which each is copied as a whole; of more the items are taken one by one
+#: up to so many are copied as a whole; of more the items are taken one by one
 _FEW_RANGES = 256
 
 
@@ -173,7 +173,7 @@ def bounded(items: PyramidItems, lanes: int) -> Bounded:
 class Levels(msgspec.Struct, frozen=True):
     """The levels that are kept; 0 holds the slices themselves.
 
-    durations   of what `PyramidItems.longest` points to, ns
+    durations   by the slice that `PyramidItems.longest` points to, ns
     """
 
     kept: Mapping[int, Bounded]

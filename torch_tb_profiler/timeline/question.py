@@ -112,7 +112,7 @@ TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which 
 
 
 def needed(name: str, value: T | None) -> T:
-    """Of a parameter that may only be left out when another one is given."""
+    """Check a parameter that may only be left out when another one is given."""
     if value is None:
         raise Refused(f"Must specify {name} in request url")
     return value

@@ -65,7 +65,7 @@ class TimelineCounters(msgspec.Struct, frozen=True, dict=True):
     """All counters of a trace.
 
     bins    of all of `listed`, one after the other, each over the whole trace
-    level   of which these bins are
+    level   of these bins
     memory  exact
     """
 
@@ -81,7 +81,7 @@ class TimelineCounters(msgspec.Struct, frozen=True, dict=True):
 
 
 class StepCurve(NamedTuple):
-    """`value` holds from `time` (ascending, the first at or before what is asked) to the next one, without end."""
+    """A step function: `value` holds from `time` (ascending, the first at or before the window) to the next one."""
 
     time: Int64
     value: Float64
@@ -97,7 +97,7 @@ def curve_of(profile: StepFunction, start: int) -> StepCurve:
 
 
 def latest(time: Int64, value: Float64, start: int) -> StepCurve:
-    """Of several values at one time the last one; all before `start` hold at `start` at the latest."""
+    """Return the last of several values at one time; all before `start` hold at `start` at the latest."""
     order = np.argsort(time, kind="stable")
     return _last_of_equals(time[order], value[order], start)
 
@@ -128,7 +128,7 @@ def bins_of(steps: StepCurve, edges: Int64) -> CounterBins:
 
 
 def _curve_integral(steps: StepCurve, time: Int64) -> Float64:
-    """Of value × ns from the first step to each time."""
+    """Integrate value × ns from the first step to each time."""
     whole = np.concatenate([[0.0], np.cumsum(steps.value[:-1] * np.diff(steps.time))])
     at = np.searchsorted(steps.time, time, "right") - 1
     integral: Float64 = whole[at] + steps.value[at] * (time - steps.time[at])

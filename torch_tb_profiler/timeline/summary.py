@@ -7,13 +7,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.quantities import (
-    BUSY,
-    COMMUNICATING,
-    NO_ROLE,
-    Role,
-    roles_of,
-)
+from torch_tb_profiler.analysis.shared.device_roles import BUSY, COMMUNICATING, NO_ROLE, Role, roles_of
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.timeline.links import TimelineInputs

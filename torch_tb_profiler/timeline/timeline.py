@@ -39,7 +39,7 @@ class SliceNames(msgspec.Struct, frozen=True):
 
 
 def slice_names(trace: Trace, rows: Int32) -> SliceNames:
-    """Of the slices in `rows`."""
+    """Number the names of the slices in `rows`."""
     events = trace.events
     name = events.name[rows]
     count = np.bincount(name, minlength=len(trace.strings))
@@ -130,7 +130,7 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         return queues_of(self.trace, self.links, self.device_of_track)
 
     def rows_named(self, code: int) -> Int32:
-        """Rows of the slices and instants whose name is this string, by lane and time."""
+        """Return the rows of slices and instants whose name is this string, by lane and time."""
         rows = self.slices.items.longest
         named: Int32 = rows[self.trace.events.name[rows] == code]
         return named
@@ -179,12 +179,12 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
 
 def extent_of(slices: PyramidItems) -> tuple[int, int]:
-    """ns: where the first slice begins and the last ends; 0 and 0 where there is none."""
+    """Return in ns where the first slice begins and the last ends; 0 and 0 where there is none."""
     return (int(slices.start.min()), int(slices.end.max())) if len(slices) else (0, 0)
 
 
 def slices_of(trace: Trace, placed: Placed) -> PyramidItems:
-    """Every slice and instant on its lane, by lane and time."""
+    """Return every slice and instant on its lane, by lane and time."""
     events = trace.events
     rows = in_lane_order(events, placed.of_row, len(placed.lanes))
     # neither of the two takes any memory

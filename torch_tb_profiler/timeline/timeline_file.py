@@ -105,12 +105,12 @@ def read(path: Path, trace: Trace) -> Timeline:
 
 
 def read_summary(path: Path) -> TimelineSummary:
-    """Without the rest. Raises ColumnFileError."""
+    """Read the summary alone. Raises ColumnFileError."""
     return _head(column_file.open_tables(path)).summary
 
 
 def is_there(path: Path) -> bool:
-    """Whether a timeline of this version was written there."""
+    """Return whether a timeline of this version was written there."""
     try:
         read_summary(path)
     except column_file.ColumnFileError:

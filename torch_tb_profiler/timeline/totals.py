@@ -9,11 +9,10 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, Ns, Row
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Count, Definition, Ns, Row
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.result import column, columns_field
-from torch_tb_profiler.analysis.shared.quantities import (
+from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMMUNICATING,
     COMPUTING,
@@ -112,7 +111,7 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 def totals(timeline: Timeline, lanes: Int64, start: int, end: int) -> Totals:
-    """Of the parts of slices that lie in [start, end). lanes: ascending."""
+    """Sum up the parts of slices that lie in [start, end). lanes: ascending."""
     events = timeline.trace.events
     found = timeline.within(lanes, start, end)
     is_instant = timeline.placed.lanes.band[found.lane] == LaneBand.INSTANT
@@ -152,7 +151,7 @@ def _longest_first(part: Int64, start: Int64) -> Int64:
 
 
 def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int) -> tuple[DeviceTotal, ...]:
-    """Of each device of which a lane of work is among `lanes`."""
+    """Sum up each device that has a lane of work among `lanes`."""
     trace, events = timeline.trace, timeline.trace.events
     of_lanes = timeline.placed.lanes
     chosen = lanes[of_lanes.band[lanes] == LaneBand.DEVICE]

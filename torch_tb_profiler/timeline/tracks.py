@@ -66,7 +66,7 @@ TIMELINE_STEPS = Question(
     summary="Steps alone",
     tag="timeline",
     compute=_steps,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
 )
 
 

@@ -170,7 +170,7 @@ def tree_of(timeline: Timeline) -> Tree:
 
 
 def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
-    """Of each of Trace.tracks, as if it were a thread of the host.
+    """Return the role of each of Trace.tracks, as if it were a thread of the host.
 
     The main thread is the one on which most steps begin, of equals the one that runs operators, annotations and calls
     for longest. A trace without any has no idle threads.
@@ -215,7 +215,7 @@ def _sum(process: DrawnTrack, threads: list[DrawnTrack]) -> DrawnTrack:
 
 
 def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> list[tuple[DrawnTrack, list[int]]]:
-    """Each with its indexes into `Trace.tracks`.
+    """Return processes, each with its indexes into `Trace.tracks`.
 
     main: the track of the main thread, -1 for none; its process stands before the others of the host
     """

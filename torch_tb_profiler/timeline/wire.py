@@ -44,7 +44,7 @@ class TileAddress(NamedTuple):
 
 
 class _ItemLabels(NamedTuple):
-    """What is said of each item: the event's row, its name, its category or part, and further columns."""
+    """What each item is labelled with: the event's row, its name, its category or part, and further columns."""
 
     row: npt.NDArray[Any]
     name: npt.NDArray[Any]
@@ -53,7 +53,7 @@ class _ItemLabels(NamedTuple):
 
 
 def tick_of(level: int) -> int:
-    """ns."""
+    """Return the ns of a tick."""
     return max(1, width_of(level) // TICKS)
 
 
@@ -121,14 +121,14 @@ def _items(kind: int, address: TileAddress, items: PyramidItems, labels: _ItemLa
 
 
 def _operators(timeline: Timeline, rows: Int32) -> Int64:
-    """Names of operators; of one that stands on no lane there is none."""
+    """Return the names of operators; none for one that is on no lane."""
     code = operators_of(timeline.trace, timeline.links, rows)
     number = timeline.names.number[code].astype(np.int64)
     return np.where((code > 0) & (number >= 0), number, NONE)
 
 
 def slices_bytes(timeline: Timeline, start: int, end: int, total: int, slices: PyramidItems) -> bytes:
-    """Slices as they are; `total` is how many there are, `slices` may be fewer."""
+    """Return slices as they are; `total` is how many there are, `slices` may be fewer."""
     events = timeline.trace.events
     rows = slices.longest
     columns = (
@@ -158,7 +158,7 @@ def _ticks(values: Int64, tick: int) -> Int64:
 
 
 def _fill(items: PyramidItems) -> npt.NDArray[np.uint8]:
-    """Part of each item in which slices ran: 255 is all, 0 only what has no length or never ran."""
+    """Return the part of each item in which slices ran: 255 is all, 0 only for no length or nothing that ran."""
     length = np.maximum(items.end - items.start, 1)
     ran = 255 * (length - items.idle) / length
     filled: npt.NDArray[np.uint8] = np.maximum(np.rint(ran), ran > 0).astype(np.uint8)

@@ -193,7 +193,7 @@ class Gatherer:
     # between processes --------------------------------------------------------------------------------------
 
     def packed(self) -> GatheredColumns:
-        """All that was gathered since this was last called, as events from 0 on."""
+        """Return all that was gathered since the last call, as events from 0 on."""
         gathered = GatheredColumns(
             self.count,
             self._strings.packed(),
@@ -355,7 +355,7 @@ class Collector(Gatherer):
 
 
 def _tell_graph_arrows(category: UInt8, flow_ids: Int64) -> None:
-    """Arrows between nodes of a graph are written as those from launches are, with ids of their own range.
+    """Give arrows between nodes of a graph, written as those from launches are, ids of their own range.
 
     flow_ids: of the events that have one, in their order
     """

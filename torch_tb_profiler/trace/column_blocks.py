@@ -161,7 +161,7 @@ class Index(msgspec.Struct):
         return ""
 
     def dtypes(self) -> dict[str, dict[str, np.dtype[Any]]]:
-        """Of the columns of tables that have no schema. Raises ValueError and TypeError."""
+        """Return types of the columns of tables without a schema. Raises ValueError and TypeError."""
         if any(self.tables.get(table, {}).keys() != columns.keys() for table, columns in self.types.items()):
             raise ValueError("has columns without a type")
         if not all(_TYPE.fullmatch(kind) for columns in self.types.values() for kind in columns.values()):
@@ -169,11 +169,11 @@ class Index(msgspec.Struct):
         return {table: {name: np.dtype(kind) for name, kind in of.items()} for table, of in self.types.items()}
 
     def is_parallel(self, table: str) -> bool:
-        """Whether the columns of a table have one length."""
+        """Return whether the columns of a table have one length."""
         return len({_row_count(blocks) for blocks in self.tables.get(table, {}).values()}) <= 1
 
     def rows(self, table: str) -> int:
-        """How many it has; of the shortest column where they differ."""
+        """Return how many it has; of the shortest column where they differ."""
         return min(map(_row_count, self.tables.get(table, {}).values()), default=0)
 
     def range_of(self, column: TraceColumn, codes: int) -> tuple[int, int | None]:
@@ -197,13 +197,13 @@ class Index(msgspec.Struct):
 
 
 def least_size(tables: dict[str, dict[str, list[Block]]]) -> int:
-    """Bytes that a file of these blocks has at least."""
+    """Return the bytes that a file of these blocks has at least."""
     values = sum(_row_count(blocks) for columns in tables.values() for blocks in columns.values())
     return (values - _FEW_VALUES) // _VALUES_PER_BYTE
 
 
 def most_text(length: int) -> int:
-    """Bytes of the texts that are deflated to so many."""
+    """Return the most bytes of text that deflate to so many."""
     return _LITTLE_TEXT + _TEXT_PER_BYTE * length
 
 

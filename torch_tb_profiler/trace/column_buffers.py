@@ -36,7 +36,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def pack_floats(values: Sequence[float | str | None], texts: bool = False) -> bytes:
-    """Numbers as bytes for `unpack_floats`; None and text that is no number become NaN.
+    """Pack numbers as bytes for `unpack_floats`; None and text that is no number become NaN.
 
     texts: whether there may be text among them
 
@@ -105,7 +105,7 @@ class NumberBuffer:
             pieces.append(pack_floats(get(objects), number.texts))
 
     def take(self) -> dict[str, npt.NDArray[Any]]:
-        """All that was added since this was last called."""
+        """Return all that was added since the last call."""
         taken: dict[str, npt.NDArray[Any]] = {}
         for number, _, pieces in self._columns:
             values = unpack_floats(pieces)
@@ -114,7 +114,7 @@ class NumberBuffer:
         return taken
 
     def packed(self) -> list[bytes]:
-        """All that was added since, for `put`."""
+        """Return all that was added since the last call, for `put`."""
         return [_emptied(pieces) for _, _, pieces in self._columns]
 
     def put(self, packed: Sequence[bytes], _: Int32) -> None:
@@ -176,12 +176,12 @@ class _CodeBuffer:
         self._pieces: list[bytes] = []
 
     def take(self) -> dict[str, npt.NDArray[np.int32]]:
-        """All that was added since this was last called."""
+        """Return all that was added since the last call."""
         table = np.frombuffer(_emptied(self._pieces), dtype="<i4").reshape(-1, len(self._names))
         return {name: table[:, i].astype(np.int32) for i, name in enumerate(self._names)}
 
     def packed(self) -> list[bytes]:
-        """All that was added since, for `put`."""
+        """Return all that was added since the last call, for `put`."""
         return [_emptied(self._pieces)]
 
     def put(self, packed: Sequence[bytes], codes: Int32) -> None:
@@ -275,7 +275,7 @@ class ArgumentBuffers:
             buffer.add(args)
 
     def packed(self) -> list[list[bytes]]:
-        """All that was added since, for `put`."""
+        """Return all that was added since the last call, for `put`."""
         return [buffer.packed() for buffer in self._buffers]
 
     def put(self, packed: Sequence[Sequence[bytes]], codes: Int32) -> None:
@@ -284,7 +284,7 @@ class ArgumentBuffers:
             buffer.put(pieces, codes)
 
     def take(self) -> Columns:
-        """All that was added since this was last called."""
+        """Return all that was added since the last call."""
         read: Columns = {}
         for buffer in self._buffers:
             read |= buffer.take()
@@ -294,7 +294,7 @@ class ArgumentBuffers:
         }
 
     def _possible(self, column: TraceColumn, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Without those that lie beyond the bounds of the column."""
+        """Leave out values beyond the bounds of the column."""
         if column.bounds is None:
             return values
         least, most = column.bounds
@@ -308,7 +308,7 @@ class ArgumentBuffers:
 
 
 def _first_given(column: TraceColumn, spellings: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Of each event the value under the first spelling that it has."""
+    """Return for each event the value under the first spelling that it has."""
     values, *others = spellings
     for other in others:
         missing = np.isnan(values) if column.dtype.kind == "f" else values == column.fill

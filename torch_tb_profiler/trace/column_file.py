@@ -184,7 +184,7 @@ class NamedTables(msgspec.Struct, frozen=True):
 
 
 def encode_tables(tables: NamedTables) -> bytes:
-    """As a column file in memory. Columns are one-dimensional, of integers, floats or truth values."""
+    """Encode tables as a column file in memory. Columns are one-dimensional, of integers, floats or truth values."""
     out = BytesIO()
     blocks = _Blocks(out)
     types: dict[str, dict[str, str]] = {}
@@ -215,15 +215,15 @@ class StoredTables:
         self.strings = self._reader.strings
 
     def names(self) -> list[str]:
-        """Of the tables."""
+        """Return the names of the tables."""
         return list(self._types)
 
     def columns_of(self, table: str) -> set[str]:
-        """Names of its columns; empty if there is no such table."""
+        """Return the names of a table's columns; empty if there is no such table."""
         return set(self._types.get(table, {}))
 
     def is_parallel(self, table: str) -> bool:
-        """Whether its columns have one length."""
+        """Return whether its columns have one length."""
         return self._reader.index.is_parallel(table)
 
     def table(self, name: str) -> dict[str, npt.NDArray[Any]]:

@@ -36,12 +36,12 @@ class _Kinds(msgspec.Struct, frozen=True):
     categories: frozenset[str]
 
     def with_those_of(self, text: memoryview | bytes) -> _Kinds:
-        """With the spellings in a chunk added. Raises msgspec.ValidationError when they are not strings."""
+        """Add the spellings in a chunk. Raises msgspec.ValidationError when they are not strings."""
         found = _kinds.decode(text)
         return _Kinds(self.phases | {k.ph for k in found}, self.categories | {k.cat for k in found if k.cat})
 
     def are_too_many(self) -> bool:
-        """Whether the values differ from event to event, so that listing them gains nothing."""
+        """Return whether the values differ from event to event, so that listing them gains nothing."""
         return len(self.phases) + len(self.categories) > 200
 
 
@@ -72,7 +72,7 @@ class EventDecoder:
         try:
             return self._chunk.decode(text)
         except msgspec.ValidationError:
-            # refuses damaged text, so that what is said of a chunk does not depend on those before it
+            # refuses damaged text, so that notes on a chunk do not depend on those before it
             kinds = self._kinds.with_those_of(text)
             if kinds == self._kinds or self._kinds.are_too_many():
                 raise

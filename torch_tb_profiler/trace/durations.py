@@ -90,7 +90,7 @@ FEWEST = 10
 LONGER, LONG_NS = 10, 1_000_000_000
 #: an overlap up to this is rounding, ns: some files give whole microseconds
 ROUNDING_NS = 1000
-#: a stream of which a larger share of the work overlaps its successor runs work side by side: streams of several
+#: a stream with a larger share of work that overlaps its successor runs work side by side: streams of several
 #: processes under one number, or kernels that begin before the one before them is done
 MOST_OVERLAPPING = 0.05
 
@@ -155,7 +155,7 @@ def overruns(events: Events, work: DeviceWork) -> Overruns:
 
 
 def _replayed(launch: int, successors: Int64) -> bool:
-    """Whether some of the successors were started by the same launch."""
+    """Return whether some of the successors were started by the same launch."""
     same: Bool = successors == launch
     return launch > 0 and bool(same.any())
 

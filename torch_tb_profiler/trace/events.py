@@ -71,7 +71,7 @@ def event_type(exact: bool, phases: Iterable[str] = (), categories: Iterable[str
 
 
 def _args_type() -> type[TrackArgs]:
-    """One attribute for each key that is the source of a column, and those of `TrackArgs`.
+    """Make a type with an attribute for each key that is the source of a column, and those of `TrackArgs`.
 
     msgspec starts to look for a key after the one it found last. So attributes stand in the order in which torch writes
     the keys; rare spellings and what only metadata has come last.
@@ -139,7 +139,7 @@ class RawEvents:
         self._count = count
 
     def args(self, place: int) -> Mapping[str, Any]:
-        """Of an event by its place in the chunk; empty where it cannot be read.
+        """Return the arguments of an event by its place in the chunk; empty where unreadable.
 
         A chunk whose text had to be repaired by more than writing null for NaN has none: it does not say which event
         is which.

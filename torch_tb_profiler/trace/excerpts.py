@@ -1,4 +1,4 @@
-"""Events as they stand in the file: the arguments of one, and all of a window of time, of which alone text is decoded.
+"""Events as they stand in the file: the arguments of one, or all of a window of time; only text around them is decoded.
 
 The columns say when each event was, and `Chunks` in which stretch of the text it stands.
 """
@@ -89,7 +89,7 @@ def raw_args_at(place: RawPlace, stream: BinaryIO, limits: Limits | None = None)
 
 
 def _is_called(event: _RawEvent, name: str) -> bool:
-    """Whether an event of the file has the name of one of the trace, which may be the one that Kineto writes."""
+    """Return whether an event of the file has the name of one of the trace, which may be the one that Kineto writes."""
     written = event.name or ""
     try:
         return name in (written, kineto_name(written, from_json(event.args, dict[str, Any])))
@@ -130,7 +130,7 @@ class WindowText(msgspec.Struct, frozen=True):
 
 
 def window_text(trace: Trace, start_ns: int, end_ns: int) -> WindowText:
-    """Return the events of which a part lies between two times, both included, and all metadata.
+    """Return the events that overlap [start, end], and all metadata.
 
     start_ns, end_ns   from Trace.origin_ns
     """
@@ -157,9 +157,9 @@ def picked(trace: Trace, wanted: Bool) -> WindowText:
 
 
 def between(stream: BinaryIO, wanted: WindowText, limits: Limits | None = None) -> Iterator[bytes]:
-    """Return a document of what is wanted, piece by piece; `stream` is the file that the trace was read from.
+    """Yield a document of the wanted events, piece by piece; `stream` is the file that the trace was read from.
 
-    Where text is damaged so that it is not known which of it was read as which event, all that can be read is given.
+    Where damage hides which text was read as which event, all readable events are included.
     """
     return document(wanted.header, _texts(stream, wanted.stretches, limits or Limits()))
 
@@ -192,7 +192,7 @@ def _wanted_texts(text: bytes, stretch: _Stretch) -> Iterator[bytes]:
 
 
 def _is_event(text: bytes) -> bool:
-    """Whether the reader takes it for one."""
+    """Return whether the reader takes it for one."""
     return bool(EventDecoder(exact=False, note=lambda _: None).each_readable(b"[" + text + b"]", 0))
 
 

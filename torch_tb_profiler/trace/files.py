@@ -26,7 +26,7 @@ _SCARCE = frozenset(
 
 
 def is_scarce(error: BaseException) -> bool:
-    """Whether the system had no handle, memory or room for something: the same may be possible later."""
+    """Return whether the system had no handle, memory or room for something: the same may be possible later."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE)
 
 

@@ -1,6 +1,6 @@
 """A process that decodes batches of chunks: takes them from stdin, says on stdout what it has found.
 
-A batch is the length of what is said of it (4 bytes, little endian), that (MessagePack), and the texts of its chunks.
+A batch is the length of its head (4 bytes, little endian), the head (MessagePack), and the texts of its chunks.
 What was found is MessagePack behind its length (8 bytes); a length of 0 says that the process is ready. It ends with
 its stdin.
 """
@@ -22,7 +22,7 @@ from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.events import Chunk
 from torch_tb_profiler.trace.notes import Note
 
-#: texts and their bytes, of which a decoder that knows more begins anew
+#: texts and their bytes beyond which a decoder begins anew
 _MOST_TEXTS, _MOST_TEXT_BYTES = 1 << 16, 16 << 20
 
 
@@ -108,16 +108,16 @@ class Helpers(Protocol):
     """Processes that decode batches while the reader does other things."""
 
     def have_room(self) -> bool:
-        """Whether one may be given a batch now."""
+        """Return whether one may be given a batch now."""
 
     def are_there(self) -> bool:
-        """Whether any may come to have room."""
+        """Return whether any may come to have room."""
 
     def give(self, batch: Batch) -> bool:
-        """Whether one has taken it; the last that had room may be gone."""
+        """Return whether one has taken it; the last that had room may be gone."""
 
     def answers(self, seconds: float) -> Sequence[HelperAnswer]:
-        """Those that have come, in any order; waits until there is one, but not longer than so many seconds."""
+        """Return the answers that have come, in any order; wait for one, but not longer than so many seconds."""
 
     def give_up(self, number: int) -> None:
         """End the process that has a batch; `answers` then tells of it."""
@@ -130,7 +130,7 @@ _FOUND_LENGTH = struct.Struct("<Q")
 
 
 class _Head(msgspec.Struct, array_like=True):
-    """What is said of a batch. chunks: offset, bytes and certainty of each"""
+    """The head of a batch. chunks: offset, bytes and certainty of each"""
 
     number: int
     since: int
@@ -144,7 +144,7 @@ _decode_found = msgpack_decoder(DecodedBatch).decode
 
 
 def encode_batch(batch: Batch) -> list[bytes | memoryview]:
-    """For stdin of a helper, in pieces: joined, the text of the batch would be copied once more."""
+    """Encode a batch for stdin of a helper, in pieces: joining would copy its text once more."""
     chunks = [(chunk.offset, len(chunk.text), chunk.certain) for chunk in batch.chunks]
     head = _encode(_Head(batch.number, batch.since, batch.exact, chunks))
     return [_BATCH_LENGTH.pack(len(head)) + head, *(chunk.text for chunk in batch.chunks)]

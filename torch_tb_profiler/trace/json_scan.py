@@ -29,7 +29,7 @@ _DEPTH = bytes(1 if b in b"[{" else 255 if b in b"]}" else 0 for b in range(256)
 
 
 def inside_strings(text: bytes) -> Bool:
-    """For each byte whether it lies in a string, the opening quote included; escapes must be whole."""
+    """Return for each byte whether it is in a string, the opening quote included; escapes must be whole."""
     codes = np.frombuffer(text, np.uint8)
     quotes = codes == ord('"')
     if b"\\" in text:
@@ -44,7 +44,7 @@ def inside_strings(text: bytes) -> Bool:
 
 
 def end_of_list(text: bytes) -> tuple[int, bool]:
-    """Where the last whole object of `object, object, … ] tail` ends, and whether the list is closed after it.
+    """Return where the last whole object of `object, object, … ] tail` ends, and whether the list is closed after it.
 
     When the list is closed, elements after the last object that are no objects belong to the list, too.
     """
@@ -100,7 +100,7 @@ def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
 
 
 def next_event(text: bytes, start: int) -> int | None:
-    """Where the next event begins in text that may begin inside of one; None if none is found."""
+    """Return where the next event begins in text that may begin inside of one; None if none is found."""
     return EventStarts(text).following(start)
 
 
@@ -145,7 +145,7 @@ def _is_event(text: bytes) -> bool:
 
 
 def end_of_tail(text: bytes) -> int | None:
-    """Where the bracket that ends the list of events stands, in text that may begin inside of an event."""
+    """Return where the bracket that ends the list of events stands, in text that may begin inside of an event."""
     for match in list(_LIST_END.finditer(text))[-_MAX_CUT_OFF:]:
         rest = text[match.end() :].strip()
         try:
@@ -157,10 +157,10 @@ def end_of_tail(text: bytes) -> int | None:
 
 
 def each_object(text: bytes, take: Callable[[int, int], bool], drop: Callable[[int], None]) -> None:
-    """Each object of a list in turn.
+    """Visit each object of a list in turn.
 
-    take   is told where one begins and ends, and answers whether it could be read
-    drop   is told where one begins that could not be read; reading goes on with the event after it, which stands inside
+    take   gets where one begins and ends, and returns whether it could be read
+    drop   gets where an unreadable one begins; reading goes on with the event after it, which stands inside
            of it when a quote or a brace is missing
     """
     inside = 0

@@ -122,7 +122,7 @@ def read_to_file(
 
 
 def _nothing_readable(dropped: int) -> Reason:
-    """Why a whole file has no events, of which so many could not be read."""
+    """Return why a whole file has no events; dropped: how many could not be read."""
     if dropped:
         return because("no_readable_events", {"count": dropped})
     return because("no_events")
@@ -208,7 +208,7 @@ def _decoded(chunk: Chunk, length: int) -> bytes:
 
 
 def _broken_values(broken: Reason | None) -> dict[str, Value]:
-    """As values of a note."""
+    """Return a reason as values of a note."""
     return {"why": ""} if broken is None else {"why": broken.text, "why_kind": broken.kind, **broken.values}
 
 

@@ -139,7 +139,7 @@ def column(
 
 
 def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """To a column's type; a number that does not fit is missing, never another number."""
+    """Cast to a column's type; a number that does not fit is missing, never another number."""
     if values.dtype.kind == dtype.kind == "i" and dtype.itemsize < values.dtype.itemsize:
         limits = np.iinfo(dtype)
         values = np.where((values < limits.min) | (values > limits.max), -1, values)
@@ -186,7 +186,7 @@ class TraceTable(LazyColumns):
 
     @classmethod
     def concatenate(cls: type[AnyTraceTable], pieces: list[dict[str, npt.NDArray[Any]]]) -> AnyTraceTable:
-        """One table of all pieces, which are emptied: no column is held twice for longer than it is copied."""
+        """Join all pieces, which are emptied: no column is held twice for longer than it is copied."""
         if not pieces:
             return cls.empty()
         return cls.from_columns({name: np.concatenate([p.pop(name) for p in pieces]) for name in cls.column_names()})

@@ -46,7 +46,7 @@ _SEPARATOR = lazy_pattern(rb"\s*,\s*\{")
 _NUMBERS = lazy_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
-#: of a text that is no trace, in which its format is told
+#: of a text that is no trace: enough to recognize its format
 _TOLD_BYTES = 64 * 1024
 _TRAILING_COMMA = lazy_pattern(rb",\s*\]")
 #: what stands behind the end of a document without a meaning; a file may have room that was never written
@@ -302,7 +302,7 @@ class ChunkedText:
         self._event_close = len(indent) + 1
 
     def _find_cut(self, before: int) -> int | None:
-        """Where the last event that ends before position `before` ends."""
+        """Return where the last event that ends before position `before` ends."""
         found = self._buffer.rfind(self._separator, self._start, before)
         return None if found < 0 else found + self._event_close
 
@@ -335,7 +335,7 @@ class ChunkedText:
         return self._to_next_event()
 
     def _skip_damage(self) -> bool:
-        """At the end of the text: go on with an event after one that is damaged; False when it is cut off here."""
+        """Go on, at the end of the text, with an event after a damaged one; False when the text is cut off here."""
         begin, offset = self._start, self.offset
         found = self._to_next_event()
         if found or self.closed:

@@ -25,7 +25,7 @@ class EventTimes:
     """Gathers the times of events.
 
     origin_us: the whole microsecond that starts are relative to, that of the first event with a time; None before it
-    first_ns: the earliest start of what is shown, relative to that; None while there is nothing
+    first_ns: the earliest start that is shown, relative to that; None while there is none
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class EventTimes:
         self._durations.append(pack_floats([e.dur for e in events]))
 
     def packed(self) -> list[bytes]:
-        """All that was added since, for `put`."""
+        """Return all that was added since the last call, for `put`."""
         exact = self._exact_starts
         parts = (
             [*self._starts],
@@ -70,7 +70,7 @@ class EventTimes:
         """Return starts (ns from `origin_us`) and durations (ns) of all that was added since the last call.
 
         A start that is missing, or further from the epoch than any clock, is 0; a duration that is missing, negative or
-        longer than a hundred days is 0; the duration of what is not COMPLETE is -1.
+        longer than a hundred days is 0; the duration of events that are not COMPLETE is -1.
         """
         start, missing = self._take_starts(phase != EventPhase.METADATA)
         us = unpack_floats(self._durations)
@@ -90,7 +90,7 @@ class EventTimes:
         return start, duration
 
     def _take_starts(self, timed: Bool) -> tuple[Int64, Bool]:
-        """ns from the whole microsecond of the first event that is `timed`, and which are missing (they are 0)."""
+        """Return ns from the whole microsecond of the first `timed` event, and which are missing (they are 0)."""
         if self._exact_starts:
             ns = np.concatenate([ns for ns, _ in self._exact_starts])
             missing = np.concatenate([missing for _, missing in self._exact_starts])

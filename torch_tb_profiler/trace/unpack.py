@@ -37,7 +37,7 @@ def crc(content: bytes, before: int = 0) -> int:
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of gzip or Zstandard."""
+    """Return whether the first bytes of a file are those of gzip or Zstandard."""
     return head.startswith(GZIP_MAGIC) or _is_zstandard(head)
 
 
@@ -181,7 +181,7 @@ _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error,) if _isal is None el
 
 
 class _Input:
-    """The packed bytes, of which some can be given back."""
+    """The packed bytes; some can be given back."""
 
     def __init__(self, stored: StoredFile) -> None:
         self._stored = stored

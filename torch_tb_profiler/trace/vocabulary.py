@@ -110,7 +110,7 @@ def category_of(phase: EventPhase, cat: str) -> Category:
 
 
 def is_annotation_name(name: str) -> bool:
-    """Whether a range written as an operator is a record_function annotation."""
+    """Return whether a range written as an operator is a record_function annotation."""
     return ANNOTATION_NAME.match(name) is not None
 
 
@@ -183,7 +183,7 @@ def _is_bare(event: Event) -> bool:
 
 
 def replays_graphs(args: Sequence[TrackArgs]) -> bool:
-    """Whether any of some device work is a node of a graph."""
+    """Return whether any of some device work is a node of a graph."""
     # what is missing is one object, which is found by its identity
     return _nodes(args).count(_NO_NODE) != len(args)
 

@@ -11,8 +11,17 @@ import sys
 from functools import cache
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.analysis.answer_schemas import components, types_of
-from torch_tb_profiler.analysis.json_schema import COUNT, TEXT, Json, closed, described, nullable, one_of
+from torch_tb_profiler.analysis.json_schema import (
+    COUNT,
+    TEXT,
+    Json,
+    closed,
+    components,
+    described,
+    nullable,
+    one_of,
+    types_of,
+)
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.old_plugin import openapi_shapes

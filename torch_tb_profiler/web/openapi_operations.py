@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.answer_schemas import schema_of
-from torch_tb_profiler.analysis.json_schema import TEXT, WHOLE, Json, described, one_of, ref
+from torch_tb_profiler.analysis.json_schema import TEXT, WHOLE, Json, described, one_of, ref, schema_of
 from torch_tb_profiler.analysis.question import About, Question
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.model.steps import RULES
@@ -293,7 +292,7 @@ _COMMON: dict[About, list[Json]] = {
 
 def question_operations(questions: Iterable[Question]) -> dict[str, Operation]:
     """Return the operations of questions by path."""
-    return {path: question_operation(question) for question in questions for path in (question.path, *question.also)}
+    return {path: question_operation(question) for question in questions for path in (question.path, *question.aliases)}
 
 
 def question_operation(question: Question) -> Operation:

@@ -61,5 +61,5 @@ ROUTES: dict[str, Route] = {
     "/workers": logdir.workers,
     "/spans": logdir.spans,
     **trace_file.ROUTES,
-    **{path: route_of(question) for question in _BY_PATH.values() for path in (question.path, *question.also)},
+    **{path: route_of(question) for question in _BY_PATH.values() for path in (question.path, *question.aliases)},
 }

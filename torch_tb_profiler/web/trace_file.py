@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from torch_tb_profiler.analysis.counters import Counters, DeviceCounters, counters
+from torch_tb_profiler.analysis.device_use import DeviceCounters, UtilizationCounters, utilization_counters
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.excerpts import WindowText, between, window_text
@@ -30,7 +30,7 @@ EVENTS_PER_PIECE = 1000
 Point = tuple[int, float]
 
 
-def counter_events(counters: Counters, zero_ns: int) -> Iterator[bytes]:
+def counter_events(counters: UtilizationCounters, zero_ns: int) -> Iterator[bytes]:
     """Yield all counter events in the order of the old plugin, many in a piece.
 
     zero_ns  what the timestamps of the file say at the start of the trace
@@ -86,7 +86,7 @@ _LAST_NS = 2**61
 class _Added(msgspec.Struct, frozen=True):
     """What is added to the file. zero_ns: the file's timestamp at the start of the trace."""
 
-    counters: Counters
+    counters: UtilizationCounters
     zero_ns: int
 
     @property
@@ -155,7 +155,7 @@ def _added_to(workspace: Workspace, trace: OpenTrace) -> _Added:
 
 
 def _added(model: Model) -> _Added:
-    return _Added(counters(model), model.trace.origin_ns - (model.trace.header.base_time_ns or 0))
+    return _Added(utilization_counters(model), model.trace.origin_ns - (model.trace.header.base_time_ns or 0))
 
 
 def _state(limits: Limits, stream: BinaryIO) -> bytes:

@@ -12,5 +12,5 @@ from torch_tb_profiler.toml_text import toml_of
 
 @cache
 def file(area: str) -> Mapping[str, Any]:
-    """All sections of an English file. area: its path below the language, without its suffix."""
+    """Read all sections of an English file. area: its path below the language, without its suffix."""
     return toml_of((Path(__file__).parent / "en" / f"{area}.toml").read_text("utf-8"))

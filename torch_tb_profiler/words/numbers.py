@@ -20,7 +20,7 @@ def ms(ns: float) -> str:
 
 
 def short(count: float, digits: int) -> str:
-    """With so many digits, but all those before the point."""
+    """Format a number with so many digits, but with all those before the point."""
     return f"{count:.{digits}g}" if abs(count) < 10 ** (digits - 1) else f"{count:.0f}"
 
 
@@ -49,7 +49,7 @@ BYTES_PER = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4
 
 
 def size(count: float) -> str:
-    """Bytes as people read them.
+    """Format bytes as people read them.
 
     >>> size(5 << 20), size(1536), size(12)
     ('5 MiB', '1.5 KiB', '12 B')
@@ -61,7 +61,7 @@ def size(count: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times as much: one decimal where it tells anything.
+    """Return how many times as much: one decimal where it tells anything.
 
     >>> times(2.74), times(44555.5)
     ('2.7', '44,556')
@@ -74,7 +74,7 @@ _MANY = 10
 
 
 def how_many(count: int, steps: int, what: str) -> str:
-    """How many of something there are in steps: a whole number a step, or how many in all of few.
+    """Return how many of something there are in steps: a whole number a step, or how many in all of few.
 
     what   in the singular
 

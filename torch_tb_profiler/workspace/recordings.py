@@ -16,9 +16,9 @@ from typing import Literal
 
 import msgspec
 
+from torch_tb_profiler.analysis.change.combined_ranks import combined_ranks
 from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, recording_figures
-from torch_tb_profiler.analysis.change.named import Named
-from torch_tb_profiler.analysis.change.together import together
+from torch_tb_profiler.analysis.change.times_by_name import TimesOfName
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -238,7 +238,7 @@ def _contradiction(figures: RecordingFigures) -> str | None:
     columns = [figures.step_ns, figures.kernel_calls, figures.compilations, *figures.causes.values()]
     columns += [each for each in optional if each is not None]
     for table in (figures.kernels, figures.operators, figures.calls):
-        rows: list[Named] = [*table.names, *([] if table.rest is None else [table.rest])]
+        rows: list[TimesOfName] = [*table.names, *([] if table.rest is None else [table.rest])]
         columns += [column for row in rows for column in (row.calls, row.device_ns, row.host_ns)]
     if any(len(column) != size for column in columns):
         return "not all its lists have an entry for each step"
@@ -266,7 +266,7 @@ def _read(
                 hashes = [digest for file in files if (digest := _sha256(file)) is not None]
             except (StorageError, Unavailable) as error:
                 raise RecordingError(str(error)) from None
-            made.append(msgspec.structs.replace(together(ranks), sha256=hashes))
+            made.append(msgspec.structs.replace(combined_ranks(ranks), sha256=hashes))
     if not made:
         raise RecordingError(named.why_none, missing=named.is_worker_missing)
     return made

@@ -1,11 +1,13 @@
 """The numbers of one recording that are compared: parts of each step, and the time of each name. Small enough to store.
 
 Kept as JSON it is the baseline that `torch-tb-profiler check --save` writes: no trace is needed beside it.
+`differences` says what forbids comparing two of them.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -13,12 +15,17 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Bytes, Count, Ns
 from torch_tb_profiler.analysis.capture import Scalar, capture
-from torch_tb_profiler.analysis.change.named import NamedTable, calls_by_name, kernels_by_name, operators_by_name
+from torch_tb_profiler.analysis.change.times_by_name import (
+    TimesByName,
+    calls_by_name,
+    kernels_by_name,
+    operators_by_name,
+)
 from torch_tb_profiler.analysis.device_use import kernel_devices, step_use
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.run_metrics.metrics import memory_peak
+from torch_tb_profiler.analysis.run_metrics import memory_peak
 from torch_tb_profiler.analysis.shared.compiled import compiled
-from torch_tb_profiler.analysis.shared.per_step import step_of_times, steps_of_work
+from torch_tb_profiler.analysis.shared.operator_times import step_of_times, steps_of_work
 from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
 from torch_tb_profiler.analysis.waterfall.waterfall import Basis, is_below
 from torch_tb_profiler.arrays.types import Int64
@@ -120,9 +127,9 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
     graph_breaks: Counts | None
     compilations: Counts
     peak_bytes: Bytes | None
-    kernels: NamedTable
-    operators: NamedTable
-    calls: NamedTable
+    kernels: TimesByName
+    operators: TimesByName
+    calls: TimesByName
     notes: list[RecordedNote]
     fingerprint: Fingerprint
     sha256: list[str] = []
@@ -133,12 +140,12 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
         return slice(self.first_kept, None)
 
     def cause(self, wanted: str) -> list[int]:
-        """Σ over lanes of a cause and those below it, for each step, ns; 0 of one that did not occur."""
+        """Return a cause and those below it, Σ over lanes for each step, ns; 0 if it did not occur."""
         chosen = [ns for cause, ns in self.causes.items() if is_below(cause, wanted)]
         return [sum(each) for each in zip(*chosen, strict=True)] if chosen else [0] * len(self.steps)
 
     def cause_alone(self, wanted: str) -> list[int]:
-        """The same without those below it."""
+        """Return a cause without those below it."""
         return self.causes.get(wanted, [0] * len(self.steps))
 
     @property
@@ -150,20 +157,20 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recording_figures(model: Model, run: str) -> RecordingFigures:
-    """The figures of one trace. run: the name of its run."""
-    found, use = waterfall(model), step_use(model)
-    has_devices, recorded = found.basis == "devices", capture(model)
+    """Compute the figures of one trace. run: the name of its run."""
+    parts, use = waterfall(model), step_use(model)
+    has_devices, recorded = parts.basis == "devices", capture(model)
     kernels, syncs, used = _kernels(model), _syncs(model), set(kernel_devices(model))
     return RecordingFigures(
         run=run,
         ranks=1,
-        basis=found.basis,
-        lanes=len(found.devices) if has_devices else 1,
+        basis=parts.basis,
+        lanes=len(parts.devices) if has_devices else 1,
         steps=list(model.steps.names),
         first_kept=1 if len(model.steps) > LEAST_STEPS else 0,
         cut_off=sum(note.count for note in model.steps.notes if note.kind == "incomplete_last_steps"),
-        step_ns=found.step_ns.tolist(),
-        causes=_causes(found),
+        step_ns=parts.step_ns.tolist(),
+        causes=_causes(parts),
         communication_known=use is None or use.exposed_communication_ns is not None,
         kernel_calls=kernels,
         sync_calls=syncs,
@@ -199,7 +206,7 @@ def _kernels(model: Model) -> list[int]:
 
 
 def _syncs(model: Model) -> list[int] | None:
-    """A driver's call inside a runtime's is part of it."""
+    """Count synchronizing calls; a driver's call inside a runtime's is part of it."""
     if not model.has_runtime:
         return None
     inside, events = model.in_steps, model.trace.events
@@ -218,7 +225,7 @@ def _graph_breaks(model: Model) -> list[int] | None:
 
 
 def _counts(model: Model, start: Int64) -> list[int]:
-    """How many of some moments on the host are in each step; what lies before the first or after the last is not."""
+    """Count moments on the host per step, without those before the first or after the last."""
     steps = model.steps
     if not len(steps):
         return []
@@ -233,3 +240,82 @@ def _per_step(model: Model, step: Int64) -> list[int]:
 
 def _note(note: Note) -> RecordedNote:
     return RecordedNote(kind=note.kind, severity=note.severity, count=note.count, text=note.text[:LONGEST_TEXT])
+
+
+#: what a difference forbids: every verdict, those of other hardware (allowed by choice), those of host time, or none
+Forbids = Literal["all", "across", "host", "nothing"]
+
+#: options that make the host slower
+SLOWING = ("record_shapes", "with_stack", "profile_memory")
+
+
+class RecordingDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is not alike on both sides.
+
+    what     which of the things that have to be alike
+    forbids  all: nothing can be judged; across: neither, but for those who ask for it; host: times of the host and of
+             steps; nothing
+    base     what it is in the baseline
+    new      what it is in the new recordings
+    text     a sentence
+    """
+
+    what: str
+    forbids: Forbids
+    base: str
+    new: str
+    text: str
+
+
+def _devices(each: RecordingFigures) -> str:
+    names = [name or "unnamed" for name in each.fingerprint.devices]
+    counts = {name: names.count(name) for name in sorted(set(names))}
+    return ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counts.items()) or "no device"
+
+
+def _number(value: int | None) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def _versions(each: RecordingFigures) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(each.fingerprint.versions.items())) or "not recorded"
+
+
+_RULES: tuple[tuple[str, Forbids, Callable[[RecordingFigures], str], str], ...] = (
+    ("step_rule", "all", lambda each: each.fingerprint.step_rule, "Steps were found by different rules"),
+    ("basis", "all", lambda each: each.basis, "Kernels of devices were recorded on one side only"),
+    ("devices", "across", _devices, "The devices differ"),
+    ("world_size", "across", lambda each: _number(each.fingerprint.world_size), "The number of processes differs"),
+    ("ranks", "across", lambda each: str(each.ranks), "The number of recorded ranks differs"),
+    *(
+        (
+            option,
+            "host",
+            lambda each, option=option: "on" if each.fingerprint.options.get(option) else "off",
+            f"{option} was on for a part of the recordings only, which makes the host slower",
+        )
+        for option in SLOWING
+    ),
+    ("versions", "nothing", _versions, "Versions of drivers or libraries differ"),
+)
+
+
+def differences(base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[RecordingDifference]:
+    """List what is not the same in all recordings of both sides, in the order of the rules. Each side has one or
+    more.
+    """
+    unequal = []
+    for what, forbids, of, text in _RULES:
+        sides = [sorted({of(each) for each in side}) for side in (base, new)]
+        if len({*sides[0], *sides[1]}) > 1:
+            before, after = (" and ".join(side) for side in sides)
+            unequal.append(
+                RecordingDifference(
+                    what=what,
+                    forbids=forbids,
+                    base=before,
+                    new=after,
+                    text=f"{text}: {before} in the baseline, {after} in the new recording{'s' * (len(new) > 1)}.",
+                )
+            )
+    return unequal

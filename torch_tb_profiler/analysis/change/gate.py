@@ -8,12 +8,10 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Count, NsMean
-from torch_tb_profiler.analysis.change.comparable import Difference, differences
-from torch_tb_profiler.analysis.change.figures import RecordingFigures
-from torch_tb_profiler.analysis.change.judge import Judged, judge
-from torch_tb_profiler.analysis.change.metrics import metric_of, slow_steps
-from torch_tb_profiler.analysis.change.moved import MovedName, mean, moved_names
-from torch_tb_profiler.analysis.change.rules import GateRule
+from torch_tb_profiler.analysis.change.figures import RecordingDifference, RecordingFigures, differences
+from torch_tb_profiler.analysis.change.judge import JudgedRule, judge
+from torch_tb_profiler.analysis.change.metrics import GateRule, metric_of, slow_steps
+from torch_tb_profiler.analysis.change.name_lists import MovedName, mean, moved_names
 
 #: of the answer
 SCHEMA = 1
@@ -85,10 +83,10 @@ class CheckAnswer(Answer, frozen=True, kw_only=True):
     schema: int = SCHEMA
     outcome: Outcome
     exit_code: Literal[0, 1, 3]
-    rules: list[Judged]
+    rules: list[JudgedRule]
     base: GateSide
     new: GateSide
-    differences: list[Difference]
+    differences: list[RecordingDifference]
     parts: list[MovedPart]
     moved: list[MovedName]
 
@@ -133,44 +131,44 @@ def check(
 
 
 def _is_missing(rule: GateRule, recordings: Sequence[RecordingFigures]) -> bool:
-    """Whether a rule has no values on a side; it is then left out unless it was asked for."""
+    """Return whether a rule has no values on a side; it is then left out unless it was asked for."""
     metric = metric_of(rule.metric)
     assert metric is not None  # the rule was parsed
     values = [metric.values(each) for each in recordings]
     return None in values or (metric.kind == "part" and not any(any(each) for each in values if each))
 
 
-def _cannot_tell(judged: Judged, strict: bool) -> bool:
+def _cannot_tell(judged: JudgedRule, strict: bool) -> bool:
     return judged.verdict == "unknown" or (strict and judged.verdict == "inconclusive")
 
 
 def _side(side: Sequence[RecordingFigures], damaged: int) -> GateSide:
     return GateSide(
         recordings=len(side),
-        runs=[each.run for each in side],
-        sha256=[each.sha256 for each in side],
+        runs=[recording.run for recording in side],
+        sha256=[recording.sha256 for recording in side],
         ranks=side[0].ranks,
-        steps=sum(len(each.steps[each.kept]) for each in side),
-        dropped=sum(each.first_kept for each in side),
-        cut_off=sum(each.cut_off for each in side),
+        steps=sum(len(recording.steps[recording.kept]) for recording in side),
+        dropped=sum(recording.first_kept for recording in side),
+        cut_off=sum(recording.cut_off for recording in side),
         slow=sum(map(slow_steps, side)),
-        compiling=sum(sum(map(bool, each.compilations[each.kept])) for each in side),
+        compiling=sum(sum(map(bool, recording.compilations[recording.kept])) for recording in side),
         collecting=sum(
-            sum(bool(ns) for cause in ("idle.host.gc", "host.gc") for ns in each.cause(cause)[each.kept])
-            for each in side
+            sum(bool(ns) for cause in ("idle.host.gc", "host.gc") for ns in recording.cause(cause)[recording.kept])
+            for recording in side
         ),
         damaged=damaged,
     )
 
 
 def _parts(base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[MovedPart]:
-    causes = sorted({cause for side in (base, new) for each in side for cause in each.causes})
+    causes = sorted({cause for side in (base, new) for recording in side for cause in recording.causes})
     found = []
     for cause in causes:
         before, after = (
-            mean([ns / each.lanes for each in side for ns in each.cause_alone(cause)[each.kept]])
+            mean([ns / recording.lanes for recording in side for ns in recording.cause_alone(cause)[recording.kept]])
             for side in (base, new)
         )
         found.append(MovedPart(cause=cause, base_ns=before, new_ns=after, change_ns=after - before))
-    found.sort(key=lambda each: (-abs(each.change_ns), each.cause))
-    return [each for each in found if each.change_ns][:MOST_PARTS]
+    found.sort(key=lambda part: (-abs(part.change_ns), part.cause))
+    return [part for part in found if part.change_ns][:MOST_PARTS]

@@ -9,9 +9,9 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.analysis.change.comparable import Difference
-from torch_tb_profiler.analysis.change.figures import RecordingFigures
+from torch_tb_profiler.analysis.change.figures import RecordingDifference, RecordingFigures
 from torch_tb_profiler.analysis.change.metrics import (
+    GateRule,
     Metric,
     MetricUnit,
     median_of,
@@ -19,16 +19,25 @@ from torch_tb_profiler.analysis.change.metrics import (
     slow_steps,
     typical_step,
 )
-from torch_tb_profiler.analysis.change.moved import moved_names
-from torch_tb_profiler.analysis.change.rank_test import LEVEL, fisher_rise
-from torch_tb_profiler.analysis.change.rules import GateRule
-from torch_tb_profiler.analysis.change.shift import LEAST_RECORDINGS, LEAST_VALUES, Scale, Shift, shift
-from torch_tb_profiler.analysis.change.verdict import Need, Verdict, detectable, needed, verdict
+from torch_tb_profiler.analysis.change.name_lists import moved_names
+from torch_tb_profiler.analysis.change.shift import (
+    LEAST_RECORDINGS,
+    LEAST_VALUES,
+    DataNeeded,
+    Scale,
+    Shift,
+    Verdict,
+    detectable,
+    needed,
+    shift,
+    verdict,
+)
+from torch_tb_profiler.analysis.change.statistics import LEVEL, fisher_rise
 
 Sides = tuple[Sequence[RecordingFigures], Sequence[RecordingFigures]]
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedRule(msgspec.Struct, frozen=True, kw_only=True):
     """A rule, and what it found. Times in ns.
 
     rule        the rule
@@ -59,7 +68,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     lower: float | None
     upper: float | None
     detectable: float | None
-    needed: Need | None
+    needed: DataNeeded | None
     test: Literal["steps", "recordings", "exact", "cases"]
     counts: tuple[Count, Count]
     threshold: float | None
@@ -67,20 +76,20 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-def judge(rule: GateRule, sides: Sides, unlike: Sequence[Difference]) -> Judged:
+def judge(rule: GateRule, sides: Sides, unlike: Sequence[RecordingDifference]) -> JudgedRule:
     """Apply one rule to two sides. unlike: the differences between the sides that forbid a comparison."""
     metric = metric_of(rule.metric)
     assert metric is not None  # the rule was parsed
-    values = tuple([found for each in side if (found := metric.values(each)) is not None] for side in sides)
+    values = tuple([series for figures in side if (series := metric.values(figures)) is not None] for side in sides)
     base, new = values
     if len(base) < len(sides[0]) or len(new) < len(sides[1]):
         where = "on both sides" if not base and not new else "in every recording"
         return _unknown(rule, metric, values, f"it was not recorded {where}")
     if metric.kind == "damage":
         return _damage(rule, sides, values)
-    for each in unlike:
-        if each.forbids in ("all", "across") or (each.forbids == "host" and metric.is_of_host):
-            return _unknown(rule, metric, values, each.text)
+    for difference in unlike:
+        if difference.forbids in ("all", "across") or (difference.forbids == "host" and metric.is_of_host):
+            return _unknown(rule, metric, values, difference.text)
     if metric.kind == "list":
         return _listed(rule, metric, sides, values)
     if metric.kind == "tail":
@@ -90,7 +99,7 @@ def judge(rule: GateRule, sides: Sides, unlike: Sequence[Difference]) -> Judged:
     return _shifted(rule, metric, values, typical_step(sides[0]))
 
 
-def _shifted(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]], step: float) -> Judged:
+def _shifted(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]], step: float) -> JudgedRule:
     base, new = values
     typical = _typical(base)
     if metric.kind == "ratio" and not any(each for side in values for series in side for each in series):
@@ -98,27 +107,27 @@ def _shifted(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[floa
     relative = metric.kind == "ratio" and all(each > 0 for side in values for series in side for each in series)
     whole = step if metric.kind == "part" else typical or 0.0
     scale = Scale(relative, metric.between if relative else metric.between * whole)
-    found = shift(base, new, scale)
+    estimate = shift(base, new, scale)
     limit = rule.limit if rule.relative or not whole else rule.limit / whole
     threshold = rule.limit * whole if rule.relative else rule.limit
     bound = math.log1p(limit) if relative else threshold
-    said = verdict(found, bound)
-    return Judged(
+    outcome = verdict(estimate, bound)
+    return JudgedRule(
         rule=rule,
         unit=metric.unit,
         base=typical,
         new=_typical(new),
         scale="relative" if relative else "absolute",
-        change=_plain(found.shift, relative),
-        lower=_plain(found.lower, relative),
-        upper=_plain(found.upper, relative),
-        detectable=_plain(detectable(found), relative),
-        needed=needed(found, bound) if said == "inconclusive" and bound > 0 else None,
-        test="recordings" if found.unit == "recording" else "steps",
-        counts=(found.base, found.new),
+        change=_plain(estimate.shift, relative),
+        lower=_plain(estimate.lower, relative),
+        upper=_plain(estimate.upper, relative),
+        detectable=_plain(detectable(estimate), relative),
+        needed=needed(estimate, bound) if outcome == "inconclusive" and bound > 0 else None,
+        test="recordings" if estimate.unit == "recording" else "steps",
+        counts=(estimate.base, estimate.new),
         threshold=threshold,
-        verdict=said,
-        reason=_why(found) if said == "unknown" else None,
+        verdict=outcome,
+        reason=_why(estimate) if outcome == "unknown" else None,
     )
 
 
@@ -134,22 +143,24 @@ def _too_few(base: int, new: int) -> str:
     )
 
 
-def _exact(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]]) -> Judged:
-    """Of what does not vary any difference is a fact: of peaks the largest of a side, of counts their mean."""
+def _exact(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]]) -> JudgedRule:
+    """Compare what does not vary, where any difference is a fact: of peaks the largest of a side, of counts the
+    mean.
+    """
     if not all(series for side in values for series in side):
         return _unknown(rule, metric, values, "there are no steps")
     of = max if metric.kind == "most" else _mean
     base, new = (float(of([each for series in side for each in series])) for side in values)
     threshold = rule.limit * base if rule.relative else rule.limit
     rise = new - base
-    said: Verdict = "unchanged"
+    outcome: Verdict = "unchanged"
     if rise > threshold:
-        said = "regressed"
+        outcome = "regressed"
     elif rise < -threshold:
-        said = "improved"
+        outcome = "improved"
     relative = rule.relative and base > 0
     change = rise / base if relative else rise
-    return Judged(
+    return JudgedRule(
         rule=rule,
         unit=metric.unit,
         base=base,
@@ -163,23 +174,23 @@ def _exact(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]
         test="exact",
         counts=_counts(values),
         threshold=threshold,
-        verdict=said,
+        verdict=outcome,
         reason=None,
     )
 
 
-def _tail(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Sequence[float]]]) -> Judged:
-    """More slow steps than chance makes of the same share."""
+def _tail(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Sequence[float]]]) -> JudgedRule:
+    """Test for more slow steps than chance makes of the same share."""
     cases = [sum(map(slow_steps, side)) for side in sides]
     counts = _counts(values)
     if not min(counts):
         return _unknown(rule, metric, values, "there are no steps")
-    said: Verdict = "unchanged"
+    outcome: Verdict = "unchanged"
     if fisher_rise((cases[0], counts[0]), (cases[1], counts[1])) < LEVEL:
-        said = "regressed"
+        outcome = "regressed"
     elif fisher_rise((cases[1], counts[1]), (cases[0], counts[0])) < LEVEL:
-        said = "improved"
-    return Judged(
+        outcome = "improved"
+    return JudgedRule(
         rule=rule,
         unit="count",
         base=float(cases[0]),
@@ -193,13 +204,13 @@ def _tail(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Se
         test="cases",
         counts=counts,
         threshold=None,
-        verdict=said,
+        verdict=outcome,
         reason=None,
     )
 
 
-def _listed(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Sequence[float]]]) -> Judged:
-    """The name that became slower by most: base, new and change are its own."""
+def _listed(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Sequence[float]]]) -> JudgedRule:
+    """Judge the name that became slower by most: base, new and change are its own."""
     counts = _counts(values)
     if min(counts) < LEAST_VALUES:
         return _unknown(rule, metric, values, _too_few(*counts))
@@ -212,7 +223,7 @@ def _listed(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[
     over = [(each, part) for each, part, amount in tested if part > 0 and (amount or 0.0) >= rule.limit]
     under = [each for each, part, amount in tested if part < 0 and -(amount or 0.0) >= rule.limit]
     worst = max(over, key=lambda found: found[0].change_ns)[0] if over else None
-    return Judged(
+    return JudgedRule(
         rule=rule,
         unit="ns",
         base=worst.base_ns if worst else None,
@@ -231,11 +242,11 @@ def _listed(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[
     )
 
 
-def _damage(rule: GateRule, sides: Sides, values: Sequence[list[Sequence[float]]]) -> Judged:
-    """Numbers of a damaged recording say nothing, whichever side it is on."""
+def _damage(rule: GateRule, sides: Sides, values: Sequence[list[Sequence[float]]]) -> JudgedRule:
+    """Count notes on either side: numbers of a damaged recording say nothing."""
     base, new = (sum(sum(series) for series in side) for side in values)
     notes = [note for side in sides for each in side for note in each.notes if note.severity == "error"]
-    return Judged(
+    return JudgedRule(
         rule=rule,
         unit="count",
         base=base,
@@ -254,9 +265,9 @@ def _damage(rule: GateRule, sides: Sides, values: Sequence[list[Sequence[float]]
     )
 
 
-def _unknown(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]], reason: str) -> Judged:
+def _unknown(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]], reason: str) -> JudgedRule:
     base, new = values
-    return Judged(
+    return JudgedRule(
         rule=rule,
         unit=metric.unit,
         base=_typical(base),
@@ -276,7 +287,9 @@ def _unknown(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[floa
 
 
 def _is_plain(values: Sequence[list[Sequence[float]]]) -> bool:
-    """Whether counts need no test: the baseline never varies, and the new side does neither, or only goes one way."""
+    """Return whether counts need no test: the baseline never varies, and the new side does neither, or only goes one
+    way.
+    """
     base, new = ([each for series in side for each in series] for side in values)
     if not base or not new or min(base) < max(base):
         return False

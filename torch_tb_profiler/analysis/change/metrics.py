@@ -1,7 +1,11 @@
-"""What can be gated, by name: the values of each step of a recording, and how two sides of them are compared."""
+"""What can be gated: the values of each step of a recording by name of the metric, and limits of their change as text.
+
+Limits: `step_time > 5%`, `exposed_communication > 1ms`, `calls(aten::item) > 0`.
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -9,7 +13,8 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.analysis.change.figures import SLOW, RecordingFigures
-from torch_tb_profiler.analysis.change.named import NamedTable
+from torch_tb_profiler.analysis.change.times_by_name import TimesByName
+from torch_tb_profiler.analysis.numerals import factor_of
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -52,7 +57,7 @@ _NAMED = lazy_pattern(r"(calls|kernel|operator)\((.*)\)", re.DOTALL)
 
 
 def metric_of(key: str) -> Metric | None:
-    """None if there is none of this name."""
+    """Look up a metric; None if there is none of this name."""
     if key in _FIXED:
         return _FIXED[key]
     named = _NAMED.fullmatch(key)
@@ -64,7 +69,7 @@ def metric_of(key: str) -> Metric | None:
 
 
 def known_metrics() -> list[str]:
-    """The names of all that need no name of their own, for messages."""
+    """List the metrics that need no name of their own, for messages."""
     tops = dict.fromkeys(meaning.cause.partition(".")[0] for meaning in ALL)
     return [
         *_FIXED,
@@ -74,7 +79,7 @@ def known_metrics() -> list[str]:
 
 
 def typical_step(side: Sequence[RecordingFigures]) -> float:
-    """Median over the recordings of the median of their steps that are kept, ns; 0 without any."""
+    """Return the median over the recordings of the median of their kept steps, ns; 0 without any."""
     medians = [median_of(found) for each in side if (found := each.step_ns[each.kept])]
     return median_of(medians) if medians else 0.0
 
@@ -86,7 +91,7 @@ def median_of(values: Sequence[float]) -> float:
 
 
 def slow_steps(figures: RecordingFigures) -> int:
-    """Steps that are kept and last more than 1.5 × their median."""
+    """Count kept steps that last more than 1.5 × their median."""
     kept = figures.step_ns[figures.kept]
     return sum(step > SLOW * median_of(kept) for step in kept) if kept else 0
 
@@ -123,20 +128,20 @@ def _of_name(key: str, what: str, name: str) -> Metric | None:
 
     def calls(figures: RecordingFigures) -> Sequence[float] | None:
         tables = (figures.operators, figures.calls, figures.kernels)
-        found = [table.calls_of(name, len(figures.steps)) for table in tables]
-        known = [each for each in found if each is not None]
-        if len(known) < len(found) and not any(map(any, known)):
+        series = [table.calls_of(name, len(figures.steps)) for table in tables]
+        known = [each for each in series if each is not None]
+        if len(known) < len(series) and not any(map(any, known)):
             return None
         return [sum(each) for each in zip(*known, strict=True)][figures.kept]
 
     def kernel(figures: RecordingFigures) -> Sequence[float] | None:
-        found = _times(figures.kernels, name, figures, on_device=True)
-        return None if found is None else _over(found, figures.lanes)
+        series = _times(figures.kernels, name, figures, on_device=True)
+        return None if series is None else _over(series, figures.lanes)
 
     def operator(figures: RecordingFigures) -> Sequence[float] | None:
         on_device = figures.basis == "devices"
-        found = _times(figures.operators, name, figures, on_device)
-        return None if found is None else _over(found, figures.lanes if on_device else figures.ranks)
+        series = _times(figures.operators, name, figures, on_device)
+        return None if series is None else _over(series, figures.lanes if on_device else figures.ranks)
 
     if what == "calls":
         return Metric(key, "count", "count", calls)
@@ -145,8 +150,8 @@ def _of_name(key: str, what: str, name: str) -> Metric | None:
     return Metric(key, "ratio", "ns", operator, is_of_host=True, between=OF_STEPS)
 
 
-def _times(table: NamedTable, name: str, figures: RecordingFigures, on_device: bool) -> list[int] | None:
-    """Σ over lanes; 0 where it did not run, None if that is not known."""
+def _times(table: TimesByName, name: str, figures: RecordingFigures, on_device: bool) -> list[int] | None:
+    """Sum over lanes; 0 where it did not run, None if that is unknown."""
     found = table.of(name)
     if found is None:
         return None if table.left_out else [0] * len(figures.steps[figures.kept])
@@ -194,3 +199,98 @@ _EVERY = {
     "kernel": Metric(f"kernel({EVERY})", "list", "ns", _listed),
     "operator": Metric(f"operator({EVERY})", "list", "ns", _step, is_of_host=True),
 }
+
+
+Severity = Literal["fail", "warn"]
+
+#: the last sign is the one that counts: names of kernels are full of > and =
+_RULE = lazy_pattern(
+    r"(.+?)\s{0,20}(>=|<=|!=|==|>|<|=)\s{0,20}([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s{0,20}([A-Za-zµ%]*)"
+)
+
+#: the rules that fail and that warn by default
+DEFAULT_FAIL = ("device_busy > 2%", "step_time > 5%", "peak_bytes > 5%", "notes.error > 0")
+DEFAULT_WARN = (
+    "exposed_communication > 5%",
+    "idle > 5%",
+    "kernels_per_step > 0",
+    "syncs > 0",
+    "graph_breaks > 0",
+    "slow_steps > 0",
+)
+
+
+class RuleError(ValueError):
+    """A rule cannot be understood; the message is a sentence."""
+
+
+class GateRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit of what may change.
+
+    metric      name of what is compared
+    limit       how much more it may be: of a relative rule a part of the baseline (of the step, where it is a part of
+                it), else in its unit
+    relative    whether the limit is a part
+    severity    whether more fails or warns
+    is_default  whether it is there because nothing was said: what was not recorded is then left out
+    text        the rule as it was written
+    """
+
+    metric: str
+    limit: float
+    relative: bool
+    severity: Severity
+    is_default: bool
+    text: str
+
+
+def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False) -> GateRule:
+    """Parse a rule. Raises RuleError.
+
+    >>> parse_rule("device_busy > 2%").limit, parse_rule("peak_bytes>64MiB").limit
+    (0.02, 67108864.0)
+    """
+    match = _RULE.fullmatch(text.strip())
+    if match is None:
+        raise RuleError(f"{text!r} is not a rule: write METRIC > NUMBER and a unit, as in 'step_time > 5%'")
+    key, sign, number, unit = match.groups()
+    key = key.rstrip()
+    metric = metric_of(key)
+    if metric is None:
+        near = difflib.get_close_matches(key, known_metrics(), 1)
+        meant = f", perhaps {near[0]}" if near else ""
+        raise RuleError(f"{text!r}: there is no metric {key!r}{meant}; there are {', '.join(known_metrics())}")
+    if sign not in (">", ">="):
+        raise RuleError(f"{text!r}: a rule says what is too much, so use >")
+    limit, relative = float(number), unit == "%"
+    if limit < 0:
+        raise RuleError(f"{text!r}: the limit for an increase cannot be below 0")
+    if relative:
+        limit /= 100
+    else:
+        limit *= _factor(text, metric, unit, limit)
+    if metric.kind in ("tail", "damage") and (relative or limit):
+        raise RuleError(f"{text!r}: write {key} > 0; no other limit is possible")
+    return GateRule(
+        metric=key,
+        limit=limit,
+        relative=relative,
+        severity=severity,
+        is_default=is_default,
+        text=" ".join(text.split()),
+    )
+
+
+def _factor(text: str, metric: Metric, unit: str, limit: float) -> float:
+    if not unit and limit and metric.unit != "count":
+        raise RuleError(f"{text!r} needs a unit: % of the baseline, or {'ms' if metric.unit == 'ns' else 'MiB'}")
+    factor = factor_of(unit, metric.unit)
+    if factor is None:
+        raise RuleError(f"{text!r}: the unit {unit!r} does not fit {metric.key}")
+    return factor
+
+
+def default_rules() -> list[GateRule]:
+    """List the default rules: those that fail, then those that warn."""
+    fails = [parse_rule(text, "fail", is_default=True) for text in DEFAULT_FAIL]
+    return [*fails, *(parse_rule(text, "warn", is_default=True) for text in DEFAULT_WARN)]

@@ -1,4 +1,4 @@
-"""The change of the mean step taken apart: by cause, and by what happened to each kernel and operator. Exact.
+"""The change of the mean step by cause, by what happened to each kernel and operator, and its headline. Exact.
 
 All amounts are fractions, so that Σ parts = change holds to the nanosecond and below. Where they are shown they are
 whole nanoseconds (`rounded`): what rounding leaves is in the largest.
@@ -14,8 +14,10 @@ from typing import Literal, get_args
 
 import msgspec
 
-from torch_tb_profiler.analysis.change.names import How, Match, matches
+from torch_tb_profiler.analysis.answer import Ns
+from torch_tb_profiler.analysis.change.matching import How, WorkMatch, matches
 from torch_tb_profiler.analysis.change.shares import Share, StepShares
+from torch_tb_profiler.model.kernel_names.short import short_name
 
 #: what happened to work. calls: more or fewer of them · speed: slower or faster · new, gone: on one side only ·
 #: replaced: something else in its place
@@ -96,7 +98,7 @@ class StepChange(msgspec.Struct, frozen=True):
         return self.after - self.before
 
     def kinds(self) -> dict[Kind, Fraction]:
-        """Σ over `work`."""
+        """Sum `work` by kind."""
         total: dict[Kind, Fraction] = dict.fromkeys(KINDS, _ZERO)
         for each in self.work:
             for kind, ns in each.parts.items():
@@ -105,29 +107,29 @@ class StepChange(msgspec.Struct, frozen=True):
         return total
 
     def without_names(self) -> Fraction:
-        """The change that is in no `work`: causes without kernels or operators."""
+        """Return the change that is in no `work`: causes without kernels or operators."""
         return self.change - sum((each.change for each in self.work), _ZERO)
 
 
-class Side:
+class MeanStep:
     """The recordings of one side, all their steps together."""
 
     def __init__(self, recordings: Sequence[StepShares]) -> None:
-        steps = sum(each.steps for each in recordings)
+        steps = sum(recording.steps for recording in recordings)
         if not steps:
             raise ValueError("a side without steps has no mean step")
-        self._weight = [Fraction(1, steps * each.devices) for each in recordings]
+        self._weight = [Fraction(1, steps * recording.devices) for recording in recordings]
         #: of a share the place of its weight
         self._of: dict[int, int] = {}
         #: all amounts are multiples of 1 ÷ this
         self.parts_of_one = lcm(*(weight.denominator for weight in self._weight))
-        self.step = Fraction(sum(each.step_ns for each in recordings), steps)
+        self.step = Fraction(sum(recording.step_ns for recording in recordings), steps)
         self.causes: dict[str, Fraction] = defaultdict(Fraction)
         self.shares: list[Share] = []
-        for place, (each, weight) in enumerate(zip(recordings, self._weight, strict=True)):
-            for cause, ns in each.causes.items():
+        for place, (recording, weight) in enumerate(zip(recordings, self._weight, strict=True)):
+            for cause, ns in recording.causes.items():
                 self.causes[cause] += ns * weight
-            for share in each.shares:
+            for share in recording.shares:
                 self._of[id(share)] = place
                 self.shares.append(share)
 
@@ -148,8 +150,8 @@ class Side:
 
 
 def step_change(before: Sequence[StepShares], after: Sequence[StepShares]) -> StepChange:
-    """The change between two sides. Each needs at least one recording with steps, otherwise ValueError is raised."""
-    left, right = Side(before), Side(after)
+    """Take the change between two sides apart. Raises ValueError if a side has no recording with steps."""
+    left, right = MeanStep(before), MeanStep(after)
     found = _joined(matches(left.shares, right.shares))
     work = [(_work(left, right, match), names) for names, match in found]
     parts_of_one = lcm(left.parts_of_one, right.parts_of_one)
@@ -175,15 +177,15 @@ def _names(shares: Iterable[Share]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({(share.operator, share.kernel) for share in shares}))
 
 
-def _joined(found: Iterable[Match]) -> list[tuple[_Names, Match]]:
-    """Matches of the same names (with other shapes, below other operators) are one; with the names of both sides."""
-    groups: dict[tuple[_Names, How | None], list[Match]] = defaultdict(list)
+def _joined(found: Iterable[WorkMatch]) -> list[tuple[_Names, WorkMatch]]:
+    """Join matches of the same names (with other shapes, below other operators); with the names of both sides."""
+    groups: dict[tuple[_Names, How | None], list[WorkMatch]] = defaultdict(list)
     for match in found:
         groups[(_names(match.before), _names(match.after)), match.how].append(match)
     return [
         (
             names,
-            Match(
+            WorkMatch(
                 tuple(share for match in same for share in match.before),
                 tuple(share for match in same for share in match.after),
                 how,
@@ -193,7 +195,7 @@ def _joined(found: Iterable[Match]) -> list[tuple[_Names, Match]]:
     ]
 
 
-def _work(left: Side, right: Side, match: Match) -> WorkChange:
+def _work(left: MeanStep, right: MeanStep, match: WorkMatch) -> WorkChange:
     a, b = left.amount(match.before), right.amount(match.after)
     return WorkChange(match.before, match.after, match.how, (a, b), _parts(match.how, a, b))
 
@@ -213,7 +215,7 @@ def _parts(how: How | None, a: Amount, b: Amount) -> dict[Kind, Fraction]:
 
 
 def rounded(amounts: Sequence[Fraction], total: Fraction | None = None) -> list[int]:
-    """Whole numbers whose sum is that of the amounts (or `total`), rounded: the largest has what rounding leaves.
+    """Round amounts so that they add up to their rounded sum (or `total`): the largest has what rounding leaves.
 
     >>> rounded([Fraction(1, 3), Fraction(1, 3), Fraction(7, 3)])
     [0, 0, 3]
@@ -226,8 +228,82 @@ def rounded(amounts: Sequence[Fraction], total: Fraction | None = None) -> list[
 
 
 def main_operator(shares: Iterable[Share]) -> str:
-    """The operator with the most time among the shares, or the first by name if several tie. Empty if there is none."""
+    """Return the operator with the most time among the shares; of equal ones the first by name. Empty if there is
+    none.
+    """
     times: Counter[str] = Counter()
     for share in shares:
         times[share.operator] += share.full_ns
     return min(times, key=lambda name: (-times[name], name), default="")
+
+
+#: a part is worth naming from this share of what it is a part of
+_WORTH = Fraction(1, 10)
+
+
+class Headline(msgspec.Struct, frozen=True, kw_only=True):
+    """The largest change in the direction in which the step changed.
+
+    cause         of the waterfall
+    cause_ns      change of the cause, of a mean step
+    kind          what happened to the work that changed most in it; null if it has no kernel or operator that did
+    delta_ns      change of that work; null likewise
+    operator      what launches it in the experiment, in the baseline where it is gone; null likewise
+    label         what to call it in the baseline: short name of its kernel, of several that with most time; of host
+                  time the operator; null if it is new
+    exp_label     the same in the experiment; null if it is gone
+    is_kernel     whether the labels are of kernels, copies or fills
+    """
+
+    cause: str
+    cause_ns: Ns
+    kind: Kind | None
+    delta_ns: Ns | None
+    operator: str | None
+    label: str | None
+    exp_label: str | None
+    is_kernel: bool
+
+
+def headline(parts: StepChange) -> Headline | None:
+    """Find the largest change in the direction of the step's; None if no cause moved with the step."""
+    change = parts.change
+    moved = [each for each in parts.causes if each.change * change > 0]
+    if not moved:
+        return None
+    cause = moved[0]
+    work = max(parts.work, key=lambda each: _toward(_in_cause(each, cause.cause), cause.change), default=None)
+    if work is not None and _toward(_in_cause(work, cause.cause), cause.change) < _WORTH * abs(cause.change):
+        work = None
+    return Headline(
+        cause=cause.cause,
+        cause_ns=round(cause.change),
+        kind=work.main_kind if work else None,
+        delta_ns=round(work.change) if work else None,
+        operator=(main_operator(work.after) or main_operator(work.before) or None) if work else None,
+        label=label_of(work.before) if work else None,
+        exp_label=label_of(work.after) if work else None,
+        is_kernel=work is not None and any(share.kernel for share in (*work.before, *work.after)),
+    )
+
+
+def _toward(part: Fraction, whole: Fraction) -> Fraction:
+    """Return how much of a change a part of it makes: 0 if it goes the other way."""
+    return abs(part) if part * whole > 0 else Fraction(0)
+
+
+def _in_cause(work: WorkChange, cause: str) -> Fraction:
+    """Return the change of work in one cause; all of it for work that is in others as well."""
+    of = {share.cause for share in (*work.before, *work.after)}
+    return work.change if cause in of else Fraction(0)
+
+
+def label_of(shares: Sequence[Share]) -> str | None:
+    """Return the short name of the kernel with most time (for host time, the operator); of equal ones the first. None
+    of nothing.
+    """
+    times: dict[tuple[str, str], int] = {}
+    for share in shares:
+        name = short_name(share.kernel) if share.kernel else share.operator
+        times[name, share.kernel] = times.get((name, share.kernel), 0) + share.full_ns
+    return min(times, key=lambda names: (-times[names], names))[0] if times else None

@@ -10,29 +10,38 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Ns, NsMean, TraceMeta
-from torch_tb_profiler.analysis.change.change import Changed, Recording, changed, recording
-from torch_tb_profiler.analysis.change.comparable import Difference, differences
-from torch_tb_profiler.analysis.change.figures import RecordingFigures
-from torch_tb_profiler.analysis.change.headline import Headline, headline, label_of
-from torch_tb_profiler.analysis.change.judged import (
+from torch_tb_profiler.analysis.answer import Answer, Count, Definition, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.change.change import (
     BUSY_THRESHOLD,
     STEP_THRESHOLD,
+    Changed,
     ChangedFigure,
+    Recording,
     bounds_of_cause,
+    changed,
     judged,
+    recording,
 )
-from torch_tb_profiler.analysis.change.lists import CallsMean, ChangedNames, ListVerdict
-from torch_tb_profiler.analysis.change.names import How
-from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.change.figures import RecordingDifference, RecordingFigures, differences
+from torch_tb_profiler.analysis.change.matching import How
+from torch_tb_profiler.analysis.change.name_lists import CallsMean, ChangedNames, ListVerdict
+from torch_tb_profiler.analysis.change.parts import (
+    Headline,
+    Kind,
+    StepChange,
+    WorkChange,
+    headline,
+    label_of,
+    main_operator,
+    rounded,
+)
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.result import column, columns_field
 
 #: rows of work in one answer, unless asked otherwise
 ROWS = 200
 MOST_ROWS = 5_000
-#: names of one row that are told
+#: names that one row lists
 _MOST_NAMES = 20
 
 
@@ -162,7 +171,7 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     delta_ns: Ns | None
     step: ChangedFigure | None
     busy: ChangedFigure | None
-    differences: Sequence[Difference]
+    differences: Sequence[RecordingDifference]
     headline: Headline | None
     causes: Sequence[ChangedCause]
     kinds: Mapping[str, Ns]
@@ -176,20 +185,20 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     kernels: ChangedNames
 
 
-def change_answer(found: Changed, meta: TraceMeta, exp: TraceMeta, limit: int = ROWS) -> ChangeAnswer:
-    """meta, exp: a trace of each side."""
-    parts = found.parts
-    figures = [each.figures for each in found.before], [each.figures for each in found.after]
+def change_answer(compared: Changed, meta: TraceMeta, exp: TraceMeta, limit: int = ROWS) -> ChangeAnswer:
+    """Make the answer of a comparison. meta, exp: a trace of each side."""
+    parts = compared.parts
+    figures = [recording.figures for recording in compared.before], [recording.figures for recording in compared.after]
     unlike = differences(*figures)
     delta = None if parts is None else round(parts.change)
-    work, left_out = _work(found, parts, limit) if parts else ([], (0, 0))
+    work, left_out = _work(compared, parts, limit) if parts else ([], (0, 0))
     kinds, unnamed = _kinds(parts) if parts else ({}, 0)
     causes = _causes(parts, *figures) if parts else []
     return ChangeAnswer(
         meta=meta,
         exp=exp,
-        baseline=_side(found.before),
-        experiment=_side(found.after),
+        baseline=_side(compared.before),
+        experiment=_side(compared.after),
         delta_ns=delta,
         step=_judged(figures, unlike, "step_time", STEP_THRESHOLD),
         busy=_judged(figures, unlike, "device_busy", BUSY_THRESHOLD),
@@ -198,12 +207,12 @@ def change_answer(found: Changed, meta: TraceMeta, exp: TraceMeta, limit: int = 
         causes=causes,
         kinds=kinds,
         unnamed_ns=unnamed,
-        work_known=all(each.has_work for each in (*found.before, *found.after)),
+        work_known=all(recording.has_work for recording in (*compared.before, *compared.after)),
         work=work,
         left_out=left_out[0],
         left_out_ns=left_out[1],
-        operators=found.operators,
-        kernels=found.kernels,
+        operators=compared.operators,
+        kernels=compared.kernels,
     )
 
 
@@ -219,11 +228,11 @@ def _side(recordings: Sequence[Recording]) -> ChangeSide:
 
 def _judged(
     figures: tuple[Sequence[RecordingFigures], Sequence[RecordingFigures]],
-    unlike: Sequence[Difference],
+    unlike: Sequence[RecordingDifference],
     key: str,
     threshold: float,
 ) -> ChangedFigure | None:
-    """Without a verdict where what is not alike forbids any."""
+    """Judge a metric, without a verdict where a difference between the sides forbids any."""
     found = judged(*figures, key, threshold)
     if found is None or all(each.forbids != "all" for each in unlike):
         return found
@@ -231,7 +240,7 @@ def _judged(
 
 
 def _headline(parts: StepChange, causes: Sequence[ChangedCause]) -> Headline | None:
-    """With the number that the list of causes has."""
+    """Find the headline, with the number that the list of causes has."""
     found = headline(parts)
     shown = {each.cause: each.delta_ns for each in causes}
     return None if found is None else msgspec.structs.replace(found, cause_ns=shown[found.cause])
@@ -239,10 +248,10 @@ def _headline(parts: StepChange, causes: Sequence[ChangedCause]) -> Headline | N
 
 def _causes(parts: StepChange, base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[ChangedCause]:
     deltas = rounded([each.change for each in parts.causes], parts.change)
-    found = []
+    rows = []
     for each, delta in zip(parts.causes, deltas, strict=True):
         low, high = bounds_of_cause(base, new, each.cause) or (None, None)
-        found.append(
+        rows.append(
             ChangedCause(
                 cause=each.cause,
                 before_ns=float(each.before),
@@ -252,30 +261,30 @@ def _causes(parts: StepChange, base: Sequence[RecordingFigures], new: Sequence[R
                 high_ns=high,
             )
         )
-    return found
+    return rows
 
 
 def _kinds(parts: StepChange) -> tuple[dict[str, int], int]:
-    """And the change of what has no names; together they add up to the change of the step."""
+    """Return the change by kind, and that of what has no names; together they add up to the change of the step."""
     kinds = parts.kinds()
     *found, unnamed = rounded([*kinds.values(), parts.without_names()], parts.change)
     return dict(zip(kinds, found, strict=True)), unnamed
 
 
-def _work(found: Changed, parts: StepChange, limit: int) -> tuple[list[ChangedWork], tuple[int, int]]:
-    """The rows, and how many others there are with the sum of their changes."""
+def _work(compared: Changed, parts: StepChange, limit: int) -> tuple[list[ChangedWork], tuple[int, int]]:
+    """Return the rows, the number of others and the sum of their changes."""
     unnamed = _kinds(parts)[1]
     shown = parts.work[:limit]
-    deltas = [round(each.change) for each in shown]
+    deltas = [round(work.change) for work in shown]
     others = len(parts.work) - len(shown)
     rest = round(parts.change) - unnamed - sum(deltas)
     if not others and deltas:
         deltas[0] += rest
         rest = 0
-    in_rows = Counter(kernel for each in parts.work for kernel in _kernels(each))
+    in_rows = Counter(kernel for work in parts.work for kernel in _kernels(work))
     # of a kernel that is in several rows the test says nothing about one of them
-    verdicts = {each.name: each.verdict for each in found.kernels.names if in_rows[each.name] == 1}
-    rows = [_row(each, delta, verdicts) for each, delta in zip(shown, deltas, strict=True)]
+    verdicts = {name.name: name.verdict for name in compared.kernels.names if in_rows[name.name] == 1}
+    rows = [_row(work, delta, verdicts) for work, delta in zip(shown, deltas, strict=True)]
     return rows, (others, rest)
 
 
@@ -283,21 +292,21 @@ def _kernels(each: WorkChange) -> set[str]:
     return {share.kernel for share in (*each.before, *each.after) if share.kernel}
 
 
-def _row(each: WorkChange, delta: int, verdicts: Mapping[str, ListVerdict]) -> ChangedWork:
-    kernels, others = (sorted({share.kernel for share in side if share.kernel}) for side in (each.before, each.after))
-    a, b = each.amounts
-    calls_ns, speed_ns = _calls_and_speed(each, delta)
-    names = max(len({(share.operator, share.kernel) for share in side}) for side in (each.before, each.after))
+def _row(work: WorkChange, delta: int, verdicts: Mapping[str, ListVerdict]) -> ChangedWork:
+    kernels, others = (sorted({share.kernel for share in side if share.kernel}) for side in (work.before, work.after))
+    a, b = work.amounts
+    calls_ns, speed_ns = _calls_and_speed(work, delta)
+    names = max(len({(share.operator, share.kernel) for share in side}) for side in (work.before, work.after))
     return ChangedWork(
-        kind=each.main_kind,
-        how=each.how,
-        causes=sorted({share.cause for share in (*each.before, *each.after)}),
-        operator=main_operator(each.before) if each.before else None,
-        exp_operator=main_operator(each.after) if each.after else None,
+        kind=work.main_kind,
+        how=work.how,
+        causes=sorted({share.cause for share in (*work.before, *work.after)}),
+        operator=main_operator(work.before) if work.before else None,
+        exp_operator=main_operator(work.after) if work.after else None,
         kernels=kernels[:_MOST_NAMES],
         exp_kernels=others[:_MOST_NAMES],
-        label=label_of(each.before),
-        exp_label=label_of(each.after),
+        label=label_of(work.before),
+        exp_label=label_of(work.after),
         names=names,
         calls=float(a.calls),
         exp_calls=float(b.calls),
@@ -313,17 +322,17 @@ def _row(each: WorkChange, delta: int, verdicts: Mapping[str, ListVerdict]) -> C
 
 
 def _calls_and_speed(each: WorkChange, delta: int) -> tuple[int, int]:
-    """Whole numbers that add up to the change, where it is one of calls and speed; else 0."""
+    """Return whole numbers that add up to the change, where it is one of calls and speed; else 0."""
     if "calls" not in each.parts:
         return 0, 0
     calls, speed = rounded([each.parts["calls"], each.parts["speed"]], Exact(delta))
     return calls, speed
 
 
-def _change(left: Subject, right: Subject, asked: HowManyRows) -> ChangeAnswer:
+def _change(left: Subject, right: Subject, params: HowManyRows) -> ChangeAnswer:
     found = changed([recording(left.model, left.run)], [recording(right.model, right.run)])
     meta, exp = (TraceMeta(**side.about("compare")) for side in (left, right))
-    return change_answer(found, meta, exp, asked.limit)
+    return change_answer(found, meta, exp, params.limit)
 
 
 CHANGE = Question(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.change.headline import Headline
+from torch_tb_profiler.analysis.change.parts import Headline
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedWork
 from torch_tb_profiler.words.parts import part_name
 
@@ -20,9 +20,7 @@ _SURE = {
 
 
 def sentence(answer: ChangeAnswer) -> str:
-    """`Steps are 12.1 ms slower (+6.2 %, a typical step takes 4.9 to 7.4 % more): `aten::convolution` runs `…` in place
-    of `…` (+11.8 ms).`
-    """
+    """Say what changed, such as `Steps are 12.1 ms slower (+6.2 %, a typical step takes 4.9 to 7.4 % more): …`."""
     delta, before = answer.delta_ns, answer.baseline.step_ns
     if delta is None or not before:
         return "A side has no steps, so no mean step can be compared."
@@ -36,7 +34,7 @@ def sentence(answer: ChangeAnswer) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """The interval of a relative change in words.
+    """Return the interval of a relative change in words.
 
     >>> between(0.049, 0.074), between(-0.524, -0.278), between(-0.012, 0.034), between(0.05, 0.0501)
     ('4.9 to 7.4 % more', '27.8 to 52.4 % less', '1.2 % less to 3.4 % more', '5.0 % more')
@@ -50,27 +48,27 @@ def between(low: float, high: float) -> str:
 
 
 def because(headline: Headline) -> str:
-    """The clause that names the largest contributor."""
+    """Return the clause that names the largest contributor."""
     part = part_name(headline.cause)
     cause = f"most of it {part if part == 'Python' else part[0].lower() + part[1:]} ({_signed(headline.cause_ns)})"
     if headline.kind is None or headline.delta_ns is None:
         return f"{cause}."
     name = headline.exp_label or headline.label or ""
-    said = f"`{name}` of `{headline.operator}`" if headline.is_kernel and headline.operator else f"`{name}`"
+    subject = f"`{name}` of `{headline.operator}`" if headline.is_kernel and headline.operator else f"`{name}`"
     more = headline.delta_ns > 0
     if headline.kind == "replaced":
-        told = f"`{headline.operator or name}` runs `{headline.exp_label}` in place of `{headline.label}`"
+        event = f"`{headline.operator or name}` runs `{headline.exp_label}` in place of `{headline.label}`"
     elif headline.kind == "calls":
-        told = f"{'more' if more else 'fewer'} calls of {said}"
+        event = f"{'more' if more else 'fewer'} calls of {subject}"
     elif headline.kind == "speed":
-        told = f"{said} is {'slower' if more else 'faster'}"
+        event = f"{subject} is {'slower' if more else 'faster'}"
     else:
-        told = f"{said} is {headline.kind}"
-    return f"{cause}; {told} ({_signed(headline.delta_ns)})."
+        event = f"{subject} is {headline.kind}"
+    return f"{cause}; {event} ({_signed(headline.delta_ns)})."
 
 
 def sureness(answer: ChangeAnswer) -> str:
-    """A clause that says how certain the change of the step is."""
+    """Return a clause that says how certain the change of the step is."""
     if answer.step is None:
         return _SURE["unknown"]
     if any(each.forbids == "all" for each in answer.differences):
@@ -82,7 +80,7 @@ def sureness(answer: ChangeAnswer) -> str:
 
 
 def what_happened(work: ChangedWork) -> str:
-    """`slower`, `fewer calls`, `new`, …: most of the change of some work, in words."""
+    """Say what most of the change of some work is: `slower`, `fewer calls`, `new`, …."""
     more = work.delta_ns > 0
     if not work.delta_ns and work.kind in ("calls", "speed"):
         return "unchanged"
@@ -94,7 +92,7 @@ def what_happened(work: ChangedWork) -> str:
 
 
 def duration(ns: float) -> str:
-    """A duration with three significant digits.
+    """Format a duration with three significant digits.
 
     >>> duration(12_345_678), duration(999), duration(0)
     ('12.3 ms', '999 ns', '0 ns')

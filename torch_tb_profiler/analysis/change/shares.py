@@ -25,7 +25,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import OwnerKind
 
-#: causes in which a thread was in operators; they are told apart by the outermost of them
+#: causes in which a thread was in operators; shared out by the outermost of them
 _OPERATORS = ("host.operator", "idle.host.operator")
 #: at most this many threads are looked at, those with the most time first; the time of others has no name
 _MOST_LANES = 16
@@ -77,33 +77,33 @@ class StepShares(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def step_shares(model: Model, kept: tuple[int, ...] | None = None) -> StepShares:
-    """kept: positions of the steps that count; None for all."""
+    """Share out the steps. kept: positions of the steps that count; None for all."""
     return _step_shares(model, kept)
 
 
 @cached
 def _step_shares(model: Model, kept: tuple[int, ...] | None) -> StepShares:
-    found = waterfall(model)
-    chosen = np.arange(len(found.step_ns)) if kept is None else np.array(kept, np.int64)
-    sums = found.ns[:, chosen].sum(axis=(0, 1)).tolist()
+    parts = waterfall(model)
+    chosen = np.arange(len(parts.step_ns)) if kept is None else np.array(kept, np.int64)
+    sums = parts.ns[:, chosen].sum(axis=(0, 1)).tolist()
     start, end = model.steps.start[chosen], model.steps.end[chosen]
     lasting = np.flatnonzero(end > start)
     windows = Spans(start[lasting], end[lasting])
     shares: list[Share] = []
     if windows.size:
-        of_work, ids = _work(model, found, windows), _Ids(model)
-        shares = [*ids.shares(of_work), *_of_operators(model, found, windows, chosen)]
+        of_work, ids = _work(model, parts, windows), _Ids(model)
+        shares = [*ids.shares(of_work), *_of_operators(model, parts, windows, chosen)]
     return StepShares(
         steps=len(chosen),
-        devices=max(len(found.devices), 1),
-        step_ns=int(found.step_ns[chosen].sum()),
-        causes={cause: ns for cause, ns in zip(found.causes, sums, strict=True) if ns},
+        devices=max(len(parts.devices), 1),
+        step_ns=int(parts.step_ns[chosen].sum()),
+        causes={cause: ns for cause, ns in zip(parts.causes, sums, strict=True) if ns},
         shares=tuple(shares),
     )
 
 
 def own_parts(start: Int64, end: Int64, within: Spans) -> Int64:
-    """Shape (n,), ns: of each interval what no earlier one covers, as far as it lies within.
+    """Return shape (n,), ns: the part of each interval inside `within` that no earlier one covers.
 
     start, end   shape (n,), by start
     within       do not touch each other
@@ -151,7 +151,7 @@ def _work(model: Model, found: Waterfall, windows: Spans) -> _Work:
 
 
 def _touching(windows: Spans, start: Int64, end: Int64) -> Bool:
-    """Which intervals have a moment in a window; of one without length where it begins."""
+    """Mark intervals that have a moment in a window; one without length counts where it begins."""
     last = np.searchsorted(windows.start, np.maximum(end, start + 1), side="left") - 1
     found: Bool = (last >= 0) & (np.append(windows.end, 0)[last] > start)
     return found
@@ -173,32 +173,36 @@ class _Ids:
         self._outermost = _outermost(model)
         self._place = _places(model)
 
-    def shares(self, of: _Work) -> list[Share]:
+    def shares(self, work_of_causes: _Work) -> list[Share]:
         model, strings = self._model, self._model.trace.strings
-        kernel = model.trace.events.name[model.device_work.row[of.work]]
-        owner, outer, shape = self._names.code[of.work], self._outermost[of.work] + 1, self._shape[of.work] + 1
-        groups = group([of.code, owner, outer, shape, kernel])
-        calls, exposed, full = groups.count(), groups.sum(of.exposed), groups.sum(of.full)
-        place = groups.min(self._place[of.work])
-        found = []
-        for at, first in enumerate(groups.first.tolist()):
-            work = int(of.work[first])
+        kernel = model.trace.events.name[model.device_work.row[work_of_causes.work]]
+        owner, outer, shape = (
+            self._names.code[work_of_causes.work],
+            self._outermost[work_of_causes.work] + 1,
+            self._shape[work_of_causes.work] + 1,
+        )
+        groups = group([work_of_causes.code, owner, outer, shape, kernel])
+        calls, exposed, full = groups.count(), groups.sum(work_of_causes.exposed), groups.sum(work_of_causes.full)
+        place = groups.min(self._place[work_of_causes.work])
+        rows = []
+        for number, first in enumerate(groups.first.tolist()):
+            work = int(work_of_causes.work[first])
             name = self._names.names[int(self._names.code[work])]
-            found.append(
+            rows.append(
                 Share(
-                    cause=BUSY[int(of.code[first])].cause,
+                    cause=BUSY[int(work_of_causes.code[first])].cause,
                     operator=(name.name or "") if name.is_operator else name.text,
                     is_operator=name.is_operator,
                     outermost=_text(strings, int(self._outermost[work])),
                     shapes=_text(strings, int(self._shape[work])),
                     kernel=str(strings[int(kernel[first])]),
-                    place=int(place[at]),
-                    calls=int(calls[at]),
-                    exposed_ns=int(exposed[at]),
-                    full_ns=int(full[at]),
+                    place=int(place[number]),
+                    calls=int(calls[number]),
+                    exposed_ns=int(exposed[number]),
+                    full_ns=int(full[number]),
                 )
             )
-        return found
+        return rows
 
 
 def _text(strings: Any, code: int) -> str:
@@ -206,7 +210,7 @@ def _text(strings: Any, code: int) -> str:
 
 
 def _outermost(model: Model) -> Int64:
-    """Shape (device work,): name of the outermost operator around the launch, a string code; -1 for none."""
+    """Return shape (device work,): name of the outermost operator around the launch, a string code; -1 for none."""
     tree = model.tree
     around = nearest(tree.parent, tree.is_operator, tree.parent)
     outermost = to_root(np.where(around >= 0, around, np.arange(len(around), dtype=np.int32)))
@@ -215,7 +219,7 @@ def _outermost(model: Model) -> Int64:
 
 
 def _places(model: Model) -> Int64:
-    """Shape (device work,): how many kernels of the same call of the operator began before."""
+    """Return shape (device work,): how many kernels of the same call of the operator began before."""
     owners, row = model.owners, model.device_work.row
     place = np.zeros(len(row), np.int64)
     of = np.flatnonzero((owners.how == OwnerKind.OPERATOR) & model.is_work)
@@ -224,18 +228,18 @@ def _places(model: Model) -> Int64:
     return place
 
 
-def _of_operators(model: Model, found: Waterfall, windows: Spans, chosen: Int64) -> list[Share]:
-    """Host time in operators, by the outermost: of the thread itself, else of another that it waits for."""
+def _of_operators(model: Model, parts: Waterfall, windows: Spans, chosen: Int64) -> list[Share]:
+    """Share out host time in operators, by the outermost: of the thread itself, else of another that it waits for."""
     shares: list[Share] = []
     for cause in _OPERATORS:
-        if cause not in found.causes:
+        if cause not in parts.causes:
             continue
-        gaps = found.gaps.take((found.gaps.cause == found.causes.index(cause)) & np.isin(found.gaps.step, chosen))
+        gaps = parts.gaps.take((parts.gaps.cause == parts.causes.index(cause)) & np.isin(parts.gaps.step, chosen))
         tree = model.structure.tree
         outermost = np.flatnonzero(tree.is_operator & (nearest(tree.parent, tree.is_operator, tree.parent) < 0))
         lanes = distinct(gaps.track).astype(np.int64)
         time = np.array([gaps.duration_ns[gaps.track == lane].sum() for lane in lanes.tolist()], np.int64)
-        at, exposed = np.empty(0, np.int64), np.empty(0, np.int64)
+        nodes, exposed = np.empty(0, np.int64), np.empty(0, np.int64)
         for lane in lanes[descending(time)][:_MOST_LANES].tolist():
             for device in distinct(gaps.device).tolist():
                 mine = gaps.take((gaps.track == lane) & (gaps.device == device))
@@ -243,10 +247,10 @@ def _of_operators(model: Model, found: Waterfall, windows: Spans, chosen: Int64)
                 for own in (True, False):
                     ops = outermost[(tree.track[outermost] == lane) == own]
                     ops = ops[np.lexsort((-tree.end[ops], tree.start[ops]))]
-                    at = np.append(at, ops)
+                    nodes = np.append(nodes, ops)
                     exposed = np.append(exposed, own_parts(tree.start[ops], tree.end[ops], within))
                     within = intervals.subtraction(within, intervals.union(tree.start[ops], tree.end[ops]))
-        shares += _by_operator(model, cause, sums_at(at, exposed, len(tree)), outermost, windows)
+        shares += _by_operator(model, cause, sums_at(nodes, exposed, len(tree)), outermost, windows)
     return shares
 
 

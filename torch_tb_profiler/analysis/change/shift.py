@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.change.rank_test import LEVEL, Z, order_statistic
-from torch_tb_profiler.analysis.change.student_t import quantile
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.change.statistics import LEVEL, Z, order_statistic, quantile
 from torch_tb_profiler.arrays.order import differences_at, median
 from torch_tb_profiler.arrays.types import Float64
 
@@ -83,7 +84,7 @@ class Shift(msgspec.Struct, frozen=True):
 
 
 def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
-    """The shift between two sides, each of one or more recordings."""
+    """Estimate the shift between two sides, each of one or more recordings."""
     base, new = ([values for values in side if len(values)] for side in (base, new))
     sides = scale.of(base), scale.of(new)
     if min(map(len, sides)) >= LEAST_RECORDINGS:
@@ -113,7 +114,7 @@ def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
 
 
 def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[float, float | None, float | None]:
-    """The median of all differences new − base, and the bounds of its interval; None if there are too few.
+    """Return the median of all differences new − base, and the bounds of its interval; None if there are too few.
 
     base, new   shape (n,) and (m,), at least one value each
     level       how often the interval may miss: 0.05 for one of 95 %; with more than 50 values on a side it is 95 %
@@ -130,7 +131,9 @@ def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[f
 
 
 def _of_recordings(base: Float64, new: Float64) -> Shift:
-    """A value for each recording: between recordings nothing has to be assumed. With three no rank test can decide."""
+    """Shift one value per recording: between recordings nothing has to be assumed. With three no rank test can
+    decide.
+    """
     counts = len(base), len(new)
     if min(counts) >= LEAST_VALUES:
         estimate, lower, upper = hodges_lehmann(base, new)
@@ -145,7 +148,9 @@ def _of_recordings(base: Float64, new: Float64) -> Shift:
 
 
 def measured_spread(base: Sequence[Series], scale: Scale) -> float:
-    """Between recordings: of the medians of three or more of the baseline, at least 0.3 of what is assumed without."""
+    """Measure the spread between medians of three or more baseline recordings, at least 0.3 of what is assumed
+    without.
+    """
     if len(base) < LEAST_RECORDINGS:
         return scale.between
     middles = np.array([median(values) for values in scale.of(base)])
@@ -153,7 +158,7 @@ def measured_spread(base: Sequence[Series], scale: Scale) -> float:
 
 
 def autocorrelation(series: Sequence[Float64], mean_count: float) -> float:
-    """Of neighbours of all series together, 0 … 0.9; 1 ÷ n is added, as short series show too little.
+    """Return that of neighbours in all series together, 0 … 0.9; 1 ÷ n is added, as short series show too little.
 
     Values are clipped at 3 median absolute deviations, so that a single slow step does not hide it.
     """
@@ -168,5 +173,77 @@ def autocorrelation(series: Sequence[Float64], mean_count: float) -> float:
 
 
 def _deviation(values: Float64) -> float:
-    """Median absolute deviation."""
+    """Return the median absolute deviation."""
     return median(np.abs(values - median(values)))
+
+
+Verdict = Literal["regressed", "improved", "unchanged", "inconclusive", "unknown"]
+
+#: more than these would be no advice
+MOST_STEPS, MOST_RECORDINGS = 10_000, 100
+
+
+class DataNeeded(msgspec.Struct, frozen=True, kw_only=True):
+    """What would decide, if the change stays what it seems to be.
+
+    steps       on each side, with as many recordings as there are; null if no number of steps can
+    recordings  on each side, with as many steps as there are; null if too many
+    """
+
+    steps: Count | None
+    recordings: Count | None
+
+
+def verdict(estimate: Shift, threshold: float) -> Verdict:
+    """Judge a shift; unknown without an interval. threshold: above 0, on the scale of the shift, so a logarithm for
+    ratios.
+
+    regressed      more for certain, and by the threshold or more as far as is known
+    improved       the mirror image
+    unchanged      for certain no rise by the threshold
+    inconclusive   none of these can be said
+    """
+    if estimate.shift is None or estimate.lower is None or estimate.upper is None:
+        return "unknown"
+    if estimate.lower > 0 and estimate.shift >= threshold:
+        return "regressed"
+    if estimate.upper < 0 and estimate.shift <= -threshold:
+        return "improved"
+    return "unchanged" if estimate.upper < threshold else "inconclusive"
+
+
+def detectable(estimate: Shift) -> float | None:
+    """Return the smallest change that such data show in 80 of 100 cases, on the scale of the shift; None without
+    interval.
+    """
+    return None if estimate.half is None else POWER_FACTOR * estimate.half
+
+
+def needed(estimate: Shift, threshold: float) -> DataNeeded | None:
+    """Estimate how much data would decide; None if none can. Half-widths shrink with the square root of the number of
+    values.
+
+    A change as large as the threshold must differ from 0, a smaller one from the threshold.
+    """
+    if estimate.within is None or estimate.shift is None:
+        return None
+    allowed = estimate.shift if estimate.shift >= threshold else threshold - estimate.shift
+    if allowed <= 0:
+        return None
+    fewest = min(estimate.base, estimate.new)
+    per_value = estimate.within * math.sqrt(fewest)
+    if estimate.unit == "recording":
+        return DataNeeded(
+            steps=None, recordings=_most(math.ceil((per_value / allowed) ** 2), fewest + 1, MOST_RECORDINGS)
+        )
+    left = allowed**2 - 2 * (Z * estimate.between) ** 2
+    steps = _most(math.ceil(per_value**2 / left), fewest + 1, MOST_STEPS) if left > 0 else None
+    # of a recording its median, which varies between recordings and with its steps
+    spread = math.sqrt(2 * (Z * estimate.between) ** 2 + estimate.within**2)
+    return DataNeeded(
+        steps=steps, recordings=_most(math.ceil((spread / allowed) ** 2), LEAST_RECORDINGS, MOST_RECORDINGS)
+    )
+
+
+def _most(number: int, least: int, most: int) -> int | None:
+    return max(number, least) if number <= most else None

@@ -8,17 +8,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta
-from torch_tb_profiler.analysis.compare.both_sides import BothSides, of_both
-from torch_tb_profiler.analysis.compare.diff import (
-    ROOT,
-    Comparison,
-    Node,
-    Side,
-    Times,
-    delta,
-)
-from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
+from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, Ns, TraceMeta
+from torch_tb_profiler.analysis.compare.both_sides import BothSides, delta, of_both
+from torch_tb_profiler.analysis.compare.comparison import ROOT, Comparison, ComparisonEntry
+from torch_tb_profiler.analysis.compare.program import EntrySide, EntryTimes, WholeTimes, whole_times
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
@@ -27,7 +20,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.words.reasons import because
 
-NOTHING = Times(0, 0, 0)
+NOTHING = EntryTimes(0, 0, 0)
 
 
 class WhichPart(msgspec.Struct, frozen=True):
@@ -153,13 +146,13 @@ class CompareAnswer(Answer, frozen=True, kw_only=True):
 
     meta: CompareMeta
     totals: CompareTotals
-    parts: Columns
-    operators: Columns
-    kernels: Columns
+    parts: InlineTable
+    operators: InlineTable
+    kernels: InlineTable
 
 
-def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
-    path = asked.path or ROOT
+def _compare(left: Subject, right: Subject, params: WhichPart) -> CompareAnswer:
+    path = params.path or ROOT
     comparison = Comparison(left.model, right.model, "all")
     trail = comparison.trail(path)
     if not trail:
@@ -200,17 +193,19 @@ def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
     )
 
 
-def _part(node: Node) -> ComparePart:
+def _part(node: ComparisonEntry) -> ComparePart:
     return ComparePart(path=node.path, name=_name(node.left), exp_name=_name(node.right), kind=_kind(node))
 
 
-def _others(left: WholeTimes, right: WholeTimes) -> dict[str, tuple[Times, Times]]:
-    """What everything has besides parts, by kind; only what is there on a side. With the parts it adds up."""
+def _others(left: WholeTimes, right: WholeTimes) -> dict[str, tuple[EntryTimes, EntryTimes]]:
+    """Return what the whole trace has besides parts, by kind, if a side has any. With the parts it adds up."""
     both = {"before": (left.before, right.before), "rest": (left.rest, right.rest)}
     return {kind: times for kind, times in both.items() if times != (NOTHING, NOTHING)}
 
 
-def _parts(comparison: Comparison, node: Node, others: Mapping[str, tuple[Times, Times]]) -> Columns:
+def _parts(
+    comparison: Comparison, node: ComparisonEntry, others: Mapping[str, tuple[EntryTimes, EntryTimes]]
+) -> InlineTable:
     rows: dict[str, list[Any]] = {key: [] for key in ComparedParts.columns}
     for child in comparison.children(node):
         row = {
@@ -228,7 +223,7 @@ def _parts(comparison: Comparison, node: Node, others: Mapping[str, tuple[Times,
     return ComparedParts(**rows).as_columns()
 
 
-def _totals(left: Times, right: Times) -> CompareTotals:
+def _totals(left: EntryTimes, right: EntryTimes) -> CompareTotals:
     return CompareTotals(
         duration_ns=left.duration_ns,
         exp_duration_ns=right.duration_ns,
@@ -242,18 +237,18 @@ def _totals(left: Times, right: Times) -> CompareTotals:
     )
 
 
-def _name(side: Side) -> str | None:
+def _name(side: EntrySide) -> str | None:
     if not len(side.nodes):
         return None
     first = _short(side, 0)
     return first if len(side.nodes) == 1 else f"{first} … {_short(side, -1)}"
 
 
-def _short(side: Side, place: int) -> str:
+def _short(side: EntrySide, place: int) -> str:
     return side.program.timed.name(int(side.nodes[place])).removeprefix("nn.Module: ")
 
 
-def _kind(node: Node) -> str:
+def _kind(node: ComparisonEntry) -> str:
     kinds = {side.kind for side in (node.left, node.right) if len(side.nodes)}
     kind = kinds.pop() if len(kinds) == 1 else None
     return "group" if kind is None else kind.name.lower()

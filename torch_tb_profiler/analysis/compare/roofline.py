@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, FractionChange, NsMean, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Count, FractionChange, InlineTable, NsMean, TraceMeta, plain
 from torch_tb_profiler.analysis.compare.both_sides import SIDES, BothSides, of_both
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of
@@ -91,7 +91,7 @@ class RooflineDelta(Shown, msgspec.Struct, frozen=True):
         return len(self.name)
 
     def to_columns(self) -> dict[str, Any]:
-        """Of each column the left and the right values side by side."""
+        """Return the left and right values of each column side by side."""
         found: dict[str, Any] = {"name": self.name, "input_shape": self.input_shape, "cause": self.cause}
         for name in self.left:
             found[f"{name}_left"], found[f"{name}_right"] = self.left[name], self.right[name]
@@ -99,12 +99,12 @@ class RooflineDelta(Shown, msgspec.Struct, frozen=True):
 
 
 def compare_roofline(left: Model, right: Model) -> RooflineDelta:
-    """Two traces beside their rooflines."""
+    """Set the rooflines of two traces side by side."""
     tables = [roofline(model, "operator_shape") for model in (left, right)]
     flops = step_flops(left), step_flops(right)
     keys = [list(zip(table.name, table.input_shape or (), strict=True)) for table in tables]
     names = list(dict.fromkeys([*keys[0], *keys[1]]))
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: row for row, name in enumerate(names)}
     sides = [_spread(table, [place[key] for key in own], len(names)) for table, own in zip(tables, keys, strict=True)]
     steps = flops[0].steps, flops[1].steps
     each = [max(count, 1) for count in steps]
@@ -113,11 +113,11 @@ def compare_roofline(left: Model, right: Model) -> RooflineDelta:
     order = np.lexsort((-changes[1], -changes[0]))
     causes = _causes(sides[0], sides[1], each)
     return RooflineDelta(
-        name=tuple(names[at][0] for at in order.tolist()),
-        input_shape=tuple(names[at][1] for at in order.tolist()),
+        name=tuple(names[row][0] for row in order.tolist()),
+        input_shape=tuple(names[row][1] for row in order.tolist()),
         left={key: sides[0][key][order] for key in BOTH},
         right={key: sides[1][key][order] for key in BOTH},
-        cause=tuple(causes[at] for at in order.tolist()),
+        cause=tuple(causes[row] for row in order.tolist()),
         steps=steps,
         flops=flops,
         change=_change(*flops),
@@ -150,7 +150,9 @@ def _causes(left: Mapping[str, Float64], right: Mapping[str, Float64], steps: Se
 
 
 def _change(left: StepFlops, right: StepFlops) -> UtilizationChange | None:
-    """MFU is (busy ÷ time) × (MFU while busy): each factor has its part of the logarithm of the ratio."""
+    """Split the change of MFU: it is (busy ÷ time) × (MFU while busy), and each factor has its part of the log
+    ratio.
+    """
     before, after = left.mfu.value, right.mfu.value
     busy_before, busy_after = left.busy_mfu.value, right.busy_mfu.value
     if not before or not after or not busy_before or not busy_after:
@@ -206,27 +208,27 @@ class CompareRooflineAnswer(Answer, frozen=True, kw_only=True):
     baseline: RooflineSide
     exp: RooflineSide
     change: UtilizationChange | None
-    calls: Columns
+    calls: InlineTable
 
 
 def _answer(left: Subject, right: Subject, _: NoParameters) -> CompareRooflineAnswer:
-    found = compare_roofline(left.model, right.model)
-    both = {name: plain(np.ma.masked_invalid(each)) for name, each in of_both(found.left, found.right).items()}
-    names = {"name": list(found.name), "input_shape": list(found.input_shape)}
+    compared = compare_roofline(left.model, right.model)
+    both = {name: plain(np.ma.masked_invalid(each)) for name, each in of_both(compared.left, compared.right).items()}
+    names = {"name": list(compared.name), "input_shape": list(compared.input_shape)}
     return CompareRooflineAnswer(
         meta=CompareRooflineMeta(**left.about("compare"), exp=TraceMeta(**right.about("compare"))),
-        baseline=_side(found, 0),
-        exp=_side(found, 1),
-        change=found.change,
-        calls=Columns(
-            columns=list(ComparedRoofline.columns.values()), rows={**names, **both, "cause": list(found.cause)}
+        baseline=_side(compared, 0),
+        exp=_side(compared, 1),
+        change=compared.change,
+        calls=InlineTable(
+            columns=list(ComparedRoofline.columns.values()), rows={**names, **both, "cause": list(compared.cause)}
         ),
     )
 
 
 def _side(found: RooflineDelta, at: int) -> RooflineSide:
     flops, table = found.flops[at], (found.left, found.right)[at]
-    each = max(flops.steps, 1)
+    steps = max(flops.steps, 1)
     known = table["lost_ns"][~np.isnan(table["lost_ns"])]
     return RooflineSide(
         steps=flops.steps,
@@ -234,8 +236,8 @@ def _side(found: RooflineDelta, at: int) -> RooflineSide:
         mfu=flops.mfu,
         hfu=flops.hfu,
         busy_mfu=flops.busy_mfu,
-        total_ns=float(np.nansum(table["time_ns"])) / each,
-        lost_ns=float(known.sum()) / each if len(known) else None,
+        total_ns=float(np.nansum(table["time_ns"])) / steps,
+        lost_ns=float(known.sum()) / steps if len(known) else None,
     )
 
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.flops.arguments import Arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.packed import of_packed
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
-from torch_tb_profiler.analysis.shared.numerals import whole_number
+from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: which corner the diagonal of a causal mask starts in

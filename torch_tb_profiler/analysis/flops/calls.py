@@ -20,10 +20,9 @@ from torch_tb_profiler.analysis.flops.generated import with_recorded
 from torch_tb_profiler.analysis.flops.lists import LISTS
 from torch_tb_profiler.analysis.flops.operators import reader, work_of
 from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
-from torch_tb_profiler.analysis.shared.device_roles import device_roles
+from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
-from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, group, sums_at
 from torch_tb_profiler.arrays.lookup import take_known

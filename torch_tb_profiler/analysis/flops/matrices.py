@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.arguments import ELEMENT_BYTES, ELEMENT_NAMES, Arguments, Tensor
 from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Sure, Unknown, Work, of_product
-from torch_tb_profiler.analysis.shared.numerals import whole_number
+from torch_tb_profiler.analysis.numerals import whole_number
 
 Reader = Callable[[Arguments], Work]
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor
 from torch_tb_profiler.analysis.flops.work import Between, NotKnown, Sure, Unknown, Work, not_known
-from torch_tb_profiler.analysis.shared.numerals import whole_number
+from torch_tb_profiler.analysis.numerals import whole_number
 
 
 def of_packed(

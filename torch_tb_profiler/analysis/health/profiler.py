@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis.counters import window
+from torch_tb_profiler.analysis.device_use import profiler_window
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
@@ -32,7 +32,7 @@ def log_lines(model: Model, level: str) -> list[str]:
 def _overhead(model: Model) -> Iterator[Note]:
     events = model.trace.events
     rows = model.rows_of(Category.OVERHEAD)
-    begin, end = window(model)
+    begin, end = profiler_window(model)
     if not len(rows) or end <= begin:
         return
     spent = intervals.clip(intervals.union(events.start[rows], events.end[rows]), begin, end)

@@ -60,8 +60,8 @@ HEALTH = Question(
     summary="What was recorded, and what problems it has",
     compute=_health,
     about="any",
-    also=("/health",),
+    aliases=("/health",),
     of_steps=False,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     report=({},),
 )

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, EventPhase, Note, note
 

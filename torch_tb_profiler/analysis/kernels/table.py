@@ -19,14 +19,14 @@ from torch_tb_profiler.analysis.result import Result, column, fact, result_quest
 from torch_tb_profiler.analysis.shared.kernel_use import (
     Occupancy,
     TensorCores,
+    blocks_per_sm,
     durations,
     is_compute,
+    known_occupancy,
     occupancy,
     tensor_cores,
 )
-from torch_tb_profiler.analysis.shared.launchers import launchers
-from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy
+from torch_tb_profiler.analysis.shared.owners import OwnerName, launchers, owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import places_of
@@ -314,6 +314,6 @@ KERNELS = result_question(
     answer=KernelTable,
     parameters=Grouped,
     notes=_notes,
-    first=(Grouped("name"), Grouped("name_op_launch")),
+    precompute=(Grouped("name"), Grouped("name_op_launch")),
     report=({"group_by": "name"}, {"group_by": "name_op_launch"}),
 )

@@ -91,6 +91,6 @@ MEMORY_CATEGORIES = Question(
     compute=_categories,
     of_steps=False,
     bundle="memory",
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     report=({},),
 )

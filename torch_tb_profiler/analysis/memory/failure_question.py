@@ -59,7 +59,7 @@ MEMORY_FAILURES = Question(
     compute=_failures,
     of_steps=False,
     bundle="memory",
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     report=({},),
 )
 

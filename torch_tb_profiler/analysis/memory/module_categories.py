@@ -9,9 +9,8 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, memory_categories
 from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.result import Result, column, fact
-from torch_tb_profiler.analysis.shared.program_times import lightning_program, nn_program
+from torch_tb_profiler.analysis.shared.operator_times import lightning_program, module_sources, nn_program
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.types import Int64

@@ -10,8 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import MemoryDevice, MemoryRecords, memory_records
 from torch_tb_profiler.analysis.result import Result, column, fact
-from torch_tb_profiler.analysis.shared.call_forest import call_forest
-from torch_tb_profiler.analysis.shared.operator_times import OperatorNodes, operator_nodes
+from torch_tb_profiler.analysis.shared.operator_times import OperatorNodes, call_forest, operator_nodes
 from torch_tb_profiler.arrays.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int64

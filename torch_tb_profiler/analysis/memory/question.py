@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, InlineTable, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_table, memory_events, missing_blocks
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryChange, MemoryOperators, memory_operators
@@ -185,7 +185,7 @@ class MemoryAliveMeta(MemoryMeta, frozen=True, kw_only=True):
     unknown_bytes: Bytes | UnsetType = UNSET
 
 
-class MemoryAliveAnswer(Columns, frozen=True, kw_only=True):
+class MemoryAliveAnswer(InlineTable, frozen=True, kw_only=True):
     """Blocks in use at a time, the largest first.
 
     meta  which trace, device and time
@@ -321,7 +321,7 @@ MEMORY_CURVE = Question(
     compute=_curve,
     of_steps=False,
     bundle="memory",
-    first=(Bins(),),
+    precompute=(Bins(),),
     report=({},),
 )
 
@@ -332,7 +332,7 @@ MEMORY_ALIVE = Question(
     compute=_alive,
     of_steps=False,
     bundle="memory",
-    first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE) if device else AliveAt()),
+    precompute=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE) if device else AliveAt()),
 )
 
 MEMORY_OPERATORS = Question(
@@ -342,7 +342,7 @@ MEMORY_OPERATORS = Question(
     compute=_operators,
     of_steps=False,
     bundle="memory",
-    first=_of_first_device(lambda device: OnDevice(device=device)),
+    precompute=_of_first_device(lambda device: OnDevice(device=device)),
 )
 
 MEMORY_EVENTS = Question(
@@ -352,5 +352,5 @@ MEMORY_EVENTS = Question(
     compute=_events,
     of_steps=False,
     bundle="memory",
-    first=_of_first_device(lambda device: OnDevice(device=device)),
+    precompute=_of_first_device(lambda device: OnDevice(device=device)),
 )

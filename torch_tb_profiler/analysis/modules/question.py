@@ -8,11 +8,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta
+from torch_tb_profiler.analysis.answer import Count, InlineTable, TraceMeta
 from torch_tb_profiler.analysis.health.recording import no_modules
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS, hooks, modules
 from torch_tb_profiler.analysis.question import Question, Subject
+from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model.program_tree import Source
 
 
@@ -35,7 +35,7 @@ class ModulesMeta(TraceMeta, frozen=True, kw_only=True):
     total: Count
 
 
-class ModulesAnswer(Columns, frozen=True, kw_only=True):
+class ModulesAnswer(InlineTable, frozen=True, kw_only=True):
     """Modules as a tree in a table: `parent` is an `id`, -1 at the top.
 
     meta   which trace, and where the names come from
@@ -43,7 +43,7 @@ class ModulesAnswer(Columns, frozen=True, kw_only=True):
     """
 
     meta: ModulesMeta
-    hooks: Columns | None
+    hooks: InlineTable | None
 
 
 def _modules(subject: Subject, asked: OfSource) -> ModulesAnswer:
@@ -67,6 +67,6 @@ MODULES = Question(
     compute=_modules,
     # they need another tree, and nothing of what is computed for the questions about calls
     bundle="modules",
-    first=(OfSource("nn"), OfSource("lightning"), OfSource()),
+    precompute=(OfSource("nn"), OfSource("lightning"), OfSource()),
     report=({"source": "nn"}, {"source": "lightning"}),
 )

@@ -8,9 +8,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.result import Result, column, fact
-from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
+from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, lightning_program, module_sources, nn_program
 from torch_tb_profiler.arrays.forest import Forest, paths, preorder
 from torch_tb_profiler.arrays.grouping import descending, group, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import places_of

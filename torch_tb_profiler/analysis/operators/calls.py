@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.shared.call_forest import call_forest
-from torch_tb_profiler.analysis.shared.operator_times import operator_times
+from torch_tb_profiler.analysis.shared.operator_times import call_forest, operator_times
 from torch_tb_profiler.analysis.shared.tensor_cores import (
     ELIGIBLE_OPERATORS,
     Use,

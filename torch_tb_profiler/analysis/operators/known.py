@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operator_details,
 )
 from torch_tb_profiler.analysis.question import Node, Subject
-from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
+from torch_tb_profiler.analysis.shared.owners import Unattributed, unattributed
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.codec import convert

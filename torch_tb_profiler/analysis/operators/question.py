@@ -8,15 +8,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Fraction, Ns, TraceMeta
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition, Fraction, Ns, TraceMeta
 from torch_tb_profiler.analysis.device_use import device_use, mean_known
 from torch_tb_profiler.analysis.operators.known import OfKnown
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.result import columns_field
-from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
+from torch_tb_profiler.analysis.shared.owners import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta
 
 Backward = Literal["as_run", "with_forward"]
@@ -123,7 +122,7 @@ OPERATORS = Question(
     name="operators",
     summary="Operators",
     compute=_operators,
-    first=(Grouped("name"), Grouped("name_shape"), Grouped("name_stack")),
+    precompute=(Grouped("name"), Grouped("name_shape"), Grouped("name_stack")),
     report=({"group_by": "name"}, {"group_by": "name_shape"}, {"group_by": "name_stack"}),
 )
 

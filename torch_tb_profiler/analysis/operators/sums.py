@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from torch_tb_profiler.analysis.operators.calls import old_order
-from torch_tb_profiler.analysis.shared.call_forest import call_forest
-from torch_tb_profiler.analysis.shared.operator_times import operator_times
+from torch_tb_profiler.analysis.shared.operator_times import call_forest, operator_times
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model

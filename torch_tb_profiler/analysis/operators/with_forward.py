@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, backward_times, selected_links
-from torch_tb_profiler.analysis.shared.quantities import share
+from torch_tb_profiler.analysis.shared.device_roles import share
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64

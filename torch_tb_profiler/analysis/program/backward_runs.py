@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks
-from torch_tb_profiler.analysis.shared.backward import autograd_nodes
+from torch_tb_profiler.analysis.shared.backward_links import autograd_nodes
 from torch_tb_profiler.analysis.shared.compiled import COMPILED_BACKWARD
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, Ns, TraceMeta
 from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.generated import generated_kernels
 from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
@@ -34,10 +34,10 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
 
     meta: TraceMeta
     totals: RegionTotals | None
-    regions: Columns
-    compilations: Columns
-    kernels: Columns
-    eager: Columns
+    regions: InlineTable
+    compilations: InlineTable
+    kernels: InlineTable
+    eager: InlineTable
 
 
 def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
@@ -80,11 +80,11 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     meta: TraceMeta
     replayed_ns: Ns
     outside_ns: Ns
-    graphs: Columns
-    captures: Columns
-    outside: Columns
-    nodes: Columns | None
-    gaps: Columns
+    graphs: InlineTable
+    captures: InlineTable
+    outside: InlineTable
+    nodes: InlineTable | None
+    gaps: InlineTable
     gap_count: Count
 
 
@@ -115,7 +115,7 @@ PROGRAM_COMPILED = Question(
     name="compiled",
     summary="What torch.compile did: regions, graph breaks, compilations, generated kernels",
     compute=_compiled,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     more="What the numbers are: docs/views/program.md.",
     report=({},),
 )
@@ -124,7 +124,7 @@ PROGRAM_GRAPHS = Question(
     name="graphs",
     summary="Graphs that devices replay: captures, replays, nodes, gaps inside and between",
     compute=_graphs,
-    first=(WhichGraph(),),
+    precompute=(WhichGraph(),),
     more="What the numbers are: docs/views/program.md.",
     report=({},),
 )

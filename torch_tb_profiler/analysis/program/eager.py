@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.regions import COMPILING, compiled_nodes, named_nodes, work_in
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.shared.backward import evaluates
+from torch_tb_profiler.analysis.shared.backward_links import evaluates
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.nesting import nearest

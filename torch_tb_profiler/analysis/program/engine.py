@@ -15,8 +15,8 @@ from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.lookups import lookups
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.shared.backward import evaluates
-from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.shared.backward_links import evaluates
+from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.nesting import nearest

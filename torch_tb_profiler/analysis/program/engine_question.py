@@ -12,9 +12,9 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import (
     Answer,
-    Columns,
     Count,
     Fraction,
+    InlineTable,
     Ns,
     NsMean,
     TraceMeta,
@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, 
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
-from torch_tb_profiler.analysis.shared.quantities import share
+from torch_tb_profiler.analysis.shared.device_roles import share
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -128,7 +128,7 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
     engine: EngineSummary | None
     gaps: EngineGaps | None
     families: Mapping[str, Mapping[str, Ns]]
-    steps: Columns | None
+    steps: InlineTable | None
 
 
 def engine_summary(model: Model) -> EngineSummary | None:
@@ -263,7 +263,7 @@ PROGRAM_ENGINE = Question(
     name="engine",
     summary="How the program infers: its steps by phase, time per output token, gaps, kinds of kernels",
     compute=_engine,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     more="What steps are, and how they are found: docs/views/program.md.",
     report=({},),
 )

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.program.capturing import Capturing, capturing
 from torch_tb_profiler.analysis.program.engine import engine, phase_codes
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
-from torch_tb_profiler.analysis.shared.backward import autograd_nodes, recomputed
+from torch_tb_profiler.analysis.shared.backward_links import autograd_nodes, recomputed
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64

@@ -12,9 +12,8 @@ from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import Phases, device_phase, event_phase, phases
-from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
-from torch_tb_profiler.analysis.shared.per_step import steps_of_work
-from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION
+from torch_tb_profiler.analysis.shared.device_roles import EXPOSED_COMMUNICATION, all_device_spans
+from torch_tb_profiler.analysis.shared.operator_times import steps_of_work
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, PriorityIntervals, Spans, priority_intervals

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.program.backward_runs import Runs, backward_runs
 from torch_tb_profiler.analysis.program.hulls import Hulls, hulls
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks, marks
-from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, InlineTable, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.program.phase_times import (
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
-from torch_tb_profiler.analysis.shared.quantities import share
+from torch_tb_profiler.analysis.shared.device_roles import share
 from torch_tb_profiler.arrays.apportion import apportion
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.types import Int64
@@ -161,9 +161,9 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     inferred: Fraction | None
     recompute: Recomputation
     backward: Sequence[BackwardShare]
-    micro_batches: Columns
+    micro_batches: InlineTable
     per_step: Sequence[Count]
-    optimizers: Columns
+    optimizers: InlineTable
     peaks: Sequence[PhaseAtPeak]
     stretches: Sequence[Stretch]
 
@@ -282,7 +282,7 @@ PROGRAM_PHASES = Question(
     name="phases",
     summary="What the steps did: time by phase, micro-batches, optimizers",
     compute=_phases,
-    first=(WhichPhase(),),
+    precompute=(WhichPhase(),),
     more="Phases, and how they are found: docs/views/program.md.",
     report=({},),
 )

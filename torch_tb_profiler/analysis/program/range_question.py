@@ -42,7 +42,7 @@ PROGRAM_RANGES = Question(
     name="ranges",
     summary="The ranges that the program, its frameworks and torch name, as a tree in a table",
     compute=_ranges,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     more="`parent` is an `id`, null at the top. How names are folded: docs/views/program.md.",
     report=({},),
 )

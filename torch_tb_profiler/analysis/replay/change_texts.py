@@ -29,8 +29,8 @@ from torch_tb_profiler.analysis.replay.changes import (
     scale,
     without,
 )
-from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES
-from torch_tb_profiler.analysis.replay.where import calls_of_module
+from torch_tb_profiler.analysis.replay.effects import calls_of_module
+from torch_tb_profiler.analysis.replay.host_time import HOST_CATEGORIES
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
@@ -94,7 +94,7 @@ _CATEGORIES: dict[str, tuple[Category, ...]] = {
 _BY_KEY = {kind.key: kind for kind in KINDS}
 
 
-class AskedChange(msgspec.Struct, frozen=True):
+class RequestedChange(msgspec.Struct, frozen=True):
     """One of the changes.
 
     text     as the parameter `changes` has it, in its normal form
@@ -114,7 +114,7 @@ class AskedChange(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What the replay does."""
+        """The changes that the replay makes."""
         return _BY_KEY[self.kind].make(self.factor or 0.0, self.name)
 
 
@@ -122,8 +122,8 @@ class BadChanges(ValueError):
     """A text that is not a list of changes. The message is for a person."""
 
 
-def parse_changes(text: str) -> tuple[AskedChange, ...]:
-    """The changes that a text means, in its order; none for "". Raises BadChanges.
+def parse_changes(text: str) -> tuple[RequestedChange, ...]:
+    """Parse changes, in the order of the text; none for "". Raises BadChanges.
 
     >>> [(each.kind, each.name, each.factor) for each in parse_changes("kernels:0.8,operator.aten::mm:0,sync")]
     [('kernels', None, 0.8), ('operator', 'aten::mm', 0.0), ('sync', None, None)]
@@ -144,7 +144,7 @@ def parse_changes(text: str) -> tuple[AskedChange, ...]:
 
 
 def format_change(kind: str, factor: float | None = None, name: str | None = None) -> str:
-    """One change as text.
+    """Return one change as text.
 
     >>> format_change("kernels", 0.5, "void f<1, 2>")
     'kernels.void f<1%2C 2>:0.5'
@@ -153,16 +153,16 @@ def format_change(kind: str, factor: float | None = None, name: str | None = Non
     return _subject(kind, name) + end
 
 
-def changes_of(asked: Sequence[AskedChange]) -> tuple[Change, ...]:
-    """What the replay does for all of them."""
-    return tuple(change for each in asked for change in each.changes)
+def changes_of(requested: Sequence[RequestedChange]) -> tuple[Change, ...]:
+    """Return the changes that the replay makes for all of them."""
+    return tuple(change for each in requested for change in each.changes)
 
 
 def _subject(kind: str, name: str | None) -> str:
     return kind if name is None else f"{kind}.{name.replace('%', '%25').replace(',', '%2C')}"
 
 
-def _parse(part: str) -> AskedChange:
+def _parse(part: str) -> RequestedChange:
     key = re.split(r"[.:]", part, maxsplit=1)[0]
     kind = _BY_KEY.get(key)
     if kind is None:
@@ -177,7 +177,7 @@ def _parse(part: str) -> AskedChange:
             )
         factor = float(number)
     name = _name(part, kind, rest)
-    return AskedChange(format_change(key, factor, name), key, name, factor)
+    return RequestedChange(format_change(key, factor, name), key, name, factor)
 
 
 def _name(part: str, kind: ChangeKind, rest: str) -> str | None:
@@ -203,7 +203,7 @@ def _expected(kind: ChangeKind) -> str:
 
 
 def named_events(model: Model, kind: str, name: str | None) -> int | None:
-    """How many events of a trace a change of a kind is about by name; None if it has no name."""
+    """Count the events that have the name of a change; None if the change has no name."""
     if name is None:
         return None
     if kind == "module":

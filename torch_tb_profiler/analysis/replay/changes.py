@@ -15,7 +15,7 @@ LabelName = Literal["python", "operator", "data", "launch", "blocking", "allocat
 WorkName = Literal["kernels", "copies", "collectives", "all"]
 WaitName = Literal["sync", "copies", "queue"]
 Direction = Literal["HtoD", "DtoH"]
-#: (track, start, end): a stretch of a host thread, ns from the origin of the trace
+#: (track, start, end): a span of a host thread, ns from the origin of the trace
 Interval = tuple[int, int, int]
 
 
@@ -26,7 +26,7 @@ class Within(msgspec.Struct, frozen=True, kw_only=True):
     module       inside calls of this module: `Linear_3`, or the name of its event
     frame        inside Python frames of this name, as it is in the trace
     rows         inside these events of host threads: operators, annotations, frames, calls
-    intervals    inside these stretches of threads
+    intervals    inside these spans of threads
     start, end   within this window, ns from the origin of the trace
     thread       on this track
     """
@@ -166,7 +166,7 @@ def scale(
     start: int | None = None,
     end: int | None = None,
 ) -> ScaleHost:
-    """Host time of a label × factor: all of it, or that inside an operator, a module, a frame, events or a window.
+    """Scale host time: all, that of a label, or that inside an operator, a module, a frame, events or a window.
 
     intervals   (track, start, end) of threads, ns
     """
@@ -185,72 +185,72 @@ def scale(
 
 
 def free(label: LabelName | None = None, *, rows: Iterable[SupportsIndex] | None = None) -> ScaleHost:
-    """Host time of a label, or all, takes none: the most that any remedy can save."""
+    """Make host time of a label, or all of it, take no time: the most that any remedy can save."""
     return ScaleHost(0.0, label, rows=_rows(rows))
 
 
 def kernels(factor: float, name: str | None = None, *, rows: Iterable[SupportsIndex] | None = None) -> ScaleWork:
-    """Compute kernels × factor: all, those of a name, or those of some events."""
+    """Scale compute kernels: all, those of a name, or those of some events."""
     return ScaleWork(factor, "kernels", name, _rows(rows))
 
 
 def targets(rows: Iterable[SupportsIndex], target_ns: Iterable[SupportsIndex]) -> ScaleWork:
-    """Work of some events takes at most so long, ns each: what a roofline or a rate says."""
+    """Limit the duration of each event's work to a target, ns, such as that of a roofline."""
     return ScaleWork(1.0, "all", None, _rows(rows), tuple(map(int, target_ns)))
 
 
 def copies(factor: float, name: str | None = None) -> ScaleWork:
-    """Copies and sets × factor."""
+    """Scale copies and fills."""
     return ScaleWork(factor, "copies", name)
 
 
 def collectives(factor: float) -> ScaleWork:
-    """Collectives × factor."""
+    """Scale collectives."""
     return ScaleWork(factor, "collectives")
 
 
 def without(
     waits: WaitName = "sync", operator: str | None = None, *, rows: Iterable[SupportsIndex] | None = None
 ) -> WithoutWaits:
-    """Calls that wait for the device no longer do: all, those inside an operator, or chosen ones."""
+    """Let calls no longer wait for the device: all, those inside an operator, or chosen ones."""
     return WithoutWaits(waits, operator, _rows(rows))
 
 
 def pinned(
     direction: Direction | None = None, *, rows: Iterable[SupportsIndex] | None = None, rate: float | None = None
 ) -> Pinned:
-    """Copies of pageable memory use pinned memory, and do not block."""
+    """Let copies of pageable memory use pinned memory, so that they do not block."""
     return Pinned(direction, _rows(rows), rate)
 
 
 def graphed(rows: Iterable[SupportsIndex] | None = None, *, steps: Iterable[SupportsIndex] | None = None) -> Graphed:
-    """Each of some events of a thread, of some steps by index, or every step, is launched as one CUDA graph."""
+    """Launch each of some events of a thread, of some steps by index, or every step, as one CUDA graph."""
     return Graphed(_rows(rows), _rows(steps))
 
 
 def fused(rows: Iterable[SupportsIndex], target_ns: int) -> Fused:
-    """Some kernels are one that takes `target_ns`."""
+    """Replace some kernels by one that takes `target_ns`."""
     return Fused((tuple(map(int, rows)),), (target_ns,))
 
 
 def fused_groups(groups: Iterable[tuple[Iterable[SupportsIndex], int]]) -> Fused:
-    """Each group of kernels is one; a group is the rows of its kernels and the time of the one, ns."""
+    """Replace each group of kernels by one; a group is the rows of its kernels and the time of the fused one, ns."""
     held = [(tuple(map(int, rows)), int(target)) for rows, target in groups]
     return Fused(tuple(rows for rows, _ in held), tuple(target for _, target in held))
 
 
 def merged_collectives(groups: Iterable[Iterable[SupportsIndex]], alpha_ns: int) -> MergedCollectives:
-    """Each group of collectives, by rows, is one; `alpha_ns` is what each takes whatever its size."""
+    """Merge each group of collectives, given as rows; `alpha_ns` is what each takes whatever its size."""
     return MergedCollectives(tuple(tuple(map(int, rows)) for rows in groups), alpha_ns)
 
 
 def no_straggler() -> NoStraggler:
-    """No rank is slower than the median; for `run.what_if`."""
+    """Let no rank be slower than the median rank; for `run.what_if`."""
     return NoStraggler()
 
 
 def check(change: Change) -> None:
-    """Raises ValueError for a factor, a rate or a time that is no number or below 0, and for targets without rows."""
+    """Raise ValueError for a factor, rate or time that is no number or below 0, and for targets without rows."""
     if isinstance(change, ScaleHost | ScaleWork) and not 0 <= change.factor < float("inf"):
         raise ValueError(f"a factor is a number from 0 on, not {change.factor}")
     if isinstance(change, Pinned) and change.rate is not None and not 0 < change.rate < float("inf"):
@@ -271,7 +271,7 @@ def check(change: Change) -> None:
 
 
 def is_bound(change: Change) -> bool:
-    """Whether what it saves is the most that any remedy can: it makes something free, or leaves costs of it out."""
+    """Return whether the saving is an upper bound: the change makes something free, or leaves out costs of its own."""
     if isinstance(change, ScaleHost | ScaleWork):
         return change.factor == 0
     return not isinstance(change, Fused | NoStraggler)

@@ -1,4 +1,8 @@
-"""The graph of a trace: its nodes in time order, and its edges, which explain every recorded time."""
+"""The graph of a trace: its nodes in time order, and its edges, which explain every recorded time.
+
+Edges are collected in batches, then calibrated to give exactly the recorded times: the cause that came last carries the
+recorded delay.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,88 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
-from torch_tb_profiler.analysis.replay.host_time import HostTime
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items
-from torch_tb_profiler.analysis.replay.lags import Lags
+from torch_tb_profiler.analysis.replay.host_time import HostSegments, HostTime
+from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans
+from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems
 from torch_tb_profiler.analysis.replay.solve import Solver
-from torch_tb_profiler.analysis.replay.stretches import Stretches
+from torch_tb_profiler.analysis.replay.stream_edges import Latencies
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.spill import spilled_property
 
 
-class Node(IntEnum):
+class Edge(IntEnum):
+    """Why the target of an edge cannot come earlier."""
+
+    LANE = 0  # the thread has to get there
+    LAUNCH = 1  # the work has to be launched
+    STREAM = 2  # the stream runs one piece after the other
+    STREAM_WAIT = 3  # the stream waits for an event of another
+    COINCIDENCE = 4  # it began when work of another stream ended, long after everything known
+    SYNC = 5  # the call waits for the device
+    BLOCKING_COPY = 6  # the call returns when its copy is done
+    FULL_QUEUE = 7  # the call waits for a place in the launch queue
+    HAND_OVER = 8  # one thread wakes another
+    HOST_COLLECTIVE = 9  # a collective on the host: from its call, or back to who waits for it
+    STEP_END = 10  # the step ends with the last of its work
+    ROOT = 11  # nothing known comes before: the recorded time
+    MEET = 12  # a collective begins when its last rank is there
+
+
+class Edges(msgspec.Struct, frozen=True):
+    """Parallel, shape (edges,).
+
+    source, target   points, then items, then step ends, as numbered by who makes them
+    kind             an Edge
+    lag              ns: how much later the target is than the source, or than its end, beside host time
+    from_end         the source is a work item, and its duration counts
+    """
+
+    source: Int64
+    target: Int64
+    kind: Int8
+    lag: Int64
+    from_end: Bool
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def take(self, chosen: Int64) -> Edges:
+        """Select some of them."""
+        return Edges(
+            self.source[chosen], self.target[chosen], self.kind[chosen], self.lag[chosen], self.from_end[chosen]
+        )
+
+
+def edges_of_kind(kind: Edge, source: Int64, target: Int64, lag: Int64 | int, from_end: bool = False) -> Edges:
+    """Make edges of one kind."""
+    n = len(source)
+    return Edges(
+        np.asarray(source, np.int64),
+        np.asarray(target, np.int64),
+        np.full(n, kind, np.int8),
+        np.broadcast_to(np.asarray(lag, np.int64), (n,)).copy(),
+        np.full(n, from_end, np.bool_),
+    )
+
+
+def joined_edges(batches: list[Edges]) -> Edges:
+    """Concatenate batches of edges."""
+    return Edges(
+        np.concatenate([b.source for b in batches]),
+        np.concatenate([b.target for b in batches]),
+        np.concatenate([b.kind for b in batches]),
+        np.concatenate([b.lag for b in batches]),
+        np.concatenate([b.from_end for b in batches]),
+    )
+
+
+class GraphNode(IntEnum):
     """What a node is. Of nodes at one time, those of a lower number come first."""
 
     ROOT = 0  # the beginning of the recording
     POINT = 1  # a moment of a host thread
-    ITEM = 2  # the start of a piece of work
+    ITEM = 2  # the start of a work item
     MEET = 3  # all ranks of a collective have come
     STEP_END = 4  # the end of the period of a step
 
@@ -39,7 +107,7 @@ class Calibration(msgspec.Struct, frozen=True):
     over      edges whose delay was lowered: something did not wait for what it should have
     under     nodes later than all that is known of them, by something that the trace does not show
     dropped   edges left out because their source is not before their target
-    early     pieces of work that began before the call that launched them
+    early     work items that began before the call that launched them
     """
 
     over: int
@@ -58,10 +126,10 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
     source, target, edge   shape (edges,); edge is an Edge
     lag          shape (edges,), ns: beside host time and the duration of the source
     unexplained  shape (edges,), ns: the part of `lag` that nothing in the trace explains
-    item         shape (edges,): the piece of work whose duration the edge has, -1 for none
+    item         shape (edges,): the work item whose duration the edge has, -1 for none
     lane_row     shape (edges,): row of `lane_times`, -1 for edges without host time
     lane_times   shape (lane edges, labels), ns
-    pieces       what `lane_times` adds up
+    host_segments   what `lane_times` adds up
     lane_from, lane_to   shape (lane edges,): the points, as rows of `points`
     point_lane, point_time   shape (points,)
     step_kind    shape (steps,): the same number for steps of one kind
@@ -80,20 +148,20 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
     item: Int64
     lane_row: Int64
     lane_times: Int64
-    pieces: HostPieces
+    host_segments: HostSegments
     lane_from: Int64
     lane_to: Int64
     point_lane: Int64
     point_time: Int64
     ends: Int64
     marks: Int64
-    items: Items
+    items: WorkItems
     item_step: Int64
-    calls: Calls
+    calls: RuntimeCalls
     host: HostTime
-    waits: Stretches
-    silent: Stretches
-    lags: Lags
+    waits: LaneSpans
+    silent: LaneSpans
+    latencies: Latencies
     steps: Steps
     step_kind: Int64
     main: int
@@ -147,7 +215,11 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         return found
 
     def length(self, on_lanes: Int64, duration: Int64) -> Int64:
-        """Shape (edges,), ns: host time or duration, without the lag; of shape (lane edges,) and (items,)."""
+        """Return shape (edges,), ns: host time or duration, without the lag.
+
+        on_lanes   shape (lane edges,), ns
+        duration   shape (items,), ns
+        """
         found = np.zeros(len(self.source), np.int64)
         of_lane, of_item = self._measured
         found[of_lane] = on_lanes[self.lane_row[of_lane]]
@@ -156,7 +228,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
 
     @spilled_property
     def _measured(self) -> tuple[Int64, Int64]:
-        """The edges with host time, and those with a duration."""
+        """Find the edges with host time, and those with a duration."""
         return np.flatnonzero(self.lane_row >= 0), np.flatnonzero(self.item >= 0)
 
     @spilled_property
@@ -167,15 +239,15 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def item_nodes(self) -> Int64:
-        """Shape (items,): the node of each piece of work."""
-        nodes = np.flatnonzero(self.kind == Node.ITEM)
+        """Shape (items,): the node of each work item."""
+        nodes = np.flatnonzero(self.kind == GraphNode.ITEM)
         found = np.empty(len(nodes), np.int64)
         found[self.reference[nodes]] = nodes
         return found
 
 
 def binding_of(target: Int64, arrival: Int64, preference: Int64 | None = None) -> Int64:
-    """Of the edges of each target the one that arrives last; of several the one preferred.
+    """Find the edge of each target that arrives last; among equal ones the preferred one.
 
     target       shape (edges,), ascending
     arrival      shape (edges,), ns
@@ -201,7 +273,53 @@ def binding_of(target: Int64, arrival: Int64, preference: Int64 | None = None) -
     return found
 
 
-#: of causes that are equally late: work on a device, then the same thread
-PREFERENCE = np.zeros(len(Edge), np.int64)
-PREFERENCE[[Edge.STREAM, Edge.STREAM_WAIT, Edge.COINCIDENCE, Edge.SYNC, Edge.BLOCKING_COPY, Edge.STEP_END]] = 2
-PREFERENCE[[Edge.LANE]] = 1
+_AFTER_WORK = (Edge.STREAM, Edge.STREAM_WAIT, Edge.COINCIDENCE, Edge.SYNC, Edge.BLOCKING_COPY, Edge.STEP_END)
+#: by Edge, of causes that arrive at the same time the highest wins: work on a device, then the same thread
+PREFERENCE = np.array([2 if edge in _AFTER_WORK else int(edge == Edge.LANE) for edge in Edge], np.int64)
+
+
+class Calibrated(msgspec.Struct, frozen=True):
+    """What was made of the delays of edges.
+
+    lag    shape (edges,), ns
+    rest   shape (edges,), ns: how much later the target is than all its causes, at the one that came last
+    over   how many delays were lowered
+    """
+
+    lag: Int64
+    rest: Int64
+    over: int
+
+    def unexplained(self, edge: Int8, latency: Int64) -> Int64:
+        """Return shape (edges,), ns: the part of `lag` that nothing in the trace explains.
+
+        edge      shape (edges,), an Edge
+        latency   shape (edges,), ns: the longest that a device takes to begin what is at the target
+        Of a thread nobody knows what made it late, nor of a device what made it later than its latency.
+        """
+        on_device = np.isin(edge, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT)) & (self.rest > 0)
+        on_device &= self.lag > latency
+        return np.where(edge == Edge.LANE, self.rest, np.where(on_device, self.lag, 0))
+
+
+def calibrate(time: Int64, source: Int64, target: Int64, edge: Int8, lag: Int64, length: Int64) -> Calibrated:
+    """Correct the delays of edges.
+
+    time                         shape (nodes,), ns, as recorded
+    source, target, edge, lag    shape (edges,), by target
+    length                       shape (edges,), ns: host time or duration, to which `lag` is added
+
+    A cause after its effect has its delay lowered. Where all causes come too early, the one that came last takes
+    the rest.
+    """
+    lag, rest = lag.copy(), np.zeros(len(lag), np.int64)
+    arrival = time[source] + np.maximum(length + lag, 0)
+    excess = arrival - time[target]
+    over = excess > 0
+    lag[over] = time[target[over]] - time[source[over]] - length[over]
+    arrival = np.minimum(arrival, time[target])
+    binding = binding_of(target, arrival, PREFERENCE[edge])
+    rest[binding] = time[target[binding]] - arrival[binding]
+    late = np.flatnonzero(rest)
+    lag[late] = time[target[late]] - time[source[late]] - length[late]
+    return Calibrated(lag, rest, int(np.count_nonzero(over)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
-from torch_tb_profiler.analysis.replay.stream_edges import COINCIDENCE_MOST_NS, TOLERANCE_NS, Launched
-from torch_tb_profiler.analysis.replay.stretches import Stretches
+from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans
+from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems, WorkKind
+from torch_tb_profiler.analysis.replay.stream_edges import COINCIDENCE_MOST_NS, TOLERANCE_NS, LaunchOrder
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median
@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.trace import Trace
 
-#: pieces of work that wait when the queue is taken as full, and when it surely is not
+#: work items that wait when the queue is taken as full, and when it surely is not
 FULL, NOT_FULL = 900, 800
 #: a call that is held up takes this many times as long as others
 HELD = 1.5
@@ -28,8 +28,8 @@ MOST_PAIRS = 4_000_000
 class HostWait(msgspec.Struct, frozen=True):
     """Calls that waited for work. Parallel, shape (waits,).
 
-    call     index into Calls
-    item     index into Items: what was waited for
+    call     index into RuntimeCalls
+    item     index into WorkItems: what was waited for
     since    ns: when the waiting began; what the call took before is its own time
     """
 
@@ -43,7 +43,7 @@ class SilentWait(msgspec.Struct, frozen=True):
 
     lane         index into Trace.tracks
     start, end   ns
-    item         index into Items: what was waited for
+    item         index into WorkItems: what was waited for
     """
 
     lane: Int64
@@ -52,8 +52,10 @@ class SilentWait(msgspec.Struct, frozen=True):
     item: Int64
 
 
-def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[HostWait, Int64]:
-    """What calls that synchronize waited for, and the calls that really had to wait, each once.
+def synchronizations(
+    trace: Trace, items: WorkItems, calls: RuntimeCalls, launched: LaunchOrder
+) -> tuple[HostWait, Int64]:
+    """Find what synchronizing calls waited for, and the calls that really had to wait, once candidate.
 
     A device or a context waits for all streams, another call for the one it names; without a record of it, for what
     ended last.
@@ -73,37 +75,40 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
     last = _last_on_streams(items, calls, launched, chosen)
     meanwhile = _launched_meanwhile(items, calls, chosen)
     call, item, blocked = [], [], []
-    for at, launched_last, launched_then in zip(chosen.tolist(), last, meanwhile.tolist(), strict=True):
-        candidates = launched_last[end[launched_last] <= calls.end[at] + TOLERANCE_NS].tolist()
-        sync = recorded.get(int(trace.launches.correlation[at]))
-        late = max((int(end[each]) for each in candidates), default=0) < calls.end[at] - COINCIDENCE_MOST_NS
+    for index, launched_last, launched_then in zip(chosen.tolist(), last, meanwhile.tolist(), strict=True):
+        candidates = launched_last[end[launched_last] <= calls.end[index] + TOLERANCE_NS].tolist()
+        sync = recorded.get(int(trace.launches.correlation[index]))
+        late = (
+            max((int(end[candidate]) for candidate in candidates), default=0) < calls.end[index] - COINCIDENCE_MOST_NS
+        )
         if late and launched_then >= 0 and (sync is None or sync[1] in (-1, _stream_of(trace, items, launched_then))):
             candidates = [launched_then]
         if not candidates:
             continue
         if sync is not None and sync[0] != "Context Sync":
             _, stream, record = sync
-            on = {_stream_of(trace, items, each): each for each in candidates}
+            on = {_stream_of(trace, items, candidate): candidate for candidate in candidates}
             if stream in on:
                 candidates = [on[stream]]
-                begun = _before(calls, first_call, launched, items, record, candidates[0])
-                if begun >= 0 and end[begun] <= calls.end[at] + TOLERANCE_NS:
+                begun = _before(calls, first_call.get(record), launched, int(items.stream[on[stream]]))
+                if begun >= 0 and end[begun] <= calls.end[index] + TOLERANCE_NS:
                     candidates = [begun]
-        elif not of_all[calls.name[at]]:
-            candidates = [max(candidates, key=lambda each: int(end[each]))]
-        waited = max(int(end[each]) for each in candidates) > int(calls.start[at])
-        if not waited and of_event[calls.name[at]]:
+        elif not of_all[calls.name[index]]:
+            candidates = [max(candidates, key=lambda candidate: int(end[candidate]))]
+        waited = max(int(end[candidate]) for candidate in candidates) > int(calls.start[index])
+        if not waited and of_event[calls.name[index]]:
             continue
-        call += [at] * len(candidates)
+        call += [index] * len(candidates)
         item += candidates
         if waited:
-            blocked.append(at)
+            blocked.append(index)
     waited_in = np.array(call, np.int64)
     return HostWait(waited_in, np.array(item, np.int64), calls.start[waited_in]), np.array(blocked, np.int64)
 
 
-def _launched_meanwhile(items: Items, calls: Calls, chosen: Int64) -> Int64:
-    """For each of some calls, what another thread launched while it waited, and ended as it returned; -1 for none.
+def _launched_meanwhile(items: WorkItems, calls: RuntimeCalls, chosen: Int64) -> Int64:
+    """Find for each call the work that another thread launched while it waited and that ended as it returned; -1 for
+    none.
 
     A device is synchronized when all is done, also what other threads launch until then.
     """
@@ -115,8 +120,8 @@ def _launched_meanwhile(items: Items, calls: Calls, chosen: Int64) -> Int64:
     return np.where(soon & (launch >= calls.start[chosen]) & (launch < calls.end[chosen]), found, -1)
 
 
-def _last_on_streams(items: Items, calls: Calls, launched: Launched, chosen: Int64) -> list[Int64]:
-    """For each of some calls, by start, the last item that was launched before it on each stream.
+def _last_on_streams(items: WorkItems, calls: RuntimeCalls, launched: LaunchOrder, chosen: Int64) -> list[Int64]:
+    """Find for each call, by start, the last item that was launched before it on each stream.
 
     With very many streams only those that were used since the call before: what ran earlier, that one waited for.
     """
@@ -139,8 +144,8 @@ def _last_on_streams(items: Items, calls: Calls, launched: Launched, chosen: Int
     return in_order
 
 
-def unrecorded_waits(silent: Stretches, items: Items, launched: Launched) -> SilentWait:
-    """Silences that end as the device is done with all that was launched before them: waits that were not recorded."""
+def unrecorded_waits(silent: LaneSpans, items: WorkItems, launched: LaunchOrder) -> SilentWait:
+    """Find silences that end as the device finishes all that was launched before them: waits that were not recorded."""
     streams = distinct(items.stream[launched.item])
     if len(streams) * len(silent) > MOST_PAIRS:
         streams = streams[:0]
@@ -154,7 +159,7 @@ def unrecorded_waits(silent: Stretches, items: Items, launched: Launched) -> Sil
 
 
 def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:
-    """By correlation: kind, stream that is waited for, correlation of the record (-1) of waits of the host."""
+    """Return kind, awaited stream and correlation of the record (-1) of host waits, by correlation."""
     syncs, work = trace.syncs, trace.device_work
     found = {}
     place = np.searchsorted(work.row, syncs.row)
@@ -166,23 +171,20 @@ def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:
     return found
 
 
-def _stream_of(trace: Trace, items: Items, item: int) -> int:
+def _stream_of(trace: Trace, items: WorkItems, item: int) -> int:
     return int(trace.device_work.stream[items.work[item]])
 
 
-def _before(calls: Calls, first_call: dict[int, int], launched: Launched, items: Items, record: int, item: int) -> int:
-    """The last item of the stream of `item` that was launched before an event was recorded; -1 for none."""
-    at = first_call.get(record)
-    if at is None:
-        return -1
-    return int(launched.last_before(int(items.stream[item]), calls.start[[at]])[0])
+def _before(calls: RuntimeCalls, record: int | None, launched: LaunchOrder, stream: int) -> int:
+    """Find the last item on a stream that was launched before a call recorded an event; -1 for none."""
+    return -1 if record is None else int(launched.last_before(stream, calls.start[[record]])[0])
 
 
-def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
-    """Calls that returned only when their own copy was done: synchronous ones, and those of pageable memory."""
+def blocking_copies(trace: Trace, items: WorkItems, calls: RuntimeCalls) -> HostWait:
+    """Find calls that returned only when their own copy was done: synchronous ones, and those of pageable memory."""
     synchronous = trace.strings.where(lambda name: "emcpy" in name and "Async" not in name, calls.name)
     asynchronous = trace.strings.where(lambda name: "emcpy" in name and "Async" in name, calls.name)
-    chosen = np.flatnonzero((items.kind == Work.COPY) & (items.call >= 0))
+    chosen = np.flatnonzero((items.kind == WorkKind.COPY) & (items.call >= 0))
     call = items.call[chosen]
     within = items.end[chosen] <= calls.end[call]
     names = trace.events.name[items.row[chosen]]
@@ -195,9 +197,9 @@ def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
     return HostWait(call[kept], chosen[kept], calls.release[call[kept]])
 
 
-def _staged(trace: Trace, items: Items, chosen: Int64) -> Bool:
-    """Which copies are small ones to the device: their call returns when the driver has the data, and ends by chance
-    after the copy when the stream was free.
+def _staged(trace: Trace, items: WorkItems, chosen: Int64) -> Bool:
+    """Mark small copies to the device: their call returns when the driver has the data, and when the stream was free it
+    ends after the copy only by chance.
     """
     names = trace.events.name[items.row[chosen]]
     to_device = trace.strings.where(lambda name: "HtoD" in name or "HostToDevice" in name, names)[names]
@@ -206,8 +208,8 @@ def _staged(trace: Trace, items: Items, chosen: Int64) -> Bool:
     return small
 
 
-def _free_since(items: Items) -> Int64:
-    """Shape (items,), ns: when the work before each item on its stream was done."""
+def _free_since(items: WorkItems) -> Int64:
+    """Return shape (items,), ns: when the previous work on the stream of each item was done."""
     order = np.lexsort((items.start, items.stream))
     found = np.full(len(items), np.iinfo(np.int64).min)
     follows = items.stream[order[1:]] == items.stream[order[:-1]]
@@ -225,8 +227,8 @@ def _of_unknown_memory(name: str) -> bool:
     return ("HtoD" in name or "HostToDevice" in name) and "Pinned" not in name and "Pageable" not in name
 
 
-def full_queue(items: Items, calls: Calls, launched: Launched) -> HostWait:
-    """Launches that were held because the queue of their stream was full, and the item that began before they returned.
+def full_queue(items: WorkItems, calls: RuntimeCalls, launched: LaunchOrder) -> HostWait:
+    """Find launches that were held up by a full queue of their stream, and the item that began before they returned.
 
     Launches count, not items: a graph is one.
     """

@@ -11,10 +11,9 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.analysis.replay.pieces import Pieces
-from torch_tb_profiler.analysis.replay.recorded import recorded_pieces
-from torch_tb_profiler.analysis.replay.slack import slack_of_rows
+from torch_tb_profiler.analysis.replay.host_time import Label
+from torch_tb_profiler.analysis.replay.path import slack_of_rows
+from torch_tb_profiler.analysis.replay.recorded_path import PathSlices, recorded_slices
 from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import each_value, group, sums_at
@@ -29,7 +28,7 @@ from torch_tb_profiler.model.event_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category
 
-What = Literal["operator", "annotation", "kernel", "copy", "communication", "function", "module"]
+OnPathKind = Literal["operator", "annotation", "kernel", "copy", "communication", "function", "module"]
 _ON_DEVICES = frozenset({"kernel", "copy", "communication"})
 
 
@@ -50,7 +49,7 @@ class OnPath(msgspec.Struct, frozen=True):
 
     name: Annotated[str, column("Name")]
     short_name: str
-    what: Annotated[What, column("Kind")]
+    what: Annotated[OnPathKind, column("Kind")]
     total_ns: Annotated[Ns, column("On the path")]
     host_ns: Annotated[Ns, column("Host")]
     device_ns: Annotated[Ns, column("Device")]
@@ -59,7 +58,7 @@ class OnPath(msgspec.Struct, frozen=True):
     slack_ns: Annotated[Ns | None, column("Slack")]
 
 
-class Names(msgspec.Struct, frozen=True):
+class NamesOnPath(msgspec.Struct, frozen=True):
     """The names on the path, each list by time on the path, the longest first."""
 
     operators: tuple[OnPath, ...]
@@ -68,12 +67,12 @@ class Names(msgspec.Struct, frozen=True):
     modules: tuple[OnPath, ...]
 
 
-def names_on_path(model: Model, steps: Sequence[int]) -> Names:
-    """What the path of some steps, by index, runs through. `model`: of the whole trace."""
+def names_on_path(model: Model, steps: Sequence[int]) -> NamesOnPath:
+    """List what the path of some steps, by index, runs through. `model`: of the whole trace."""
     graph = graph_of(model)
     if not len(steps):
-        return Names((), (), (), ())
-    pieces = recorded_pieces(model)
+        return NamesOnPath((), (), (), ())
+    pieces = recorded_slices(model)
     chosen = among(pieces.step, np.array(steps, np.int64))
     host = _HostTime.of(pieces, chosen)
     ran = np.flatnonzero(chosen & (pieces.item >= 0))
@@ -82,9 +81,9 @@ def names_on_path(model: Model, steps: Sequence[int]) -> Names:
     window = int(graph.steps.host_start[min(steps)]), int(graph.steps.host_end[max(steps)])
     device = _Device(item, device_ns, model, graph)
     functions, modules = _frames(model, host, device, slack, window)
-    return Names(
+    return NamesOnPath(
         operators=_operators(model, host, device, slack, window),
-        kernels=_kernels(model, graph, item, device_ns, slack, steps),
+        kernels=_kernels(device, slack, steps),
         functions=functions,
         modules=modules,
     )
@@ -96,7 +95,7 @@ class _HostTime(msgspec.Struct, frozen=True):
     of_track: dict[int, Coverage]
 
     @classmethod
-    def of(cls, pieces: Pieces, chosen: Bool) -> _HostTime:
+    def of(cls, pieces: PathSlices, chosen: Bool) -> _HostTime:
         worked = np.flatnonzero(chosen & (pieces.part < Label.UNEXPLAINED))
         track = pieces.track[worked]
         found = {}
@@ -106,7 +105,7 @@ class _HostTime(msgspec.Struct, frozen=True):
         return cls(found)
 
     def inside(self, tree: CallTree | FrameTree) -> Int64:
-        """Shape (nodes,), ns: on the path inside each node, without its children."""
+        """Return shape (nodes,), ns: time on the path inside each node, without its children."""
         total = np.zeros(len(tree), np.int64)
         for on, mine in each_value(tree.track):
             if coverage := self.of_track.get(on):
@@ -117,7 +116,7 @@ class _HostTime(msgspec.Struct, frozen=True):
 
 
 class _Device(msgspec.Struct, frozen=True):
-    """Pieces of work on the path, with their time."""
+    """Work items on the path, with their time."""
 
     item: Int64
     ns: Int64
@@ -125,13 +124,13 @@ class _Device(msgspec.Struct, frozen=True):
     graph: Graph
 
     def owner_rows(self) -> Int64:
-        """The event that each belongs to: an operator, an annotation or a frame; -1 for none."""
+        """Return the event that each belongs to: an operator, an annotation or a frame; -1 for none."""
         work = self.graph.items.work[self.item]
         found: Int64 = take_known(self.model.structure.owners.row, work).astype(np.int64)
         return found
 
     def frames(self) -> Int64:
-        """Position in the frame tree of the innermost frame around the launch of each, -1 for none."""
+        """Return the position in the frame tree of the innermost frame around the launch of each, -1 for none."""
         call = self.graph.items.call[self.item]
         found = np.full(len(call), -1, np.int64)
         known = np.flatnonzero(call >= 0)
@@ -145,7 +144,7 @@ class _Device(msgspec.Struct, frozen=True):
 def _operators(
     model: Model, host: _HostTime, device: _Device, slack: Int64, window: tuple[int, int]
 ) -> tuple[OnPath, ...]:
-    """Operators and annotations but for the marks of steps."""
+    """List operators and annotations, but not the marks of steps."""
     trace, tree = model.trace, model.structure.tree
     if not len(tree):
         return ()
@@ -158,7 +157,7 @@ def _operators(
     of_tree[tree.row[mine]] = np.arange(len(mine))
     at = take_known(of_tree, owner)
     of_device = sums_at(at[at >= 0], device.ns[at >= 0], len(mine))
-    kinds: dict[bool, What] = {True: "operator", False: "annotation"}
+    kinds: dict[bool, OnPathKind] = {True: "operator", False: "annotation"}
     found: list[OnPath] = []
     for is_operator, kind in kinds.items():
         some = np.flatnonzero(tree.is_operator[mine] == is_operator)
@@ -170,7 +169,7 @@ def _operators(
 def _frames(
     model: Model, host: _HostTime, device: _Device, slack: Int64, window: tuple[int, int]
 ) -> tuple[tuple[OnPath, ...], tuple[OnPath, ...]]:
-    """Python functions, of the user's own code where there is any around; and modules."""
+    """List Python functions (of the user's own code where there is any around) and modules."""
     strings, tree = model.trace.strings, model.structure.frames
     if not len(tree):
         return (), ()
@@ -181,8 +180,8 @@ def _frames(
     is_module = strings.where(lambda name: name.startswith(NN_MODULE), tree.name)[tree.name]
     of_function = np.where(own >= 0, own, np.where(is_module, -1, everything))
     of_module = nearest(tree.parent, is_module, everything)
-    found = []
-    kinds: tuple[tuple[What, Int64], ...] = (("function", of_function), ("module", of_module.astype(np.int64)))
+    by_kind = []
+    kinds: tuple[tuple[OnPathKind, Int64], ...] = (("function", of_function), ("module", of_module.astype(np.int64)))
     for kind, holder in kinds:
         known = np.flatnonzero(holder >= 0)
         held = sums_at(holder[known], ns[known], len(tree))
@@ -190,21 +189,20 @@ def _frames(
         mine = distinct(holder[known])
         mine = mine[(tree.end[mine] > window[0]) & (tree.start[mine] < window[1])]
         spare = slack[tree.row[mine]]
-        found.append(_longest(_by_name(model, kind, tree.name[mine], held[mine], held_device[mine], spare)))
-    return found[0], found[1]
+        by_kind.append(_longest(_by_name(model, kind, tree.name[mine], held[mine], held_device[mine], spare)))
+    return by_kind[0], by_kind[1]
 
 
-def _kernels(
-    model: Model, graph: Graph, item: Int64, ns: Int64, slack: Int64, steps: Sequence[int]
-) -> tuple[OnPath, ...]:
+def _kernels(device: _Device, slack: Int64, steps: Sequence[int]) -> tuple[OnPath, ...]:
+    model, graph = device.model, device.graph
     items, events = graph.items, model.trace.events
     if not len(items):
         return ()
-    on_path = sums_at(item, ns, len(items))
+    on_path = sums_at(device.item, device.ns, len(items))
     mine = np.flatnonzero(among(graph.item_step, np.array(steps)) | (on_path > 0))
     category = events.category[items.row[mine]]
     is_copy = (category == Category.MEMCPY) | (category == Category.MEMSET)
-    kinds: tuple[tuple[What, Bool], ...] = (
+    kinds: tuple[tuple[OnPathKind, Bool], ...] = (
         ("communication", items.is_communication[mine]),
         ("copy", is_copy & ~items.is_communication[mine]),
         ("kernel", ~is_copy & ~items.is_communication[mine]),
@@ -217,8 +215,8 @@ def _kernels(
     return _longest(found)
 
 
-def _by_name(model: Model, what: What, name: Int32, host: Int64, device: Int64, slack: Int64) -> list[OnPath]:
-    """A row for each name that is on the path."""
+def _by_name(model: Model, what: OnPathKind, name: Int32, host: Int64, device: Int64, slack: Int64) -> list[OnPath]:
+    """Make a row for each name that is on the path."""
     if not len(name):
         return []
     groups = group([name])
@@ -226,25 +224,25 @@ def _by_name(model: Model, what: What, name: Int32, host: Int64, device: Int64, 
     on_path, calls = groups.sum((host + device > 0).astype(np.int64)), groups.count()
     order = np.lexsort((slack, groups.of))
     begins = np.searchsorted(groups.of[order], np.arange(len(groups) + 1))
-    found = []
-    for at in np.flatnonzero(on_path > 0).tolist():
-        known = slack[order[begins[at] : begins[at + 1]]]
+    rows = []
+    for number in np.flatnonzero(on_path > 0).tolist():
+        known = slack[order[begins[number] : begins[number + 1]]]
         known = known[known >= 0]
-        text = model.trace.strings[int(name[groups.first[at]])]
-        found.append(
+        text = model.trace.strings[int(name[groups.first[number]])]
+        rows.append(
             OnPath(
                 name=text,
                 short_name=short_name(text) if what in _ON_DEVICES else text,
                 what=what,
-                total_ns=int(host_ns[at] + device_ns[at]),
-                host_ns=int(host_ns[at]),
-                device_ns=int(device_ns[at]),
-                calls=int(on_path[at]),
-                all_calls=int(calls[at]),
+                total_ns=int(host_ns[number] + device_ns[number]),
+                host_ns=int(host_ns[number]),
+                device_ns=int(device_ns[number]),
+                calls=int(on_path[number]),
+                all_calls=int(calls[number]),
                 slack_ns=int(median(known)) if len(known) else None,
             )
         )
-    return found
+    return rows
 
 
 def _longest(found: list[OnPath]) -> tuple[OnPath, ...]:

@@ -12,9 +12,9 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, check, is_bound
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
-from torch_tb_profiler.analysis.replay.scenario import after, changed, effect_of, unchanged
+from torch_tb_profiler.analysis.replay.quality import Confidence, ReplayRefusal
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, apply_effects, effect_of, unchanged
 from torch_tb_profiler.analysis.step_kinds import warm_up_ratio
 from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -62,7 +62,7 @@ class WhatIf:
     path: CriticalPath | None = field(repr=False)
     confidence: Confidence
     unexplained: float | None
-    refused: tuple[Refusal, ...]
+    refused: tuple[ReplayRefusal, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -91,12 +91,12 @@ class Saving(msgspec.Struct, frozen=True):
     low: int | None
     high: int | None
     bound: bool
-    refused: Refusal | None
+    refused: ReplayRefusal | None
     only_first: bool = False
 
 
 class Savings(msgspec.Struct, frozen=True):
-    """What several changes save, each after those before it, of which each saved most then; refused ones last.
+    """What several changes save, each after those before it, the largest further saving first; refused ones last.
 
     together_ns   all that are listed and not refused at once; what `after_others` adds up to
     """
@@ -107,7 +107,7 @@ class Savings(msgspec.Struct, frozen=True):
 
 
 def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None = None) -> WhatIf:
-    """How long the steps of a trace, or some of them by index, take after all of some changes.
+    """Replay the steps of a trace, or some of them by index, with all of some changes.
 
     Raises ValueError for a factor that is no number.
     """
@@ -126,9 +126,9 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
         return WhatIf(
             names, total, None, before, None, None, None, bound, None, quality.confidence, quality.unexplained, refused
         )
-    scenario = changed(model.trace, graph, changes)
+    scenario = apply_changes(model.trace, graph, changes)
     then = scenario.settled_ns[chosen]
-    low, high = interval(before - then, total, bound, settled_steps(graph)[chosen])
+    low, high = saving_interval(before - then, total, bound, settled_steps(graph)[chosen])
     return WhatIf(
         names=names,
         before_ns=total,
@@ -152,7 +152,8 @@ def savings(
     steps: Sequence[int] | None = None,
     least: Sequence[float] | None = None,
 ) -> Savings:
-    """What each of several remedies saves, each of one change or more, alone and after those that save more.
+    """Estimate what each of several remedies saves, alone and after those that save more. A remedy is one or more
+    changes.
 
     steps   indices of the steps that count; all without it
     least   of each remedy, ns of all these steps: one that saves less, alone and beyond all others, is left out of the
@@ -166,44 +167,49 @@ def savings(
     quality = recorded_quality(model)
     counted = np.arange(len(graph.steps)) if steps is None else np.array(steps, np.int64)
     before = unchanged(graph).settled_ns[counted]
-    refused = [next((r for change in each if (r := quality.of(change)) is not None), None) for each in remedies]
+    refused = [next((r for change in remedy if (r := quality.of(change)) is not None), None) for remedy in remedies]
     usable = [place for place, why in enumerate(refused) if why is None]
     effects = {place: [effect_of(model.trace, graph, change) for change in remedies[place]] for place in usable}
 
-    steps_after = Replays(
-        lambda chosen: after(graph, [effect for place in chosen for effect in effects[place]]).settled_ns[counted]
+    steps_after = ReplayCache(
+        lambda chosen: apply_effects(graph, [effect for place in chosen for effect in effects[place]]).settled_ns[
+            counted
+        ]
     )
     if least is not None:
         usable = worth_counting(usable, before, steps_after, dict(enumerate(least)))
     replays = MOST_VISITS // max(graph.solver.comparisons, 1)
-    order, reached, alone = greedy(usable, before, steps_after, replays)
+    order, reached, alone = greedy_order(usable, before, steps_after, replays)
     total = int(before.sum())
     settled = settled_steps(graph)[counted]
-    found = []
+    listed = []
     now = before
     for place, then in zip(order, reached, strict=True):
         bound = any(map(is_bound, remedies[place]))
-        low, high = interval(now - then, total, bound, settled)
-        rest = steps_after(each for each in usable if each != place)
+        low, high = saving_interval(now - then, total, bound, settled)
+        rest = steps_after(other for other in usable if other != place)
         last_in = int((rest - reached[-1]).sum())
-        first = all(_is_first_only(each, counted) for each in (now - then, rest - reached[-1]))
-        found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None, first))
+        first = all(_is_first_only(saved_ns, counted) for saved_ns in (now - then, rest - reached[-1]))
+        listed.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None, first))
         now = then
     for place, why in enumerate(refused):
         if why is not None:
             bound = any(map(is_bound, remedies[place]))
-            found.append(Saving(place, None, None, None, None, None, bound, why))
-    return Savings(total, int((before - now).sum()), tuple(found))
+            listed.append(Saving(place, None, None, None, None, None, bound, why))
+    return Savings(total, int((before - now).sum()), tuple(listed))
 
 
 def _is_first_only(saved_ns: Int64, steps: Int64) -> bool:
-    """saved_ns, steps: shape (steps,): what is saved in which step of the trace."""
+    """Return whether nearly everything is saved in the first step of the trace.
+
+    saved_ns, steps   shape (steps,): the savings, and the index of each step in the trace
+    """
     if len(steps) < FEWEST_STEPS or steps[0] != 0 or saved_ns[0] <= 0:
         return False
     return bool(saved_ns[0] >= ONLY_FIRST * np.maximum(saved_ns, 0).sum())
 
 
-class Replays:
+class ReplayCache:
     """The steps after some of several remedies, ns; those after the same remedies are replayed once."""
 
     def __init__(self, after: Callable[[Sequence[int]], Int64]) -> None:
@@ -211,15 +217,15 @@ class Replays:
         self._known: dict[frozenset[int], Int64] = {}
 
     def __call__(self, places: Iterable[int]) -> Int64:
-        """Shape (steps,). places: of the remedies."""
+        """Return shape (steps,), ns, after the remedies at these places."""
         key = frozenset(places)
         if key not in self._known:
             self._known[key] = self._after(sorted(key))
         return self._known[key]
 
 
-def worth_counting(places: Sequence[int], before: Int64, after: Replays, least: Mapping[int, float]) -> list[int]:
-    """Those of some remedies that save enough, alone or beyond all others.
+def worth_counting(places: Sequence[int], before: Int64, after: ReplayCache, least: Mapping[int, float]) -> list[int]:
+    """List the remedies that save enough, alone or beyond all others.
 
     before   shape (steps,), ns: without any of them
     least    of each, ns of all steps together
@@ -234,10 +240,10 @@ def worth_counting(places: Sequence[int], before: Int64, after: Replays, least: 
     return [place for place in places if counts(place)]
 
 
-def greedy(
+def greedy_order(
     places: Sequence[int], before: Int64, after: Callable[[Sequence[int]], Int64], replays: int
 ) -> tuple[list[int], list[Int64], dict[int, int]]:
-    """In which order changes save most beyond those before, the steps after each more of them, and what each saves
+    """Order changes by what each saves beyond those before it; also return the steps after each, and what each saves
     alone.
 
     before    shape (steps,), ns: without any of them
@@ -268,14 +274,16 @@ def greedy(
 
 
 def settled_steps(graph: Graph) -> Bool:
-    """Shape (steps,): all steps but a first one that was still warming up."""
+    """Mark all steps but a first one that was still warming up. Shape (steps,)."""
     found = np.ones(len(graph.steps), np.bool_)
     found[:1] = warm_up_ratio(graph.steps, graph.step_kind) is None
     return found
 
 
-def interval(saved: Int64, total: int, bound: bool, settled: Bool | None = None) -> tuple[int | None, int | None]:
-    """Between what and what the sum of paired savings of steps lies, ns.
+def saving_interval(
+    saved: Int64, total: int, bound: bool, settled: Bool | None = None
+) -> tuple[int | None, int | None]:
+    """Return an interval of the sum of paired savings of steps, ns.
 
     saved     shape (steps,), ns
     total     time of the steps before, ns

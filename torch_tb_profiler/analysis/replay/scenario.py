@@ -19,14 +19,68 @@ from torch_tb_profiler.analysis.replay.changes import (
     ScaleWork,
     check,
 )
-from torch_tb_profiler.analysis.replay.effects import NOTHING, Effect, OnHost, scale_host, scale_work, without_waits
+from torch_tb_profiler.analysis.replay.effects import (
+    NO_EDGES,
+    ChangeEffect,
+    HostEffect,
+    scale_host,
+    scale_work,
+    without_waits,
+)
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
-from torch_tb_profiler.analysis.replay.one_time import without_one_time_gain
-from torch_tb_profiler.analysis.replay.pinned_copies import pinned_copies
-from torch_tb_profiler.analysis.replay.regions import fused, graphed, merged_collectives
+from torch_tb_profiler.analysis.replay.host_time import HostSegments
+from torch_tb_profiler.analysis.replay.transformations import fused, graphed, merged_collectives, pinned_copies
+from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.trace import Trace
+
+#: with fewer steps nothing shows what the others save
+FEWEST = 3
+#: the first step gains something once where it saves so many times as much of what is gone of it as the others do
+_TIMES = 2.0
+#: of the work that is gone, that the others have at least where they show what it saves
+_LEAST_OF_OTHERS = 0.1
+
+
+def without_one_time_gain(graph: Graph, delay: Int64, dropped: Int64, after: Int64) -> Int64:
+    """Return shape (steps,), ns: the steps after changes, without a gain that only the first step has; unchanged where
+    anything gets longer.
+
+    No step is longer than before: an end that comes earlier, and is waited for by the next step, came early for
+    nothing. The first saves as large a part of what is gone of it as the others do, where it saves far more.
+
+    delay    shape (edges,), ns, after the changes
+    dropped  edges that are gone
+    after    shape (steps,), ns: between the ends of the steps
+    """
+    before: Int64 = np.diff(graph.solved[graph.ends])
+    saved = before - after
+    if bool((saved >= 0).all()) and (len(saved) < FEWEST or float(saved[0]) <= _TIMES * float(saved[1:].min())):
+        return after
+    if (delay > graph.delay).any():
+        return after
+    # by how much each end, and all that come after it, are earlier
+    earlier = np.minimum.accumulate(np.cumsum(saved)[::-1])[::-1]
+    saved = np.diff(np.maximum(earlier, 0), prepend=0)
+    if len(saved) >= FEWEST and saved[0] > 0:
+        saved[0] = min(int(saved[0]), _like_the_others(graph, delay, dropped, saved))
+    settled: Int64 = before - saved
+    return settled
+
+
+def _like_the_others(graph: Graph, delay: Int64, dropped: Int64, saved: Int64) -> int:
+    """Return the most that the first step saves, ns, if it gains as much of its removed time as the others do."""
+    less = graph.delay - delay
+    less[dropped] += 1
+    edge = np.flatnonzero(less)
+    ends = graph.time[graph.ends[1:]]
+    step = np.minimum(np.searchsorted(ends, graph.time[graph.target[edge]]), len(ends) - 1)
+    gone = sums_at(step, less[edge], len(ends))
+    first, others = float(gone[0]), float(gone[1:].sum())
+    if others < _LEAST_OF_OTHERS * (first + others):
+        return int(saved[0])
+    expected = first * float(saved[1:].sum()) / others
+    return round(expected) if saved[0] > _TIMES * expected else int(saved[0])
 
 
 class Scenario(msgspec.Struct, frozen=True, dict=True):
@@ -42,7 +96,7 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
     lane_times: Float64
     lag: Int64
     dropped: Int64
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[ChangeEffect, ...] = ()
 
     @cached_property
     def duration(self) -> Float64:
@@ -50,22 +104,22 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
         return self.shortened(self.graph.items.duration)
 
     def shortened(self, duration: Int64) -> Float64:
-        """What the changes make of durations of all pieces of work, shape (items,), ns."""
-        work = [each for effect in self.effects for each in effect.work]
-        found = duration.astype(np.float64)
-        for each in work:
-            found[each.item] *= each.factor
-        for each in work:
-            if each.instead is not None:
-                found[each.item] = each.instead
-        for each in work:
-            if each.cap is not None:
-                np.minimum.at(found, each.item, each.cap)
-        for each in work:
-            if each.less:
-                found[each.item] -= each.less
+        """Apply the changes to durations of all work items, shape (items,), ns."""
+        work = [change for effect in self.effects for change in effect.work]
+        result = duration.astype(np.float64)
+        for change in work:
+            result[change.item] *= change.factor
+        for change in work:
+            if change.instead is not None:
+                result[change.item] = change.instead
+        for change in work:
+            if change.cap is not None:
+                np.minimum.at(result, change.item, change.cap)
+        for change in work:
+            if change.less:
+                result[change.item] -= change.less
         counts = self.graph.items.start >= self.graph.work_since
-        return np.where(counts, np.maximum(found, 0), duration)
+        return np.where(counts, np.maximum(result, 0), duration)
 
     @cached_property
     def length(self) -> Int64:
@@ -113,7 +167,7 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def settled_ns(self) -> Int64:
-        """Shape (steps,), ns: the same without what is gained once (`one_time.py`): what is told of steps."""
+        """Shape (steps,), ns: the same without what is gained once (`without_one_time_gain`)."""
         if self._as_solved:
             return self.step_ns
         return without_one_time_gain(self.graph, self.delay, self.dropped, self.step_ns)
@@ -130,20 +184,20 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
 
 
 def unchanged(graph: Graph) -> Scenario:
-    """The graph as it was recorded."""
-    return after(graph, ())
+    """Return the graph as recorded."""
+    return apply_effects(graph, ())
 
 
-def changed(trace: Trace, graph: Graph, changes: Sequence[Change]) -> Scenario:
-    """The graph after all of some changes, in whichever order.
+def apply_changes(trace: Trace, graph: Graph, changes: Sequence[Change]) -> Scenario:
+    """Return the graph after all of some changes; their order does not matter.
 
     Raises ValueError for what `check` refuses, for rows of no event, and for `NoStraggler`, which needs several ranks.
     """
-    return after(graph, [effect_of(trace, graph, change) for change in changes])
+    return apply_effects(graph, [effect_of(trace, graph, change) for change in changes])
 
 
-def effect_of(trace: Trace, graph: Graph, change: Change) -> Effect:
-    """What a change does to a graph. Raises ValueError as `changed` does."""
+def effect_of(trace: Trace, graph: Graph, change: Change) -> ChangeEffect:
+    """Work out what a change does to a graph. Raises ValueError as `apply_changes` does."""
     check(change)
     match change:
         case ScaleHost():
@@ -164,8 +218,8 @@ def effect_of(trace: Trace, graph: Graph, change: Change) -> Effect:
             return without_waits(trace, graph, change)
 
 
-def after(graph: Graph, effects: Sequence[Effect]) -> Scenario:
-    """The graph after some effects of changes."""
+def apply_effects(graph: Graph, effects: Sequence[ChangeEffect]) -> Scenario:
+    """Return the graph after some effects of changes."""
     lag = graph.lag
     limits = [each for effect in effects for each in effect.lags]
     if limits:
@@ -173,12 +227,12 @@ def after(graph: Graph, effects: Sequence[Effect]) -> Scenario:
         for each in limits:
             lag[each.edge] = np.minimum(lag[each.edge], each.most)
         lag = np.where(graph.time[graph.target] > graph.since, lag, graph.lag)
-    dropped = np.concatenate([NOTHING, *(effect.dropped for effect in effects)])
+    dropped = np.concatenate([NO_EDGES, *(effect.dropped for effect in effects)])
     return Scenario(graph, _lane_times(graph, effects), lag, dropped, tuple(effects))
 
 
-def _lane_times(graph: Graph, effects: Sequence[Effect]) -> Float64:
-    parts = [each for effect in effects for each in effect.host if len(each.pieces)]
+def _lane_times(graph: Graph, effects: Sequence[ChangeEffect]) -> Float64:
+    parts = [each for effect in effects for each in effect.host if len(each.segments)]
     labels = [effect.labels for effect in effects if effect.labels is not None]
     found = graph.lane_times.astype(np.float64)
     if parts:
@@ -189,10 +243,10 @@ def _lane_times(graph: Graph, effects: Sequence[Effect]) -> Float64:
     return found
 
 
-def _saved(graph: Graph, parts: Sequence[OnHost]) -> Float64:
-    """Host time that parts save, ns, as `lane_times`; where parts overlap their factors multiply."""
-    found = np.zeros(graph.lane_times.shape)
-    flat = found.reshape(-1)
+def _saved(graph: Graph, parts: Sequence[HostEffect]) -> Float64:
+    """Return the host time that parts save, ns, as `lane_times`; where parts overlap their factors multiply."""
+    total = np.zeros(graph.lane_times.shape)
+    flat = total.reshape(-1)
     times = np.zeros(flat.size if len(parts) > 1 else 0, np.int8)
     for part in parts:
         place, saved = part.saved
@@ -200,17 +254,21 @@ def _saved(graph: Graph, parts: Sequence[OnHost]) -> Float64:
         if len(parts) > 1:
             times[place] += 1
     if not (times > 1).any():
-        return found
-    shared = [each.pieces.take(times[each.pieces.place] > 1) for each in parts]
-    factor = np.concatenate([each.factor[times[each.pieces.place] > 1] for each in parts])
+        return total
+    shared = [each.segments.take(times[each.segments.place] > 1) for each in parts]
+    factor = np.concatenate([each.factor[times[each.segments.place] > 1] for each in parts])
     place, saved = _saved_by_several(shared, factor)
     flat[times > 1] = np.bincount(place, saved, minlength=flat.size)[times > 1]
-    return found
+    return total
 
 
-def _saved_by_several(pieces: Sequence[HostPieces], factor: Float64) -> tuple[Int64, Float64]:
-    """What pieces of host time save, each with its factor, ns, and where it counts; factors of overlaps multiply."""
-    place, start, end = (np.concatenate([getattr(each, name) for each in pieces]) for name in ("place", "start", "end"))
+def _saved_by_several(segments: Sequence[HostSegments], factor: Float64) -> tuple[Int64, Float64]:
+    """Return what segments of host time save, each with its factor, ns, and where it counts; factors of overlaps
+    multiply.
+    """
+    place, start, end = (
+        np.concatenate([getattr(each, name) for each in segments]) for name in ("place", "start", "end")
+    )
     # cut at every start and end; what has begun and not ended counts
     at, where = np.concatenate((start, end)), np.concatenate((place, place))
     free = (factor == 0).astype(np.int64)

@@ -20,7 +20,7 @@ _NEVER = -(2**61)
 
 
 def solve(nodes: int, source: Sequence[int], target: Sequence[int], delay: Int64) -> Int64:
-    """The longest path to each node. One plain loop: graphs of traces are deep and narrow.
+    """Find the longest path to each node. One plain loop: graphs of traces are deep and narrow.
 
     source, target   (edges,), ascending by target; each source is a lower number than its target
     delay            shape (edges,), ns, none below 0
@@ -55,7 +55,7 @@ class _Paths(msgspec.Struct, frozen=True):
     rounds: tuple[tuple[Int64, Int64], ...]
 
     def offsets(self, delay: Int64) -> Int64:
-        """Shape (n,): how much later each node is than the beginning of everything that it alone follows.
+        """Return shape (n,): how much later each node is than the beginning of everything that depends on it alone.
 
         delay   shape (n,): how much later than its cause
         """
@@ -99,7 +99,8 @@ class _Runs(msgspec.Struct, frozen=True, dict=True):
         return np.array(self.by, np.int64)[self.run]
 
     def sums(self, later: Int64) -> tuple[Int64, Int64]:
-        """Shape (comparisons,): how much later each is than what its run goes on from, and than what is the same.
+        """Return shape (comparisons,): how much later each is than what its run continues from, and than the constant
+        input.
 
         later   shape (edges,): how much later than its comparison the source of each edge makes its target
         """
@@ -143,7 +144,7 @@ class Solver(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, nodes: int, source: Int64, target: Int64, lasting: Bool) -> Solver:
-        """source, target: as of `solve`, as arrays."""
+        """Prepare edges; `source` and `target` as for `solve`, as arrays."""
         causes = np.bincount(target, minlength=nodes)
         first = np.cumsum(causes) - causes
         alone = np.flatnonzero(causes == 1)
@@ -169,7 +170,7 @@ class Solver(msgspec.Struct, frozen=True):
         return cls(nodes, source, target, paths, first[paths.node], anchor, len(roots), runs, lasting)
 
     def times(self, delay: Int64, dropped: Int64, wanted: Int64 | None = None) -> Int64:
-        """When each node comes, or those that are wanted, ns.
+        """Return when each node comes, or those that are wanted, ns.
 
         delay     shape (edges,), ns, none below 0
         dropped   edges that do not count
@@ -206,13 +207,13 @@ class Solver(msgspec.Struct, frozen=True):
         return len(self.runs.on) + (self.nodes + len(self.source)) // 8
 
     def _leaves_alone(self, dropped: Int64) -> bool:
-        """Whether a node that had causes has none without some edges."""
+        """Return whether a node that had causes has none without some edges."""
         nodes, lost = distinct_counts(self.target[dropped])
         return bool((np.bincount(self.target, minlength=self.nodes)[nodes] == lost).any())
 
 
 def _runs(roots: int, one: Int64, other: Int64, one_edge: Int64, other_edge: Int64, lasting: Bool) -> _Runs:
-    """Runs of comparisons.
+    """Group comparisons into runs.
 
     one, other             shape (comparisons,): what each compares; roots are numbered before the first comparison
     one_edge, other_edge   shape (comparisons,): the edges from these
@@ -285,7 +286,7 @@ def _runs(roots: int, one: Int64, other: Int64, one_edge: Int64, other_edge: Int
 
 
 def _paths(alone: Int64, cause: Int64) -> _Paths:
-    """The paths of nodes with one cause.
+    """Arrange nodes with one cause as paths.
 
     alone   their numbers, ascending
     cause   shape (nodes,): the cause of each of them, a lower number; of others the node itself

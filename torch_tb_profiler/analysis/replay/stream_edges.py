@@ -1,4 +1,4 @@
-"""What delays work on a device: its launch, the work before it, other streams."""
+"""What delays work on a device: its launch, the work before it, other streams; and the usual latencies of each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of
+from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems, runtime_calls, work_items
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.lookup import find, take_known
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
@@ -26,10 +27,10 @@ MOST_STREAMS = 1_000
 _LOOK_BACK = 8
 
 
-class Launched(msgspec.Struct, frozen=True):
+class LaunchOrder(msgspec.Struct, frozen=True):
     """Items with a known call, stream by stream in the order of their launches.
 
-    item      shape (n,): index into Items
+    item      shape (n,): index into WorkItems
     release   shape (n,), ns: ascending within a stream
     first     shape (streams + 1,): where each stream begins
     """
@@ -39,7 +40,7 @@ class Launched(msgspec.Struct, frozen=True):
     first: Int64
 
     @classmethod
-    def of(cls, items: Items, calls: Calls) -> Launched:
+    def of(cls, items: WorkItems, calls: RuntimeCalls) -> LaunchOrder:
         known = np.flatnonzero(items.call >= 0)
         at = calls.start[items.call[known]]
         order = np.lexsort((known, at, items.stream[known]))
@@ -48,27 +49,27 @@ class Launched(msgspec.Struct, frozen=True):
         return cls(known[order], at[order], first.astype(np.int64))
 
     def last_before(self, stream: int, time: Int64) -> Int64:
-        """The last item launched on a stream before each time; -1 for none."""
+        """Find the last item launched on a stream before each time; -1 for none."""
         low, high = int(self.first[stream]), int(self.first[stream + 1])
         place = np.searchsorted(self.release[low:high], time, side="left") - 1
         return np.where(place >= 0, self.item[low:high][np.maximum(place, 0)], -1) if high > low else place * 0 - 1
 
     def first_after(self, stream: int, time: Int64) -> Int64:
-        """The first item launched on a stream after each time; -1 for none."""
+        """Find the first item launched on a stream after each time; -1 for none."""
         low, high = int(self.first[stream]), int(self.first[stream + 1])
         return np.append(self.item[low:high], -1)[np.searchsorted(self.release[low:high], time, side="right")]
 
 
 @cached
 def stream_waits(model: Model) -> tuple[Int64, Int64]:
-    """Pairs of items of the model: the second's stream waited for the first, as `cudaStreamWaitEvent` asked.
+    """Find pairs of items where the second's stream waited for the first (`cudaStreamWaitEvent`).
 
     Where the profiler recorded what was waited for, that is taken. Else the next item of the thread that called waits:
     a collective for the stream that the thread used last, other work for what ends latest on other streams.
     A source that ends after its target began is not one.
     """
-    trace, items, calls = model.trace, items_of(model), calls_of(model)
-    launched = Launched.of(items, calls)
+    trace, items, calls = model.trace, work_items(model), runtime_calls(model)
+    launched = LaunchOrder.of(items, calls)
     name = trace.strings.where(lambda text: "StreamWaitEvent" in text, calls.name)[calls.name]
     waits = np.flatnonzero(name)
     if not len(waits) or not len(launched.item):
@@ -103,8 +104,8 @@ def stream_waits(model: Model) -> tuple[Int64, Int64]:
     return source[kept], target[kept]
 
 
-def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> dict[int, tuple[int, int]]:
-    """By the correlation of the call: source and target, -1 where there is none, of waits whose event is known."""
+def _recorded(trace: Trace, items: WorkItems, calls: RuntimeCalls, launched: LaunchOrder) -> dict[int, tuple[int, int]]:
+    """Return source and target (-1 for none) of waits whose event is known, by the correlation of the call."""
     syncs, work = trace.syncs, trace.device_work
     chosen = np.flatnonzero(syncs.kind == trace.strings.code("Stream Wait Event"))
     if not len(chosen):
@@ -112,8 +113,8 @@ def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> d
     stream_number: dict[tuple[int, int], int] = {}
     on_device = np.flatnonzero(items.work >= 0)
     for item in on_device[group([items.stream[on_device]]).first].tolist():
-        at = items.work[item]
-        stream_number[int(work.device[at]), int(work.stream[at])] = int(items.stream[item])
+        on_work = items.work[item]
+        stream_number[int(work.device[on_work]), int(work.stream[on_work])] = int(items.stream[item])
     place = np.searchsorted(work.row, syncs.row[chosen])
     device = work.device[place].tolist()
     waiting, waited = (
@@ -127,13 +128,13 @@ def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> d
     record, call = (take_known(last, find(ids, wanted)) for wanted in (syncs.record_correlation[chosen], correlation))
     source, target = np.full(len(chosen), -1, np.int64), np.full(len(chosen), -1, np.int64)
     known = (record >= 0) & (call >= 0)
-    for at, streams, item_of, asked in (
+    for result, streams, item_of, wanted_call in (
         (source, waited, launched.last_before, record),
         (target, waiting, launched.first_after, call),
     ):
         of = np.flatnonzero(known & (streams >= 0))
         for stream, mine in each_value(streams[of]):
-            at[of[mine]] = item_of(stream, calls.start[asked[of[mine]]])
+            result[of[mine]] = item_of(stream, calls.start[wanted_call[of[mine]]])
     return {
         which: (before, after)
         for which, before, after in zip(
@@ -142,8 +143,8 @@ def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> d
     }
 
 
-def coincidences(items: Items, explained: Int64) -> tuple[Int64, Int64]:
-    """Pairs of items: the second began when the first, of another stream, ended, and late for all that is known.
+def coincidences(items: WorkItems, explained: Int64) -> tuple[Int64, Int64]:
+    """Find pairs of items: the second began late for all that is known, when the first, of another stream, ended.
 
     explained   shape (items,), ns: when the edges so far let each begin
     """
@@ -153,14 +154,18 @@ def coincidences(items: Items, explained: Int64) -> tuple[Int64, Int64]:
 class Coincidences:
     """The same for some items at a time."""
 
-    def __init__(self, items: Items) -> None:
+    def __init__(self, items: WorkItems) -> None:
         self._items = items
         self._end = items.end
         self._by_end = np.argsort(self._end, kind="stable")
         self._ends = self._end[self._by_end]
 
     def of(self, item: Int64, explained: Int64) -> tuple[Int64, Int64]:
-        """item: ascending; explained: when the edges so far let each of these begin."""
+        """Find the pairs of some items only.
+
+        item        ascending
+        explained   ns: when the edges so far let each of these begin
+        """
         items, end = self._items, self._end
         late = items.start[item] - explained
         chosen = np.flatnonzero(late > LATE_NS)
@@ -176,3 +181,71 @@ class Coincidences:
                     targets.append(target)
                     break
         return np.array(sources, np.int64), np.array(targets, np.int64)
+
+
+#: ns: with more than this between two possible causes, the later one is the cause
+CLEAR_NS = 20_000
+#: samples that a median needs
+FEWEST = 5
+#: ns: of the launch and of the gap; a graph of many kernels would make them much longer
+LARGEST_NS = 20_000
+#: ns, and times the usual delay of a launch: what takes longer than the larger of the two is no latency
+LATENCY_NS, LATENCY_FACTOR = 10_000, 3
+#: ns: what takes longer is no latency of any device
+LONGEST_LATENCY_NS = LATENCY_FACTOR * LARGEST_NS
+DEFAULT_LAUNCH_NS, DEFAULT_GAP_NS, DEFAULT_WAKE_NS = 5_000, 1_500, 3_000
+
+
+class Latencies(msgspec.Struct, frozen=True):
+    """Typical delays, ns.
+
+    launch   λ: from a launch to the start of its work, on an idle stream
+    gap      γ: from the end of a work item to the start of the next, that was launched long before
+    wake     ω: from the end of the work that is waited for to the return of the call that waits
+    """
+
+    launch: int
+    gap: int
+    wake: int
+
+
+def longest_latencies(items: WorkItems, calls: RuntimeCalls, launch: int) -> Int64:
+    """Return shape (items,), ns: the longest that a free device takes to begin each launched work item.
+
+    Between two pieces of one graph no launch was measured: there the longest of all latencies counts.
+    """
+    in_graph = (items.call >= 0) & (take_known(calls.first_item, items.call) != np.arange(len(items)))
+    return np.where(in_graph, LONGEST_LATENCY_NS, max(LATENCY_NS, LATENCY_FACTOR * launch))
+
+
+def previous_on_stream(items: WorkItems) -> Int64:
+    """Return shape (items,): the work item before each one on its stream, by start; -1 for the first."""
+    order = np.argsort(items.stream, kind="stable")
+    found = np.full(len(items), -1, np.int64)
+    if len(items):
+        same = items.stream[order[1:]] == items.stream[order[:-1]]
+        found[order[1:][same]] = order[:-1][same]
+    return found
+
+
+def launch_and_gap(items: WorkItems, calls: RuntimeCalls, previous: Int64) -> tuple[int, int]:
+    """Measure λ and γ: medians over items delayed by their launch alone, or by the item before alone."""
+    never = -(2**62)
+    release = np.full(len(items), never)
+    known = items.call >= 0
+    release[known] = calls.release[items.call[known]]
+    free = np.where(previous >= 0, items.end[previous], never) if len(items) else np.empty(0, np.int64)
+    alone = known & ~items.is_communication & (release > free + CLEAR_NS)
+    launch = _usual(items.start[alone] - release[alone], DEFAULT_LAUNCH_NS, LARGEST_NS)
+    queued = known & (previous >= 0) & (release + launch + CLEAR_NS < free)
+    gap = _usual(items.start[queued] - free[queued], DEFAULT_GAP_NS, LARGEST_NS)
+    return launch, gap
+
+
+def wake_of(late: Int64) -> int:
+    """Measure ω: the median of how much later calls returned than the work they waited for ended."""
+    return int(median(late)) if len(late) else DEFAULT_WAKE_NS
+
+
+def _usual(samples: Int64, default: int, largest: int) -> int:
+    return max(0, min(int(median(samples)), largest)) if len(samples) >= FEWEST else default

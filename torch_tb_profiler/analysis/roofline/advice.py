@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.flops.work import Product
 from torch_tb_profiler.analysis.roofline.pieces import BOUNDS, call_roofs
-from torch_tb_profiler.analysis.shared.residency import resident_blocks, threads_of
+from torch_tb_profiler.analysis.shared.kernel_use import resident_blocks, threads_of
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import first_at, group
 from torch_tb_profiler.arrays.lookup import places_of, take_known

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.flops.products import ELEMENTS, FIRST_WITH_TF32,
 from torch_tb_profiler.analysis.flops.rates import piece_work, shared
 from torch_tb_profiler.analysis.flops.work import Work
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
+from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, sums_at

@@ -114,13 +114,13 @@ FLOPS = Question(
     name="flops",
     summary="FLOP of the average step, and which part of the peak that is",
     compute=_flops,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     report=({},),
 )
 ROOFLINE = Question(
     name="roofline",
     summary="Time compared with the least time that devices need",
     compute=_roofline,
-    first=(RooflineGrouped("operator_shape"),),
+    precompute=(RooflineGrouped("operator_shape"),),
     report=({"group_by": "operator_shape"},),
 )

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.roofline.phases import piece_phase
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
 from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
-from torch_tb_profiler.analysis.shared.program_times import nn_program
+from torch_tb_profiler.analysis.shared.operator_times import nn_program
 from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group, ties_sorted
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest

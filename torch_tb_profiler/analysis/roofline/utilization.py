@@ -18,14 +18,13 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
-from torch_tb_profiler.analysis.overview.overview import step_times
+from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
 from torch_tb_profiler.analysis.roofline.phases import call_phase, piece_phase, tells_phases
 from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
-from torch_tb_profiler.analysis.shared.backward import recomputed
-from torch_tb_profiler.analysis.shared.device_roles import device_roles
-from torch_tb_profiler.analysis.shared.quantities import COMPUTING
+from torch_tb_profiler.analysis.shared.backward_links import recomputed
+from torch_tb_profiler.analysis.shared.device_roles import COMPUTING, device_roles
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at

@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.shared.backward import autograd_nodes
-from torch_tb_profiler.analysis.shared.backward_links import backward_links
-from torch_tb_profiler.analysis.shared.innermost import innermost
+from torch_tb_profiler.analysis.shared.backward_links import autograd_nodes, backward_links
+from torch_tb_profiler.analysis.shared.host_threads import innermost
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
@@ -35,7 +34,7 @@ class Waiting(msgspec.Struct, frozen=True):
     """When threads were in a range and ran no operator but those of a backward pass.
 
     nesting   of the call tree
-    is_call   shape (call tree,): autograd nodes, of which the caller runs those of the host, and calls of backward
+    is_call   shape (call tree,): autograd nodes (the caller runs those of the host) and calls of backward
     """
 
     tree: CallTree
@@ -43,11 +42,11 @@ class Waiting(msgspec.Struct, frozen=True):
     is_call: Bool
 
     def at(self, track: Int64, time: Int64) -> Bool:
-        """Whether each thread waits in a range at each time."""
+        """Return whether each thread waits in a range at each time."""
         return self._is_free(self.nesting.innermost(track.astype(np.int32), time))
 
     def stretches(self) -> tuple[Int64, Int64, Int64]:
-        """Start and end in ns, and the innermost node then, a position in the call tree."""
+        """Return start and end in ns, and the innermost node then, a position in the call tree."""
         start, end, node = innermost(self.tree, np.ones(len(self.tree), np.bool_))
         free = self._is_free(node)
         return start[free], end[free], node[free]
@@ -76,38 +75,38 @@ class BackwardCallers(msgspec.Struct, frozen=True):
     waiting: Waiting
 
     def at(self, track: Int32, time: Int64) -> Int64:
-        """Shape (n,): for whom each thread works at each time: a track, ITSELF or UNKNOWN."""
-        found = np.full(len(track), ITSELF, np.int64)
+        """Return shape (n,): for whom each thread works at each time: a track, ITSELF or UNKNOWN."""
+        callers = np.full(len(track), ITSELF, np.int64)
         if (self.caller == ITSELF).all():
-            return found
+            return callers
         last = last_started(self.track, self.start, track, time)
-        asked = np.flatnonzero(last >= 0)
-        if not len(asked):
-            return found
-        place = last[asked].astype(np.int64)
+        known = np.flatnonzero(last >= 0)
+        if not len(known):
+            return callers
+        place = last[known].astype(np.int64)
         caller = self.caller[place]
-        self._keep_waiting(caller, time[asked])
+        self._keep_waiting(caller, time[known])
         # between nodes the engine works for whom it works before or after, whoever waits
-        outside = np.flatnonzero(time[asked] >= self.end[place])
+        outside = np.flatnonzero(time[known] >= self.end[place])
         after = place[outside] + 1
-        follows = np.append(self.track, -1)[after] == track[asked[outside]]
+        follows = np.append(self.track, -1)[after] == track[known[outside]]
         next_ = np.where(follows, np.append(self.caller, ITSELF)[after], ITSELF)
-        self._keep_waiting(next_, time[asked[outside]])
+        self._keep_waiting(next_, time[known[outside]])
         before = caller[outside]
         both = np.where((next_ == ITSELF) | (next_ == before), before, UNKNOWN)
         caller[outside] = np.where(before == ITSELF, next_, both)
-        found[asked] = caller
-        return found
+        callers[known] = caller
+        return callers
 
     def _keep_waiting(self, caller: Int64, time: Int64) -> None:
-        """Who does not wait at a time did not call backward."""
+        """Drop callers that do not wait at a time: they did not call backward."""
         at = np.flatnonzero(caller >= 0)
         caller[at[~self.waiting.at(caller[at], time[at])]] = ITSELF
 
 
 @cached
 def backward_callers(model: Model) -> BackwardCallers:
-    """Of the whole trace."""
+    """Find them for the whole trace."""
     whole, trace = model.whole, model.trace
     tree, links = whole.tree, backward_links(whole)
     is_node = autograd_nodes(whole)
@@ -131,7 +130,7 @@ def backward_callers(model: Model) -> BackwardCallers:
 
 
 def _forward_tracks(model: Model, is_node: Bool, among_tracks: Int32) -> Int32:
-    """Those of some tracks with operators that have a number of the forward pass, outside of autograd nodes."""
+    """Select the tracks whose operators have a number of the forward pass, outside of autograd nodes."""
     tree, operators = model.tree, model.trace.operators
     at = np.flatnonzero(tree.is_operator & among(tree.track, among_tracks))
     at = at[take_known(operators.sequence, tree.operator[at]) >= 0]
@@ -140,7 +139,7 @@ def _forward_tracks(model: Model, is_node: Bool, among_tracks: Int32) -> Int32:
 
 
 def _by_forward(tree: CallTree, root: Int64, node: Int64, forward: Int64) -> Int64:
-    """Shape (roots,): the track on which the forward of each ran; -1 where that is not known.
+    """Return shape (roots,): the track on which the forward of each ran; -1 if unknown.
 
     A forward that ran in another node, as recomputation does, was called by whoever called that one.
     """
@@ -158,7 +157,7 @@ def _by_forward(tree: CallTree, root: Int64, node: Int64, forward: Int64) -> Int
 
 
 def _from_neighbours(track: Int32, caller: Int64) -> Int64:
-    """Those that are not known become what the known ones before and after them on their track are, if these agree."""
+    """Fill unknown callers with the known ones before and after them on their track, if these agree."""
     known = caller >= 0
     size, place = len(caller), np.arange(len(caller))
     before = np.maximum.accumulate(np.where(known, place, -1))
@@ -171,7 +170,7 @@ def _from_neighbours(track: Int32, caller: Int64) -> Int64:
 
 
 def _only_waiting(trace: Trace, waiting: Waiting, track: Int32, time: Int64) -> Int64:
-    """The thread of the same process that alone waits at each time; ITSELF where none does, else UNKNOWN."""
+    """Return the thread of the same process that alone waits at each time; ITSELF where none does, else UNKNOWN."""
     caller = np.full(len(time), ITSELF, np.int64)
     if not len(time):
         return caller
@@ -193,7 +192,7 @@ def _only_waiting(trace: Trace, waiting: Waiting, track: Int32, time: Int64) -> 
 
 
 def possible_callers(model: Model, time: Int64) -> tuple[Int32, Int64]:
-    """Threads that wait in a range at one of some times, and when each began to."""
+    """List threads that wait in a range at one of some times, and when each began to."""
     waiting = backward_callers(model).waiting
     start, end, node = waiting.stretches()
     ordered = np.sort(time)

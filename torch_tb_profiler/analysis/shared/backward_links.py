@@ -12,15 +12,93 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.shared.backward import autograd_nodes
 from torch_tb_profiler.arrays.distinct import distinct, distinct_counts, distinct_places
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
 from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Int8, Int64
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import ACCUMULATE, EVALUATE
+
+#: fewer operators than these may be like others by chance
+LEAST = 5
+
+
+#: an operator of the backward pass as torch named it before 1.11
+_OLD_NODE = lazy_pattern(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
+
+
+@cached
+def autograd_nodes(model: Model) -> Bool:
+    """Return shape (call tree of the whole trace,): whether a node of it is a node of the autograd engine.
+
+    Before torch 1.11 their ranges had no name of their own: there it is the operator itself that tells.
+    """
+    tree, strings = model.structure.tree, model.trace.strings
+    if not len(tree):
+        return np.zeros(0, np.bool_)
+    found: Bool = tree.is_operator & strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
+    if found.any():
+        return found
+    by_name = strings.where(_OLD_NODE.fullmatch, tree.name)[tree.name]
+    by_thread = take_known(model.trace.operators.forward_thread, tree.operator) > 0
+    return tree.is_operator & (by_name | by_thread)
+
+
+@cached
+def evaluates(model: Model) -> Bool:
+    """Return shape (call tree,): the calls of the autograd engine that the backward pass is made of."""
+    tree = model.tree
+    named = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)
+    found: Bool = tree.is_operator & named[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    return found
+
+
+@cached(for_good=True)
+def recomputed(model: Model) -> Int64:
+    """Find the outermost operators that run again, as positions in the call tree.
+
+    Operators of the backward pass have no number of the autograd engine, but those that compute anew what was not
+    kept. They count when they follow one another as they do somewhere in the forward pass, the last ones left out:
+    recomputation stops where all that is needed is there. Of a gradient of gradients they do not.
+    """
+    tree = model.tree
+    number = take_known(model.trace.operators.sequence, tree.operator)
+    names = model.trace.strings.where(lambda name: name.startswith("aten::"), tree.name)
+    numbered = (number >= 0) & tree.is_operator & names[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    if not numbered.any():
+        return np.empty(0, np.int64)
+    each = np.flatnonzero(numbered)
+    evaluated = nearest(tree.parent, evaluates(model), each)
+    inner, owner = each[evaluated >= 0], evaluated[evaluated >= 0]
+    if not len(inner):
+        return inner
+    # operators inside others count for the comparison, too: `linear` holds `t` and `addmm`
+    place = distinct_places(tree.name[each])[1]
+    forward, letters = _as_text(place[evaluated < 0]), _as_text(place[evaluated >= 0])
+    outermost = nearest(tree.parent, numbered, tree.parent[inner]) < 0
+    known: dict[str, bool] = {}
+    found = np.zeros(len(inner), np.bool_)
+    for begin, after in _runs(owner):
+        text = letters[begin:after]
+        if text not in known:
+            known[text] = after - begin >= LEAST and text[: max(LEAST, len(text) - 2)] in forward
+        found[begin:after] = known[text]
+    return inner[found & outermost]
+
+
+def _as_text(numbers: Int64) -> str:
+    """Encode small numbers as letters, so that runs of them can be searched as text is."""
+    return (0xE000 + numbers).astype("<u4").tobytes().decode("utf-32-le")
+
+
+def _runs(values: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[tuple[int, int]]:
+    """Return where each run of equal values begins and ends."""
+    edges = np.flatnonzero(np.diff(values)) + 1
+    return list(zip([0, *edges.tolist()], [*edges.tolist(), len(values)], strict=True))
+
 
 #: linked; else why not: a TorchScript graph, whose operators have no numbers; no number was recorded; the forward is
 #: not in the trace
@@ -44,7 +122,9 @@ class BackwardLinks(msgspec.Struct, frozen=True):
 
 @cached(for_good=True)
 def backward_links(model: Model) -> BackwardLinks:
-    """Nodes inside others are nodes of their own; AccumulateGrad goes with the node before it."""
+    """Link nodes with their forward. Nodes inside others are nodes of their own; AccumulateGrad goes with the node
+    before it.
+    """
     whole = model.whole
     tree, operators = whole.tree, model.trace.operators
     node = np.flatnonzero(autograd_nodes(whole))
@@ -94,7 +174,7 @@ def backward_times(model: Model) -> BackwardTimes:
 
 
 def selected_links(model: Model) -> tuple[Int64, Int64]:
-    """Linked nodes and their forward, as positions in `Model.tree`; pairs of which both are selected."""
+    """Return linked nodes and their forward, as positions in `Model.tree`; pairs where both are selected."""
     links = backward_links(model.whole)
     rows = model.whole.tree.row
     place = np.full(len(model.trace.events), -1, np.int64)
@@ -106,7 +186,8 @@ def selected_links(model: Model) -> tuple[Int64, Int64]:
 
 
 def _numbers(model: Model, node: Int64) -> tuple[Int64, Int64]:
-    """Sequence number and torch's number of the forward thread: of the node, else of its child of the same operator.
+    """Return sequence number and torch's number of the forward thread: of the node, else of its child of the same
+    operator.
 
     A node with a hook has none of its own.
     """
@@ -127,13 +208,13 @@ def _numbers(model: Model, node: Int64) -> tuple[Int64, Int64]:
 
 
 def _tracks(model: Model, node: Int64, number: Int64, thread: Int64, makers: Int64) -> Int64:
-    """The track of the forward thread of each node, -1: by arrows, else where most of its numbers are found."""
+    """Find the track of the forward thread of each node, -1: by arrows, else where most of its numbers are found."""
     tree, operators = model.tree, model.trace.operators
     pairs = model.forward_backward
     own = np.full(len(tree) + 1, -1, np.int64)
     own[node] = thread
     arrowed = own[nearest(tree.parent, autograd_nodes(model), pairs.backward)]
-    found = dict(_most_common(arrowed, tree.track[pairs.forward].astype(np.int64)))
+    track_of = dict(_most_common(arrowed, tree.track[pairs.forward].astype(np.int64)))
     # each track that has the number of a node has a vote for the thread of the node
     tracks = distinct(tree.track[makers])
     sequence = operators.sequence[tree.operator[makers]]
@@ -145,14 +226,14 @@ def _tracks(model: Model, node: Int64, number: Int64, thread: Int64, makers: Int
     if votes:
         voted, threads = (np.concatenate(side) for side in zip(*votes, strict=True))
         for each, track in _most_common(threads, voted):
-            found.setdefault(each, track)
+            track_of.setdefault(each, track)
     different, place = distinct_places(thread)
-    of_thread = np.array([found.get(each, -1) for each in different.tolist()], np.int64)
+    of_thread = np.array([track_of.get(each, -1) for each in different.tolist()], np.int64)
     return of_thread[place] if len(thread) else thread
 
 
 def _most_common(key: Int64, value: Int64) -> list[tuple[int, int]]:
-    """The most common value of each key, of those that are not negative."""
+    """Return the most common value of each key; negative values do not count."""
     known = key >= 0
     keys, key_place = distinct_places(key[known])
     values, value_place = distinct_places(value[known])
@@ -166,22 +247,22 @@ def _most_common(key: Int64, value: Int64) -> list[tuple[int, int]]:
 
 
 def _last_started(model: Model, makers: Int64, sequence: Int64, track: Int64, number: Int64, start: Int64) -> Int64:
-    """The operator of each thread and number that began last before a time, -1."""
+    """Find the operator of each thread and number that began last before a time, -1."""
     tree = model.tree
     if not len(makers) or not len(number):
         return np.full(len(number), -1, np.int64)
     # numbers of files may be any: only which are equal counts
     different, rank = distinct_places(np.concatenate([sequence, number]))
     lane = tree.track[makers].astype(np.int64) * len(different) + rank[: len(makers)]
-    asked = np.where((track >= 0) & (number >= 0), track * len(different) + rank[len(makers) :], -1)
-    _, place = distinct_places(np.concatenate([lane, asked]))
+    wanted = np.where((track >= 0) & (number >= 0), track * len(different) + rank[len(makers) :], -1)
+    _, place = distinct_places(np.concatenate([lane, wanted]))
     moments = LaneIndex(place[: len(makers)], tree.start[makers])
     found = moments.last(place[len(makers) :], start - 1)
-    return np.where(asked >= 0, np.append(makers, -1)[found], -1)
+    return np.where(wanted >= 0, np.append(makers, -1)[found], -1)
 
 
 def _with_arrows(model: Model, node: Int64, number: Int64, forward: Int64) -> Int64:
-    """Nodes without a number by the profiler's arrows."""
+    """Link nodes without a number by the profiler's arrows."""
     tree, pairs = model.tree, model.forward_backward
     of_node = np.full(len(tree) + 1, -1, np.int64)
     at = nearest(tree.parent, autograd_nodes(model), pairs.backward)
@@ -190,7 +271,7 @@ def _with_arrows(model: Model, node: Int64, number: Int64, forward: Int64) -> In
 
 
 def _with_accumulation(model: Model, node: Int64, forward: Int64) -> Int64:
-    """AccumulateGrad has no forward: it goes with the node before it on its thread, below the same parent."""
+    """Link AccumulateGrad, which has no forward, as the node before it on its thread, below the same parent."""
     tree, strings = model.tree, model.trace.strings
     codes = [strings.code(ACCUMULATE), strings.code("torch::autograd::AccumulateGrad")]
     accumulates = np.isin(tree.name[node], [code for code in codes if code >= 0]) & (forward < 0)

@@ -44,7 +44,7 @@ class Compiled(msgspec.Struct, frozen=True):
 
 @cached
 def compiled(model: Model) -> Compiled:
-    """What of it is selected."""
+    """Collect what is selected."""
     tree, strings = model.tree, model.trace.strings
     if not len(tree):
         none = np.empty(0, np.int64)
@@ -72,10 +72,10 @@ def compiled(model: Model) -> Compiled:
 
 
 def _again(model: Model, tree: CallTree, compilations: Int64) -> Int64:
-    """The compilations of code that is not the first of its frame: the region that follows says so."""
+    """Select compilations of code that is not the first of its frame: the region that follows says so."""
     strings = model.trace.strings
     later = strings.where(
-        lambda name: (found := _REGION_ID.match(name)) is not None and found["code"] != "0", tree.name
+        lambda name: (again := _REGION_ID.match(name)) is not None and again["code"] != "0", tree.name
     )
     regions = np.flatnonzero(strings.where(lambda name: name.startswith(REGION), tree.name)[tree.name])
     if not len(regions):
@@ -86,5 +86,5 @@ def _again(model: Model, tree: CallTree, compilations: Int64) -> Int64:
     following = np.where(at >= 0, at.astype(np.int64) + 1, first)
     there = following < len(regions)
     node = regions[np.where(there, following, 0)]
-    found: Int64 = compilations[there & (tree.track[node] == tree.track[compilations]) & later[tree.name[node]]]
-    return found
+    again: Int64 = compilations[there & (tree.track[node] == tree.track[compilations]) & later[tree.name[node]]]
+    return again

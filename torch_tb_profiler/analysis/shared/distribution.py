@@ -28,7 +28,7 @@ class Distribution(msgspec.Struct, frozen=True):
 
 
 def distribution(groups: Groups, values: Int64) -> Distribution:
-    """Of an integer column, by one sort."""
+    """Summarise an integer column, by one sort."""
     count, total = groups.count(), groups.sum(values)
     ordered = values[np.lexsort((values, groups.of))].astype(np.float64)
     first = np.cumsum(count) - count

@@ -1,15 +1,18 @@
-"""Owners of device work in words, and how much of the device time has one."""
+"""What started each piece of device work, in words, and how much of the device time has an owner."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.launch_of_work import LaunchEvidence
@@ -17,8 +20,9 @@ from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind, annotated_owner
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.store import StringTable
 
-#: what stands for an owner that is not known, by why
+#: what stands for an unknown owner, by the reason
 REASONS = {
     MissingOwner.HOST_NOT_RECORDED: "host activity was not recorded",
     MissingOwner.BEFORE_RECORDING: "launched before the recording",
@@ -34,9 +38,9 @@ _STEP_TEMPLATE = "ProfilerStep#…"
 class OwnerName(msgspec.Struct, frozen=True):
     """An owner of device work, and how it is known.
 
-    how       `OwnerKind` in small letters
+    how       `How` in small letters
     name      an operator, annotation, module (`Linear_3`), frame (`train.py(12): main`) or thread; None for none
-    reason    `MissingOwner` in small letters; None if there is an owner
+    reason    `Why` in small letters; None if there is an owner
     launcher  name of the API call that started the work; None if it is not in the trace
     text      the same in words; an operator's is its name
     """
@@ -65,9 +69,9 @@ class OwnerShares(msgspec.Struct, frozen=True):
     linked    of what follows from a launch in the trace
     inferred  of what was launched before the recording, by its like in it
     unowned   of all other
-    by_how    all of it by `OwnerKind`, in small letters; what there is none of is left out
-    by_reason unowned by `MissingOwner`, in small letters
-    by_link   all of it by `LaunchEvidence`, in small letters: what joined it with its launch
+    by_how    all of it by `How`, in small letters; what there is none of is left out
+    by_reason unowned by `Why`, in small letters
+    by_link   all of it by `Link`, in small letters: what joined it with its launch
     """
 
     linked: float
@@ -80,7 +84,7 @@ class OwnerShares(msgspec.Struct, frozen=True):
 
 @cached
 def owner_shares(model: Model) -> OwnerShares | None:
-    """None without device time."""
+    """Return the share of each way of finding owners; None without device time."""
     owners = model.owners
     duration = np.where(model.is_work, np.maximum(model.trace.events.duration[model.device_work.row], 0), 0)
     total = int(duration.sum())
@@ -105,7 +109,7 @@ def owner_shares(model: Model) -> OwnerShares | None:
 
 @cached
 def owner_names(model: Model) -> OwnerNames:
-    """The owner of each piece of device work."""
+    """Name the owner of each piece of device work."""
     owners, events = model.owners, model.trace.events
     name = take_known(events.name, owners.row)
     category = take_known(events.category, owners.row, missing=0)
@@ -124,7 +128,9 @@ def owner_names(model: Model) -> OwnerNames:
 
 
 def _annotations(model: Model) -> Int64:
-    """The annotation of each piece of device work whose owner it names, a string code; one for all with this owner."""
+    """Return the annotation of each piece of device work whose owner it names, a string code; one for all with this
+    owner.
+    """
     annotated = np.where(model.owners.how == OwnerKind.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
     if annotated.any():
         first: dict[str | None, int] = {}
@@ -137,7 +143,7 @@ def _annotations(model: Model) -> Int64:
 
 
 def _launch_rows(model: Model) -> Int64:
-    """The call that started each piece of device work, by the links of the whole trace; -1 for none."""
+    """Return the call that started each piece of device work, by the links of the whole trace; -1 for none."""
     owners = model.owners
     # a call may lie before the steps that are chosen
     links = model.structure.device_links
@@ -147,7 +153,7 @@ def _launch_rows(model: Model) -> Int64:
 
 
 def name_owner(trace: Trace, how: OwnerKind, why: MissingOwner, row: int, launched: int, annotation: int) -> OwnerName:
-    """`how`, `why`, `row`: of one row of `Owners`; its launch and annotation follow.
+    """Put an owner into words. `how`, `why`, `row`: of one row of `Owners`; its launch and annotation follow.
 
     launched    name of the API call, a string code, -1 for none
     annotation  of the work, a string code; used if the owner is known by it
@@ -173,7 +179,7 @@ def name_owner(trace: Trace, how: OwnerKind, why: MissingOwner, row: int, launch
 
 
 def _words(trace: Trace, row: int) -> tuple[str, str]:
-    """The name of an owner, and how it is written in a sentence."""
+    """Return the name of an owner, and how it is written in a sentence."""
     events = trace.events
     text, category = str(trace.strings[events.name[row]]), events.category[row]
     if category in (Category.RUNTIME, Category.DRIVER):
@@ -185,3 +191,81 @@ def _words(trace: Trace, row: int) -> tuple[str, str]:
     if PROFILER_STEP.fullmatch(text):
         return _STEP_TEMPLATE, _STEP_TEMPLATE
     return text, text
+
+
+NOT_RECORDED = "(launched before the recording)"
+
+
+class Launchers(msgspec.Struct, frozen=True):
+    """`code`: shape (device work,), parallel to `Model.device_work`; equal codes are the same launcher."""
+
+    code: Int32
+    strings: StringTable
+
+    def text(self, code: int) -> str:
+        """Return an operator's name; in parentheses what is no operator, such as `(cudaGraphLaunch)`."""
+        strings = self.strings
+        if code < len(strings):
+            return str(strings[code])
+        if code == len(strings):
+            return NOT_RECORDED
+        return f"({strings[code - len(strings) - 1]})"
+
+    def is_operator(self, code: int) -> bool:
+        return code < len(self.strings)
+
+
+class Unattributed(msgspec.Struct, frozen=True):
+    """Device work that no operator launched, by its owner.
+
+    owner      what the work belongs to, such as `graph replay of aten::mm` or `module: Linear_3`, or why that is not
+               known
+    how        how the owner is known: by what ran around the launch (compiled, annotated, annotation, module, frame,
+               thread), the capture of the graph (graph_node), the same work in a recorded step (inferred), or none
+    name       only the owner's name; null for none
+    reason     why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or
+               ambiguous; null for others
+    launcher   the API call in parentheses, or that it is not in the trace
+    calls      how many kernels, copies and memsets
+    device_ns  Σ of their durations
+    """
+
+    owner: Annotated[str, column("Owner")]
+    how: Annotated[str, column("Known by")]
+    name: str | None
+    reason: str | None
+    launcher: str
+    calls: Annotated[int, column("Calls")]
+    device_ns: Annotated[int, column("Device time")]
+
+
+@cached
+def launchers(model: Model) -> Launchers:
+    trace = model.trace
+    node, launch = model.device_links.operator_node, model.device_links.launch
+    code = np.full(len(node), len(trace.strings), dtype=np.int32)
+    called = launch >= 0
+    code[called] = trace.events.name[model.launches.row[launch[called]]] + len(trace.strings) + 1
+    owned = node >= 0
+    code[owned] = model.tree.name[node[owned]]
+    return Launchers(code, trace.strings)
+
+
+def unattributed(model: Model) -> tuple[Unattributed, ...]:
+    """List device work without an operator by device time, descending; with the operators' device self times it adds up
+    to all work.
+    """
+    owners = owner_names(model)
+    chosen = np.flatnonzero(model.is_work & (model.device_links.operator_node < 0))
+    code = owners.code[chosen]
+    groups = group([code])
+    rows = model.device_work.row[chosen]
+    total, calls = groups.sum(np.maximum(model.trace.events.duration[rows], 0)), groups.count()
+    found = []
+    for g in descending(total).tolist():
+        owner = owners.names[int(code[groups.first[g]])]
+        launcher = NOT_RECORDED if owner.launcher is None else f"({owner.launcher})"
+        found.append(
+            Unattributed(owner.text, owner.how, owner.name, owner.reason, launcher, int(calls[g]), int(total[g]))
+        )
+    return tuple(found)

@@ -62,9 +62,9 @@ class Peaks(msgspec.Struct, frozen=True):
                units for is not in it
     bandwidth  of its memory, bytes/s
     sure       False where tables differ, where only one has the value, or where it was scaled to a part of a device
-    link       to another device, bytes/s in each direction; None: not known
-    host       to the host, bytes/s in each direction; None: not known
-    cache      bytes of the last level; None: not known
+    link       to another device, bytes/s in each direction; None: unknown
+    host       to the host, bytes/s in each direction; None: unknown
+    cache      bytes of the last level; None: unknown
     source     where the values are from
     """
 
@@ -82,7 +82,7 @@ class PeaksError(ValueError):
 
 
 def rate_of(flops: Mapping[ElementType, float], element: str) -> float | None:
-    """FLOP/s of an element type, or of the one that it is multiplied as instead; None if nothing is known."""
+    """Return FLOP/s of an element type, or of the one that it is multiplied as instead; None if nothing is known."""
     choices = (element, *_INSTEAD.get(element, ()))
     return next((flops[each] for each in choices if each in flops), None)  # type: ignore[index]
 
@@ -102,7 +102,7 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
-    """The peaks of a device; None if it is not known.
+    """Return the peaks of a device; None if it is unknown.
 
     device   an entry of `deviceProperties`, as in `Trace.header.devices`
 
@@ -116,7 +116,7 @@ def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
         return None
     part = 1.0
     if _SLICE.search(name) and not isinstance(count, int):
-        return None  # how large a part it is, is not said
+        return None  # the size of the part is unknown
     if row.multiprocessors and isinstance(count, int) and 0 < count < _WHOLE * row.multiprocessors:
         part = count / row.multiprocessors
     gbytes = row.memory
@@ -134,7 +134,9 @@ def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
 
 
 def architecture_flops(device: Mapping[str, Any] | None) -> Mapping[ElementType, float] | None:
-    """FLOP/s of a device by its architecture, number of multiprocessors and the usual clock; true within `SPREAD`."""
+    """Return FLOP/s of a device by its architecture, number of multiprocessors and usual clock; true within
+    `SPREAD`.
+    """
     if device is None:
         return None
     capability = [device.get("computeMajor"), device.get("computeMinor")]
@@ -152,7 +154,7 @@ def architecture_flops(device: Mapping[str, Any] | None) -> Mapping[ElementType,
 
 
 def _unnamed(device: Mapping[str, Any]) -> str:
-    """ROCm may leave the name empty, or general: what has the size of only one device is that one."""
+    """Guess the name of a device by its size: ROCm may leave the name empty, or general."""
     if device["name"] not in ("", "AMD Radeon Graphics"):
         return ""
     size = (device.get("warpSize"), device.get("computeMajor"), device.get("computeMinor"), device.get("numSms"))
@@ -174,7 +176,7 @@ def _text(file: str) -> str:
 
 
 def _rows() -> tuple[_Row, ...]:
-    """Devices of the user's file, then those of the package. A file that is wrong is logged, and left out."""
+    """Return the devices of the user's file, then those of the package. A file that is wrong is logged and left out."""
     own = _read(_text(str(_OWN)), False)
     named = os.environ.get(VARIABLE, "")
     if not named:
@@ -187,7 +189,7 @@ def _rows() -> tuple[_Row, ...]:
 
 
 def peaks_digest() -> str:
-    """Of the file of the user; empty without. Answers that were made with another one are not used."""
+    """Return the digest of the user's file; empty without. Answers that were made with another one are not used."""
     named = os.environ.get(VARIABLE, "")
     try:
         return hashlib.sha256(_users(named).encode()).hexdigest()[:16] if named else ""
@@ -204,7 +206,7 @@ def _users(file: str) -> str:
 
 @lru_cache(maxsize=16)
 def _warn(text: str) -> None:
-    """Once for each text."""
+    """Log each text once."""
     log.warning("%s=…: %s; the devices of the package are used", VARIABLE, text)
 
 

@@ -101,7 +101,7 @@ _NEVER = frozenset({"bool", "int", "long", "long int", "long long", "short", "sh
 
 
 def use_of(kernel: str) -> Use:
-    """What the name of a kernel says; a name that no family matches says nothing."""
+    """Judge a kernel by its name; a name that no family matches says nothing."""
     family = family_of(kernel)
     if family is None or family.tensor_cores is None:
         return Use.UNKNOWN
@@ -109,14 +109,14 @@ def use_of(kernel: str) -> Use:
 
 
 def is_product(kernel: str) -> bool:
-    """Whether a kernel, by its name, multiplies matrices, convolves or attends: tensor cores could do it."""
+    """Return whether a kernel, by its name, multiplies matrices, convolves or attends: tensor cores could do it."""
     family = family_of(kernel)
     return family is not None and family.kind in MATMULS
 
 
 @cached
 def use_of_device_work(model: Model) -> Int8:
-    """`Use` of every row of `model.device_work`, shape (device_work,); meaningful for kernels only.
+    """Return `Use` of every row of `model.device_work`, shape (device_work,); meaningful for kernels only.
 
     Where the name leaves it open, what else the trace knows may exclude it: see `_excluded`.
     """
@@ -144,7 +144,7 @@ def eligible_device_work(model: Model) -> Bool:
 
 
 def _of_names(model: Model, judge: Callable[[str], int]) -> Int8:
-    """`judge(name)` of every row of device work; every distinct name is asked once."""
+    """Return `judge(name)` of every row of device work; every distinct name is asked once."""
     trace = model.trace
     name = trace.events.name[model.device_work.row]
     by_code = np.zeros(len(trace.strings), np.int8)
@@ -154,7 +154,7 @@ def _of_names(model: Model, judge: Callable[[str], int]) -> Int8:
 
 
 def _excluded(model: Model, rows: Int64) -> Bool:
-    """Of kernels whose name leaves it open: those that cannot use tensor cores, shape (rows,).
+    """Mark those of the kernels whose name leaves it open that cannot use tensor cores, shape (rows,).
 
     The device has none, or none for the types of the inputs of the product that launched the kernel.
     """
@@ -172,7 +172,7 @@ def _excluded(model: Model, rows: Int64) -> Bool:
 
 
 def nvidia_capability(device: Mapping[str, Any] | None) -> tuple[int, int] | None:
-    """Of a GPU of NVIDIA; None for others, and where the trace does not say."""
+    """Return the compute capability of an NVIDIA GPU; None for others, and where the trace does not say."""
     device = device or {}
     major, minor, name = (device.get(key) for key in ("computeMajor", "computeMinor", "name"))
     if not isinstance(major, int) or not isinstance(minor, int) or not isinstance(name, str):
@@ -181,7 +181,7 @@ def nvidia_capability(device: Mapping[str, Any] | None) -> tuple[int, int] | Non
 
 
 def _cannot(capability: tuple[int, int] | None, types: str) -> bool:
-    """Whether the device has no tensor cores for these inputs of a product: a list in JSON, `""`: not known."""
+    """Return whether the device has no tensor cores for these inputs of a matmul: a list in JSON, `""`: unknown."""
     if capability is None or capability < FIRST_CAPABILITY:
         return capability is not None
     try:

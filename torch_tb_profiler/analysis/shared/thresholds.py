@@ -37,12 +37,14 @@ class Thresholds(msgspec.Struct, frozen=True):
     digest: str = ""
 
     def of(self, rule: str, name: str) -> float:
-        """One limit. Raises KeyError: each is in `thresholds.toml`."""
+        """Return one limit. Raises KeyError: each is in `thresholds.toml`."""
         return self.limits[rule][name]
 
 
 def thresholds() -> Thresholds:
-    """The limits, with those of the file that the environment names. One that is wrong is logged, and left out."""
+    """Return the limits, with those of the file that the environment names. A file that is wrong is logged and left
+    out.
+    """
     named = os.environ.get(VARIABLE, "")
     if not named:
         return _read("")
@@ -54,12 +56,12 @@ def thresholds() -> Thresholds:
 
 
 def thresholds_digest() -> str:
-    """`thresholds().digest`, without reading the limits where no file changes them."""
+    """Return `thresholds().digest`, without reading the limits where no file changes them."""
     return thresholds().digest if os.environ.get(VARIABLE, "") else ""
 
 
 def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
-    """The limits, with those of a file. Raises ThresholdError."""
+    """Return the limits, with those of a file. Raises ThresholdError."""
     try:
         text = Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -69,7 +71,7 @@ def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
 
 @lru_cache(maxsize=16)
 def _warn(text: str) -> None:
-    """Once for each text."""
+    """Log each text once."""
     log.warning("%s=…: %s; the limits of the package are used", VARIABLE, text)
 
 

@@ -29,7 +29,7 @@ class StepSums(msgspec.Struct, frozen=True):
 
 
 def step_sums(name: str) -> StepSums | None:
-    """What a step of vLLM says of its attention; None if its name does not.
+    """Parse what the name of a step of vLLM says of its attention; None if it says nothing.
 
     >>> step_sums("execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk70sqsq2sqsk70)").pairs
     70

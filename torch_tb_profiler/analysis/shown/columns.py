@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
-from torch_tb_profiler.analysis.field_texts import field_texts
+from torch_tb_profiler.analysis.answer import ColumnType, Definition, Unit, field_texts
 
 _SUFFIXES: tuple[tuple[str, Unit], ...] = (("_ns", "ns"), ("bytes", "bytes"), ("share", "fraction"))
 

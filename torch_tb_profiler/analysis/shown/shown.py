@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.shown.columns import columns_of
 from torch_tb_profiler.analysis.shown.grid import Grid
 from torch_tb_profiler.analysis.shown.table_html import table_html, table_markdown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.shown.grid import Grid
 from torch_tb_profiler.analysis.shown.texts import harmless, text_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.answer import Unit
 from torch_tb_profiler.analysis.shown.values import MISSING, alone, truth
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.answer import Unit
 from torch_tb_profiler.words.numbers import BYTES_PER
 
 MISSING = "–"

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Columns, Count, Ns, TraceMeta
+from torch_tb_profiler.analysis.answer import Count, InlineTable, Ns, TraceMeta
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.slices.table import CategoryName, CategorySlices, slice_categories, slices
 
@@ -49,7 +49,7 @@ class SlicesMeta(TraceMeta, frozen=True, kw_only=True):
     categories: Sequence[CategorySlices]
 
 
-class SlicesAnswer(Columns, frozen=True, kw_only=True):
+class SlicesAnswer(InlineTable, frozen=True, kw_only=True):
     """A page of events, the longest first.
 
     meta  which trace, and which of its events

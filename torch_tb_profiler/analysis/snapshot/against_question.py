@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, TraceMeta
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.snapshot.against import AgainstBy, against
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
@@ -44,7 +44,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
     meta: TraceMeta
     before: Moment
     moment: Moment
-    rows: Columns
+    rows: InlineTable
     left_out: Count
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, InlineTable, Ns, TraceMeta
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.layout import PoolRow
 from torch_tb_profiler.analysis.snapshot.moments import Moment
@@ -253,7 +253,7 @@ class StacksOfSnapshotMeta(TraceMeta, frozen=True, kw_only=True):
     limit_bytes: Bytes
 
 
-class SnapshotStacksAnswer(Columns, frozen=True, kw_only=True):
+class SnapshotStacksAnswer(InlineTable, frozen=True, kw_only=True):
     """Bytes in use by call stack as a tree in a table: `parent` is a row, -1 at the top.
 
     meta  which snapshot and moment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.numerals import whole_number
+from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot
 from torch_tb_profiler.analysis.snapshot.lives import Lives
 from torch_tb_profiler.arrays.types import Int64

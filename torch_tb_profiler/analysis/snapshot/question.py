@@ -272,7 +272,7 @@ MEMORY_SNAPSHOT = _question(
     summary="A memory snapshot in a few numbers, and why memory ran out",
     answer=SnapshotAnswer,
     compute=_snapshot,
-    first=(NoParameters(),),
+    precompute=(NoParameters(),),
     report=({},),
 )
 
@@ -282,7 +282,7 @@ SNAPSHOT_TIMELINE = _question(
     answer=SnapshotTimelineAnswer,
     parameters=WhichWindow,
     compute=_timeline,
-    first=(WhichWindow(),),
+    precompute=(WhichWindow(),),
     report=({},),
 )
 
@@ -292,7 +292,7 @@ SNAPSHOT_ALIVE = _question(
     answer=Table[AliveMeta],
     parameters=WhichAlive,
     compute=_alive,
-    first=(WhichAlive(),),
+    precompute=(WhichAlive(),),
     report=({}, {"by": "size"}, {"by": "module"}),
 )
 
@@ -302,7 +302,7 @@ SNAPSHOT_TREE = _question(
     answer=SnapshotStacksAnswer,
     parameters=WhichTree,
     compute=_stacks,
-    first=(WhichTree(),),
+    precompute=(WhichTree(),),
     report=({},),
 )
 
@@ -312,7 +312,7 @@ SNAPSHOT_SEGMENTS = _question(
     answer=SegmentsAnswer,
     parameters=AtMoment,
     compute=_segments,
-    first=(AtMoment(),),
+    precompute=(AtMoment(),),
     report=({},),
 )
 
@@ -322,7 +322,7 @@ LIFETIMES = _question(
     answer=Table[TableMeta],
     parameters=OfDevice,
     compute=_lifetimes,
-    first=(OfDevice(),),
+    precompute=(OfDevice(),),
     report=({},),
 )
 

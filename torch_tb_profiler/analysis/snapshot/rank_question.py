@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from torch_tb_profiler.analysis.absent import absent_traces, first_of
 from torch_tb_profiler.analysis.answer import Answer, TraceMeta
-from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
-from torch_tb_profiler.analysis.run_metrics.question import TracesMeta
-from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject, absent_traces, first_of
 from torch_tb_profiler.analysis.snapshot.ranks import SnapshotFigures, rank_rows, snapshot_figures
 from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.traces import TracesMeta, titles_of
 from torch_tb_profiler.trace import Note, note
 
 

@@ -250,7 +250,7 @@ SNAPSHOT_TRACKS_TILE = Question(
     tag=_TAG,
     about="snapshot",
     of_steps=False,
-    passing=True,
+    uncached=True,
     compute=_tile,
 )
 
@@ -260,6 +260,6 @@ SNAPSHOT_RECORD = Question(
     tag=_TAG,
     about="snapshot",
     of_steps=False,
-    passing=True,
+    uncached=True,
     compute=_record,
 )

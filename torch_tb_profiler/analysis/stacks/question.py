@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta
+from torch_tb_profiler.analysis.answer import Count, InlineTable, Ns, Rows, TraceMeta
 from torch_tb_profiler.analysis.health.recording import no_stacks
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
@@ -116,7 +116,7 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     above: Rows | None
 
 
-class StacksAnswer(Columns, frozen=True, kw_only=True):
+class StacksAnswer(InlineTable, frozen=True, kw_only=True):
     """Call stacks as a tree in a table: `parent` is a row, -1 at the top.
 
     meta  which trace, and how its stacks were put together
@@ -181,7 +181,7 @@ STACKS = Question(
     compute=_stacks,
     # the most memory for a moment, so when what was computed for the others is gone
     bundle="stacks",
-    first=(WhichStacks(),),
+    precompute=(WhichStacks(),),
     report=tuple(
         {"direction": direction, **weight}
         for weight in ({}, {"weight": "host"}, {"weight": "device"})

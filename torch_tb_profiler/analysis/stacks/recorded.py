@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.backward_links import selected_links
-from torch_tb_profiler.analysis.shared.device_roles import device_roles
-from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
-from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles
+from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, EntryRole, Labels, StackEntries, merged
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from torch_tb_profiler.analysis.replay.lags import LATENCY_FACTOR, LATENCY_NS, LONGEST_LATENCY_NS
-from torch_tb_profiler.analysis.replay.silence import SILENT_NS
+from torch_tb_profiler.analysis.replay.stream_edges import LATENCY_FACTOR, LATENCY_NS, LONGEST_LATENCY_NS
+from torch_tb_profiler.analysis.replay.thread_edges import SILENT_NS
 from torch_tb_profiler.model.kernel_names.family import MATMULS, KernelKind
+from torch_tb_profiler.words.parts import by_end
 
 #: a launch call that takes longer before its work may begin is slow
 SLOW_LAUNCH_NS = 20_000
@@ -15,7 +17,7 @@ SLOW_LAUNCH_NS = 20_000
 SHORT_GAP_NS = 100_000
 
 
-class Idle(IntEnum):
+class IdleCause(IntEnum):
     """Why a device had nothing to do; of causes at one moment the first one counts."""
 
     PROFILER = 0
@@ -38,7 +40,7 @@ class Idle(IntEnum):
     UNKNOWN = 17
 
 
-class Meaning(NamedTuple):
+class CauseDefinition(NamedTuple):
     """A cause: its id, and its definition."""
 
     cause: str
@@ -48,45 +50,47 @@ class Meaning(NamedTuple):
 _QUEUED = "The work that ends the gap had been launched and"
 _HOST = "Nothing was queued, and the thread that launches next"
 
-#: by `Idle`
+#: by `IdleCause`
 IDLE = (
-    Meaning("idle.profiler", "The profiler did work of its own (an event of its category `overhead`)."),
-    Meaning("idle.dependency", f"{_QUEUED} waited for another stream."),
-    Meaning("idle.dependency.communication", f"{_QUEUED} waited for a collective on another stream."),
-    Meaning(
+    CauseDefinition("idle.profiler", "The profiler did work of its own (an event of its category `overhead`)."),
+    CauseDefinition("idle.dependency", f"{_QUEUED} waited for another stream."),
+    CauseDefinition("idle.dependency.communication", f"{_QUEUED} waited for a collective on another stream."),
+    CauseDefinition(
         "idle.launch_latency",
         f"{_QUEUED} began within {LATENCY_NS // 1000} µs or {LATENCY_FACTOR} × the usual delay of this trace: the time "
         "that a device takes to begin queued work.",
     ),
-    Meaning(
+    CauseDefinition(
         "idle.launch_latency.graph",
         f"Between two pieces of work of one launch of a graph, up to {LONGEST_LATENCY_NS // 1000} µs.",
     ),
-    Meaning("idle.sync", "The host was in a call that waits for the device, or for a copy to or from pageable memory."),
-    Meaning(
+    CauseDefinition(
+        "idle.sync", "The host was in a call that waits for the device, or for a copy to or from pageable memory."
+    ),
+    CauseDefinition(
         "idle.sync.relaunch",
         "The host had waited for the device when the gap began, and prepared the next launch: time that is hidden "
         "if the host runs ahead.",
     ),
-    Meaning("idle.allocator", f"{_HOST} allocated or freed memory by a call of the device's API."),
-    Meaning("idle.input", f"{_HOST} fetched the next batch (`enumerate(DataLoader)#…`)."),
-    Meaning("idle.compile", f"{_HOST} compiled or tuned kernels (torch.compile, Inductor, Triton)."),
-    Meaning("idle.host.gc", f"{_HOST} was in Python's garbage collection."),
-    Meaning(
+    CauseDefinition("idle.allocator", f"{_HOST} allocated or freed memory by a call of the device's API."),
+    CauseDefinition("idle.input", f"{_HOST} fetched the next batch (`enumerate(DataLoader)#…`)."),
+    CauseDefinition("idle.compile", f"{_HOST} compiled or tuned kernels (torch.compile, Inductor, Triton)."),
+    CauseDefinition("idle.host.gc", f"{_HOST} was in Python's garbage collection."),
+    CauseDefinition(
         "idle.slow_launch",
         f"The launch call itself took more than {SLOW_LAUNCH_NS // 1000} µs until its work could begin: a lock of the "
         "driver, loading of a module, a large graph, pageable memory that is copied first.",
     ),
-    Meaning("idle.host.launch", f"{_HOST} was in a launch call of usual length."),
-    Meaning("idle.host.api", f"{_HOST} was in another call of the device's API."),
-    Meaning("idle.host.operator", f"{_HOST} was in an operator, outside calls of the device's API."),
-    Meaning("idle.host.collective", f"{_HOST} waited for a collective that runs on the host (gloo, MPI, UCC)."),
-    Meaning(
+    CauseDefinition("idle.host.launch", f"{_HOST} was in a launch call of usual length."),
+    CauseDefinition("idle.host.api", f"{_HOST} was in another call of the device's API."),
+    CauseDefinition("idle.host.operator", f"{_HOST} was in an operator, outside calls of the device's API."),
+    CauseDefinition("idle.host.collective", f"{_HOST} waited for a collective that runs on the host (gloo, MPI, UCC)."),
+    CauseDefinition(
         "idle.host.python",
         f"{_HOST} was in Python: in a recorded frame or annotation (not that of a step), or at most "
         f"{SILENT_NS // 10**6} ms between two of its events.",
     ),
-    Meaning(
+    CauseDefinition(
         "idle.unknown",
         "The trace shows no reason: no host activity was recorded, the launch is not in the trace, or work that "
         "had been launched, or follows other work of its graph, began late for no recorded reason.",
@@ -105,7 +109,7 @@ UNKNOWN_KIND = "unknown"
 
 
 def _kinds() -> tuple[str, ...]:
-    """Kinds of compute kernels; of several at one moment the first one counts: products, and last those that wait."""
+    """List the kinds of compute kernels by priority: matmuls first, last those that wait."""
     first = [kind for kind in KernelKind if kind in MATMULS]
     last = [KernelKind.SPIN, KernelKind.WAIT]
     rest = [kind for kind in KernelKind if kind not in (*first, *last)]
@@ -116,7 +120,7 @@ KINDS = _kinds()
 
 BUSY = (
     *(
-        Meaning(
+        CauseDefinition(
             f"compute.{kind.replace(' ', '_')}",
             "A compute kernel of an unknown family ran, and none of a known one."
             if kind == UNKNOWN_KIND
@@ -125,13 +129,13 @@ BUSY = (
         )
         for kind in KINDS
     ),
-    Meaning("exposed_communication", "A kernel of a collective ran, and no compute kernel did."),
-    Meaning("exposed_copy", "A copy or fill ran, and no kernel did."),
+    CauseDefinition("exposed_communication", "A kernel of a collective ran, and no compute kernel did."),
+    CauseDefinition("exposed_copy", "A copy or fill ran, and no kernel did."),
 )
 
-#: what the main thread did, by `Idle`, in traces in which no device ran kernels; others cannot occur
+#: what the main thread did, by `IdleCause`, in traces in which no device ran kernels; others cannot occur
 HOST = tuple(
-    Meaning(cause, f"The main thread {text}")
+    CauseDefinition(cause, f"The main thread {text}")
     for cause, text in (
         ("host.profiler", "ran while the profiler did work of its own."),
         ("host.dependency", "waited for a device."),
@@ -161,3 +165,42 @@ HOST = tuple(
 #: all causes in the order of an answer; `Waterfall.causes` has those that occur
 ALL = (*BUSY, *IDLE, *HOST)
 FIRST_IDLE, FIRST_HOST = len(BUSY), len(BUSY) + len(IDLE)
+
+
+_COLORS: Final[Mapping[str, str]] = {
+    "compute": "#0072b2",
+    **dict.fromkeys(("attention", "attention_helper", "linear_attention"), "#004c86"),
+    **dict.fromkeys(("conv", "conv_helper"), "#5a6fc0"),
+    **dict.fromkeys(("pointwise", "activation", "optimizer", "compute.copy"), "#3c8fd1"),
+    **dict.fromkeys(("norm", "softmax", "reduction"), "#23a0b5"),
+    **dict.fromkeys(("gemm", "gemm_helper", "gemv"), "#0072b2"),
+    **dict.fromkeys(("exposed_communication", "compute.communication", "collective"), "#cc79a7"),
+    "exposed_copy": "#56b4e9",
+    **dict.fromkeys(("operator", "host"), "#009e73"),
+    **dict.fromkeys(("python", "gc"), "#8fbf4d"),
+    **dict.fromkeys(("data", "input"), "#d55e00"),
+    "launch": "#e69f00",
+    "slow_launch": "#a86400",
+    "api": "#f0c878",
+    "launch_latency": "#d3bc1b",
+    "sync": "#882255",
+    "sync.relaunch": "#cc6677",
+    "allocator": "#a65bd0",
+    "compile": "#8c8a2f",
+    "dependency": "#4b3fa8",
+    "dependency.communication": "#9a86d8",
+    "profiler": "#a0684a",
+    "unknown": "#9aa3ae",
+}
+
+#: of what has no colour of its own, and of all smaller parts together
+REST_COLOR: Final = _COLORS["unknown"]
+
+
+def part_color(cause: str) -> str:
+    """Return the colour of a part, as the light page has it.
+
+    >>> part_color("compute.sampler") == part_color("compute.gemm"), part_color("host.gc")
+    (True, '#8fbf4d')
+    """
+    return by_end(cause, _COLORS) or REST_COLOR

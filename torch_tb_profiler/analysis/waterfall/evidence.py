@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, Row
-from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
-from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.replay.host_time import HOST_COLLECTIVE
+from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
 from torch_tb_profiler.analysis.waterfall.waterfall import Gaps, Waterfall, busy_sets, first_set, is_below, works_of
 from torch_tb_profiler.arrays import intervals
@@ -67,19 +67,19 @@ class Piece(Answer, frozen=True, kw_only=True):
     module: str | None
 
 
-def pieces_of(model: Model, found: Waterfall, cause: str) -> Gaps:
-    """All pieces of a cause and those below it, the longest first."""
-    wanted = np.array([is_below(each, cause) for each in found.causes], np.bool_)
-    parts = [found.gaps.take(np.flatnonzero(wanted[found.gaps.cause]))]
-    codes = [at for at, meaning in enumerate(BUSY) if is_below(meaning.cause, cause) and meaning.cause in found.causes]
+def cause_pieces(model: Model, parts: Waterfall, cause: str) -> Gaps:
+    """Collect all pieces of a cause and those below it, the longest first."""
+    wanted = np.array([is_below(each, cause) for each in parts.causes], np.bool_)
+    gaps = [parts.gaps.take(np.flatnonzero(wanted[parts.gaps.cause]))]
+    codes = [at for at, meaning in enumerate(BUSY) if is_below(meaning.cause, cause) and meaning.cause in parts.causes]
     if codes:
-        parts += [_busy_pieces(model, found, device, codes) for device in found.devices]
-    every = Gaps(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in Gaps.columns})
+        gaps += [_busy_pieces(model, parts, device, codes) for device in parts.devices]
+    every = Gaps(**{name: np.concatenate([getattr(part, name) for part in gaps]) for name in Gaps.columns})
     return every.take(descending(every.duration_ns))
 
 
-def described(model: Model, found: Waterfall, pieces: Gaps) -> list[Piece]:
-    """The pieces with all that is known of them."""
+def with_evidence(model: Model, parts: Waterfall, pieces: Gaps) -> list[Piece]:
+    """Return the pieces with all that is known of them."""
     trace, structure = model.trace, model.structure
     rows, calls = trace.device_work.row, trace.launches.row
     events, strings = trace.events, trace.strings
@@ -87,12 +87,12 @@ def described(model: Model, found: Waterfall, pieces: Gaps) -> list[Piece]:
     launch = take_known(calls, pieces.launch_call)
     owner = take_known(structure.owners.row, pieces.closing_work)
     lane, time = pieces.track.copy(), pieces.start_ns.copy()
-    ran = np.array([found.causes[code] in _BUSY for code in pieces.cause.tolist()], np.bool_)
+    ran = np.array([parts.causes[code] in _BUSY for code in pieces.cause.tolist()], np.bool_)
     lane[ran] = take_known(events.track, launch[ran])
     time[ran] = take_known(events.start, launch[ran])
     host = _running(model, lane, time)
     for ending, pattern in ((".input", DATALOADER_NAME), (".data", DATALOADER_NAME), (".collective", HOST_COLLECTIVE)):
-        causes = [at for at, cause in enumerate(found.causes) if cause.endswith(ending)]
+        causes = [at for at, cause in enumerate(parts.causes) if cause.endswith(ending)]
         chosen = np.flatnonzero(np.isin(pieces.cause, causes))
         around = _around(model, pattern, time[chosen])
         host[chosen] = np.where(around >= 0, around, host[chosen])
@@ -106,9 +106,9 @@ def described(model: Model, found: Waterfall, pieces: Gaps) -> list[Piece]:
 
     return [
         Piece(
-            cause=found.causes[cause],
+            cause=parts.causes[cause],
             step=model.steps.names[step],
-            device=device if found.basis == "devices" else None,
+            device=device if parts.basis == "devices" else None,
             start_ns=start,
             duration_ns=duration,
             gap_ns=gap,
@@ -150,8 +150,8 @@ def described(model: Model, found: Waterfall, pieces: Gaps) -> list[Piece]:
 _BUSY = frozenset(meaning.cause for meaning in BUSY)
 
 
-def _busy_pieces(model: Model, found: Waterfall, device: int, codes: list[int]) -> Gaps:
-    """When a device was busy with some things, and with what work."""
+def _busy_pieces(model: Model, parts: Waterfall, device: int, codes: list[int]) -> Gaps:
+    """Collect the pieces in which a device was busy with some things, and with what work."""
     windows = Spans(model.steps.start, model.steps.end)
     overlay = intervals.overlay(busy_sets(model, device))
     of = first_set(overlay)
@@ -159,15 +159,15 @@ def _busy_pieces(model: Model, found: Waterfall, device: int, codes: list[int]) 
     cut = intervals.intersection(Spans(overlay.start[kept], overlay.end[kept]), windows)
     code = of[kept][np.searchsorted(overlay.start[kept], cut.start, side="right") - 1]
     work = np.full(cut.size, -1, np.int64)
-    for each in codes:
-        mine, start, end = works_of(model, device, each)
+    for busy in codes:
+        mine, start, end = works_of(model, device, busy)
         order = np.argsort(start, kind="stable")
-        chosen = np.flatnonzero(code == each)
+        chosen = np.flatnonzero(code == busy)
         at = np.searchsorted(start[order], cut.start[chosen], side="right") - 1
         work[chosen] = mine[order][place_of_running_maximum(end[order])[at]]
     # positions of what is selected become those of the whole trace
     whole = np.searchsorted(model.trace.device_work.row, model.device_work.row[work])
-    place = {cause: at for at, cause in enumerate(found.causes)}
+    place = {cause: at for at, cause in enumerate(parts.causes)}
     launch = take_known(model.structure.device_links.launch, whole).astype(np.int64)
     row = model.trace.device_work.row[whole]
     return Gaps(
@@ -175,7 +175,7 @@ def _busy_pieces(model: Model, found: Waterfall, device: int, codes: list[int]) 
         duration_ns=cut.end - cut.start,
         step=np.searchsorted(windows.start, cut.start, side="right") - 1,
         device=np.full(cut.size, device),
-        cause=np.array([place.get(ALL[each].cause, -1) for each in range(len(BUSY))], np.int64)[code],
+        cause=np.array([place.get(ALL[busy].cause, -1) for busy in range(len(BUSY))], np.int64)[code],
         gap_ns=model.trace.events.duration[row],
         closing_work=whole,
         launch_call=launch,
@@ -184,7 +184,9 @@ def _busy_pieces(model: Model, found: Waterfall, device: int, codes: list[int]) 
 
 
 def _running(model: Model, lane: Int64, time: Int64) -> Int32:
-    """Rows of what ran on a thread at a time: the innermost call, else operator or annotation; -1 for nothing."""
+    """Return the rows of what ran on a thread at a time: the innermost call, else operator or annotation; -1 for
+    none.
+    """
     trace, structure = model.trace, model.structure
     rows = trace.launches.row
     events = trace.events
@@ -196,7 +198,7 @@ def _running(model: Model, lane: Int64, time: Int64) -> Int32:
 
 
 def _around(model: Model, pattern: re.Pattern[str], time: Int64) -> Int32:
-    """Rows of the ranges of a name that were running at each time, on whatever thread; -1 for none."""
+    """Return the rows of the ranges of a name that ran at each time, on whatever thread; -1 for none."""
     tree = model.structure.tree
     at = np.flatnonzero(model.trace.strings.where(pattern.match, tree.name)[tree.name])
     at = at[np.argsort(tree.start[at], kind="stable")]
@@ -208,7 +210,9 @@ def _around(model: Model, pattern: re.Pattern[str], time: Int64) -> Int32:
 
 
 def _frames(model: Model, lane: Int64, time: Int64) -> tuple[Int32, Int32]:
-    """Rows of the innermost frame of own code and of the innermost module; where a thread has none, of the main one."""
+    """Return the rows of the innermost frame of own code and of the innermost module; where a thread has none, of the
+    main one.
+    """
     frames, nesting = model.structure.frames, model.structure.frame_nesting
     if not len(frames):
         nothing = np.full(len(lane), -1, np.int32)

@@ -9,13 +9,13 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR, HOST_COLLECTIVE
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
-from torch_tb_profiler.analysis.replay.inputs import Calls
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE
-from torch_tb_profiler.analysis.replay.silence import shown
-from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
-from torch_tb_profiler.analysis.shared.host_computing import host_computing
-from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, Idle
+from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_union
+from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls
+from torch_tb_profiler.analysis.replay.thread_edges import host_activity
+from torch_tb_profiler.analysis.shared.host_threads import host_computing
+from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, IdleCause
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
@@ -43,7 +43,7 @@ COMPILE_FRAME = lazy_pattern(
 #: as the profiler names it (`record_python_gc_info`), and a call of gc.collect
 GARBAGE = lazy_pattern(r"^Python GC$|^<built-in function collect>$")
 
-#: threads of which all moments are looked at together
+#: up to so many threads are looked at as a whole
 FEW_LANES = 64
 
 #: from when to when, ns
@@ -51,15 +51,15 @@ Window = tuple[int, int]
 
 #: what is looked at on a thread, by priority; Python comes after what other threads do meanwhile
 ACTIVITIES = (
-    Idle.SYNC,
-    Idle.ALLOCATOR,
-    Idle.INPUT,
-    Idle.COMPILE,
-    Idle.HOST_GC,
-    Idle.SLOW_LAUNCH,
-    Idle.HOST_LAUNCH,
-    Idle.HOST_API,
-    Idle.HOST_OPERATOR,
+    IdleCause.SYNC,
+    IdleCause.ALLOCATOR,
+    IdleCause.INPUT,
+    IdleCause.COMPILE,
+    IdleCause.HOST_GC,
+    IdleCause.SLOW_LAUNCH,
+    IdleCause.HOST_LAUNCH,
+    IdleCause.HOST_API,
+    IdleCause.HOST_OPERATOR,
 )
 
 
@@ -76,11 +76,11 @@ class _Ranges(msgspec.Struct, frozen=True, dict=True):
         return cls(lane[order].astype(np.int64), start[order], end[order])
 
     @cached_property
-    def _merged(self) -> Stretches:
-        return merged(self.lane, self.start, self.end)
+    def _merged(self) -> LaneSpans:
+        return lane_union(self.lane, self.start, self.end)
 
     def on(self, lane: int, window: Window | None = None) -> Spans:
-        """When there was one on a thread; of a window at least all that touches it."""
+        """Return when there was one on a thread; within a window, at least all that touches it."""
         if not len(self.lane):
             return EMPTY
         if window is None:
@@ -94,7 +94,7 @@ class _Ranges(msgspec.Struct, frozen=True, dict=True):
 
 
 def touching(spans: Spans, window: Window) -> Spans:
-    """Those that touch a window."""
+    """Select the spans that touch a window."""
     low = int(np.searchsorted(spans.end, window[0], side="left"))
     high = int(np.searchsorted(spans.start, window[1], side="right"))
     return Spans(spans.start[low:high], spans.end[low:high])
@@ -103,9 +103,9 @@ def touching(spans: Spans, window: Window) -> Spans:
 class HostLanes:
     """The sets of every thread, made when first asked for."""
 
-    def __init__(self, model: Model, calls: Calls, copies: HostWait) -> None:
+    def __init__(self, model: Model, calls: RuntimeCalls, copies: HostWait) -> None:
         trace, tree, frames = model.trace, model.structure.tree, model.structure.frames
-        self._shown = shown(model)
+        self._shown = host_activity(model)
         launches = calls.release >= 0
         slow = launches & (calls.release - calls.start > SLOW_LAUNCH_NS)
         sync = _where(trace, SYNCHRONIZE.search, calls.name) & ~launches
@@ -136,17 +136,18 @@ class HostLanes:
         lanes: Int64 = np.concatenate((tree.track, calls.lane))
         self._profiler = _overhead(trace, lanes)
         self._many = len(distinct(lanes)) > FEW_LANES
-        self._made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
+        self._made: dict[int, tuple[tuple[Spans, ...], tuple[IdleCause, ...]]] = {}
 
     def waiting(self, lane: int, window: Window) -> Spans:
-        """When the thread, or one that it waits for, was in a call that waits for a device; all that touches a window.
+        """Return when the thread, or one that it waits for, was in a call that waits for a device; all that touches a
+        window.
 
         As in `causes`, threads are looked at as a whole where there are few.
         """
         return self._activities[0].on_any([lane, *self._shown.instead(lane)], window if self._many else None)
 
-    def causes(self, lane: int, window: Window) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
-        """Sets of moments by priority, and the cause that each stands for; what is in none is unknown.
+    def causes(self, lane: int, window: Window) -> tuple[tuple[Spans, ...], tuple[IdleCause, ...]]:
+        """Return sets of moments by priority, and the cause of each; what is in none is unknown.
 
         They hold for the moments of a window. Of few threads all moments are kept; of many each shows a little, while
         the one that it waits for shows much.
@@ -157,7 +158,7 @@ class HostLanes:
             self._made[lane] = self._causes(lane, None)
         return self._made[lane]
 
-    def _causes(self, lane: int, window: Window | None) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
+    def _causes(self, lane: int, window: Window | None) -> tuple[tuple[Spans, ...], tuple[IdleCause, ...]]:
         instead = self._shown.instead(lane)
         own = [ranges.on(lane, window) for ranges in self._activities]
         other = [ranges.on_any(instead, window) for ranges in self._activities]
@@ -168,14 +169,14 @@ class HostLanes:
             *(self._profiler(lane, window), *own[:-1], intervals.intersection(awaited, own[-1]), own[-1]),
             *(*other[:-1], awaited, other[-1], collectives, python),
         )
-        in_operators = (*ACTIVITIES[:-1], Idle.HOST_COLLECTIVE, Idle.HOST_OPERATOR)
-        causes = (Idle.PROFILER, *in_operators, *in_operators, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
+        in_operators = (*ACTIVITIES[:-1], IdleCause.HOST_COLLECTIVE, IdleCause.HOST_OPERATOR)
+        causes = (IdleCause.PROFILER, *in_operators, *in_operators, IdleCause.HOST_COLLECTIVE, IdleCause.HOST_PYTHON)
         kept = [(each, cause) for each, cause in zip(sets, causes, strict=True) if each.size]
         return tuple(each for each, _ in kept), tuple(cause for _, cause in kept)
 
 
 def _overhead(trace: Trace, host: Ints) -> Callable[[int, Window | None], Spans]:
-    """When the profiler worked on a thread; where that is not told, on all of them."""
+    """Return when the profiler worked on a thread; where the trace does not tell the thread, on all of them."""
     row = np.flatnonzero(trace.events.category == Category.OVERHEAD)
     lane, start, end = trace.events.track[row], trace.events.start[row], trace.events.end[row]
     of_thread: Bool = among(lane, distinct(host)) if len(row) else np.zeros(0, np.bool_)
@@ -201,7 +202,7 @@ def _annotated(trace: Trace, tree: CallTree, pattern: re.Pattern[str]) -> Bool:
 
 
 def _outermost_operators(tree: CallTree) -> Bool:
-    """Operators that are not directly inside one."""
+    """Mark operators that are not directly inside one."""
     inside = np.append(tree.is_operator, False)[tree.parent]
     found: Bool = tree.is_operator & ~inside
     return found
@@ -212,7 +213,7 @@ def _of_tree(tree: CallTree | FrameTree, chosen: Bool) -> _Ranges:
     return _Ranges.of(tree.track[at], tree.start[at], tree.end[at])
 
 
-def _of_calls(calls: Calls, chosen: Bool) -> _Ranges:
+def _of_calls(calls: RuntimeCalls, chosen: Bool) -> _Ranges:
     at = np.flatnonzero(chosen)
     return _Ranges.of(calls.lane[at], calls.start[at], calls.end[at])
 

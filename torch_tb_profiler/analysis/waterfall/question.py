@@ -12,7 +12,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, TraceMeta
 from torch_tb_profiler.analysis.question import Question, Refused, Subject
 from torch_tb_profiler.analysis.waterfall.causes import ALL
-from torch_tb_profiler.analysis.waterfall.evidence import Piece, described, pieces_of
+from torch_tb_profiler.analysis.waterfall.evidence import Piece, cause_pieces, with_evidence
 from torch_tb_profiler.analysis.waterfall.waterfall import (
     Basis,
     Part,
@@ -29,7 +29,7 @@ PAGE = 100
 LARGEST_PAGE = 1_000
 
 
-class WhichPieces(msgspec.Struct, frozen=True):
+class CauseParams(msgspec.Struct, frozen=True):
     """Of which cause pieces are listed."""
 
     cause: Annotated[
@@ -60,7 +60,7 @@ class DeviceParts(Answer, frozen=True, kw_only=True):
     parts: Sequence[Part]
 
 
-class Pieces(Answer, frozen=True, kw_only=True):
+class CausePieces(Answer, frozen=True, kw_only=True):
     """The pieces of a cause.
 
     cause     which one
@@ -100,54 +100,54 @@ class WaterfallAnswer(Answer, frozen=True, kw_only=True):
     step_parts: Mapping[str, Sequence[Ns]]
     devices: Sequence[DeviceParts]
     launch_bound_score: Fraction | None
-    pieces: Pieces | None
+    pieces: CausePieces | None
 
 
 _HELP = {meaning.cause: meaning.help for meaning in ALL}
 
 
-def _waterfall(subject: Subject, asked: WhichPieces) -> WaterfallAnswer:
+def _waterfall(subject: Subject, params: CauseParams) -> WaterfallAnswer:
     model = subject.model
-    found = waterfall(model)
+    parts = waterfall(model)
     pieces = None
-    if asked.cause is not None:
-        if not any(is_below(cause, asked.cause) for cause in _HELP):
-            raise Refused(f"there is no cause {asked.cause!r}")
-        every = pieces_of(model, found, asked.cause)
-        pieces = Pieces(
-            cause=asked.cause,
+    if params.cause is not None:
+        if not any(is_below(cause, params.cause) for cause in _HELP):
+            raise Refused(f"there is no cause {params.cause!r}")
+        every = cause_pieces(model, parts, params.cause)
+        pieces = CausePieces(
+            cause=params.cause,
             total=len(every),
             total_ns=int(every.duration_ns.sum()),
-            largest=described(model, found, every.take(np.arange(min(asked.limit, len(every))))),
+            largest=with_evidence(model, parts, every.take(np.arange(min(params.limit, len(every))))),
         )
     return WaterfallAnswer(
         meta=TraceMeta(**subject.about("overview")),
-        basis=found.basis,
+        basis=parts.basis,
         steps=model.steps.names,
-        step_ns=found.step_ns.tolist(),
-        causes=[CauseMeaning(cause=cause, help=_HELP[cause]) for cause in found.causes],
-        average=average(found),
-        step_parts=_step_parts(found),
+        step_ns=parts.step_ns.tolist(),
+        causes=[CauseMeaning(cause=cause, help=_HELP[cause]) for cause in parts.causes],
+        average=average(parts),
+        step_parts=_step_parts(parts),
         devices=[
-            DeviceParts(device=device, parts=parts_of(found, found.ns[at : at + 1]))
-            for at, device in enumerate(found.devices)
+            DeviceParts(device=device, parts=parts_of(parts, parts.ns[at : at + 1]))
+            for at, device in enumerate(parts.devices)
         ],
-        launch_bound_score=found.launch_bound_score,
+        launch_bound_score=parts.launch_bound_score,
         pieces=pieces,
     )
 
 
-def _step_parts(found: Waterfall) -> dict[str, list[int]]:
-    """By cause: means over devices, in whole numbers that add up to each step."""
-    if len(found.ns) == 1:
-        return dict(zip(found.causes, found.ns[0].T.tolist(), strict=True))
-    sums = found.ns.sum(axis=0)
+def _step_parts(parts: Waterfall) -> dict[str, list[int]]:
+    """Split each step by cause: means over devices, in whole numbers that add up to the step."""
+    if len(parts.ns) == 1:
+        return dict(zip(parts.causes, parts.ns[0].T.tolist(), strict=True))
+    sums = parts.ns.sum(axis=0)
     whole = [
         apportion(weights, step) if step else [0] * len(weights)
-        for weights, step in zip(sums, found.step_ns.tolist(), strict=True)
+        for weights, step in zip(sums, parts.step_ns.tolist(), strict=True)
     ]
-    columns = zip(*whole, strict=True) if whole else ([] for _ in found.causes)
-    return {cause: list(ns) for cause, ns in zip(found.causes, columns, strict=True)}
+    columns = zip(*whole, strict=True) if whole else ([] for _ in parts.causes)
+    return {cause: list(ns) for cause, ns in zip(parts.causes, columns, strict=True)}
 
 
 WATERFALL = Question(
@@ -155,5 +155,5 @@ WATERFALL = Question(
     summary="Where the time of the steps went, exactly",
     compute=_waterfall,
     more="Causes, and how they are found: docs/waterfall.md.",
-    first=(WhichPieces(),),
+    precompute=(CauseParams(),),
 )

@@ -1,4 +1,4 @@
-"""Where the time of each step went, on each device: busy by kind, exposed communication, copies, and idle by cause."""
+"""Where the time of each step went, on each device: busy by kind, exposed communication, copies, idle by cause."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import NsMean
+from torch_tb_profiler.analysis.answer import Fraction, NsMean
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.device_use import kernel_devices
+from torch_tb_profiler.analysis.replay.quality import DOUBTFUL, Confidence, Quality
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.shared.device_roles import device_roles, work_by_device
+from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles, share, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
-from torch_tb_profiler.analysis.shared.quantities import Role, share
 from torch_tb_profiler.analysis.waterfall.causes import (
     ALL,
     BUSY,
@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.waterfall.causes import (
     SHORT_GAP_NS,
     UNKNOWN_KIND,
 )
-from torch_tb_profiler.analysis.waterfall.gaps import Facts, Pieces, device_pieces, host_pieces
+from torch_tb_profiler.analysis.waterfall.gaps import GapContext, GapSegments, device_segments, host_segments
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.apportion import apportion
 from torch_tb_profiler.arrays.distinct import distinct
@@ -39,7 +39,7 @@ from torch_tb_profiler.model.kernel_names.families import family_of
 #: of one process; no machine has so many
 MOST_DEVICES = 64
 
-#: of whom it is told: of devices, or of the main thread where no device ran kernels
+#: whose time it is: that of devices, or of the main thread where no device ran kernels
 Basis = Literal["devices", "host"]
 
 
@@ -72,7 +72,7 @@ class Gaps(Result):
     )
 
     def take(self, chosen: Bool | Int64) -> Gaps:
-        """Some of them."""
+        """Select some of them."""
         return Gaps(**{name: getattr(self, name)[chosen] for name in self.columns})
 
 
@@ -96,7 +96,7 @@ class Waterfall(msgspec.Struct, frozen=True):
     gaps: Gaps
 
     def of(self, cause: str) -> Int64:
-        """Shape (devices or 1, steps), ns: of a cause and those below it, as `idle.host` has `idle.host.python`."""
+        """Return shape (devices or 1, steps), ns: a cause and those below it, as `idle.host` has `idle.host.python`."""
         chosen = [is_below(each, cause) for each in self.causes]
         total: Int64 = self.ns[:, :, chosen].sum(axis=2)
         return total
@@ -130,7 +130,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_below(cause: str, wanted: str) -> bool:
-    """Whether a cause is the one that is wanted, or a kind of it."""
+    """Return whether a cause is the wanted one, or a kind of it."""
     return cause == wanted or cause.startswith(f"{wanted}.")
 
 
@@ -144,16 +144,16 @@ def waterfall(model: Model) -> Waterfall:
     devices = _devices(model)
     steps = model.steps
     windows = Spans(steps.start, steps.end)
-    facts = Facts.of(model)
+    context = GapContext.of(model)
     ns, pieces = [], []
     for device in devices:
         busy, idle = _busy(model, device, windows)
-        found = device_pieces(model, facts, device, windows, idle)
+        found = device_segments(model, context, device, windows, idle)
         ns.append(busy + _sums(found, FIRST_IDLE, windows))
         pieces.append(found)
     if not devices:
         lasting = windows.end > windows.start
-        pieces.append(host_pieces(facts, Spans(windows.start[lasting], windows.end[lasting])))
+        pieces.append(host_segments(context, Spans(windows.start[lasting], windows.end[lasting])))
         ns.append(_sums(pieces[0], FIRST_HOST, windows))
     table = np.stack(ns)
     used = np.flatnonzero(table.sum(axis=(0, 1)))
@@ -171,7 +171,9 @@ def waterfall(model: Model) -> Waterfall:
 
 
 def _devices(model: Model) -> list[int]:
-    """Each has its own share of the time of all threads, so many would take the product of both."""
+    """Choose the devices that are shown: each looks at the time of all threads, so many would take the product of
+    both.
+    """
     devices = kernel_devices(model)
     if len(devices) <= MOST_DEVICES:
         return devices
@@ -181,34 +183,34 @@ def _devices(model: Model) -> list[int]:
     return [devices[at] for at in np.sort(descending(took)[:MOST_DEVICES]).tolist()]
 
 
-def average(found: Waterfall) -> tuple[Part, ...]:
-    """The parts of the average step, mean over the devices; see `parts_of`."""
-    return parts_of(found, found.ns)
+def average(steps: Waterfall) -> tuple[Part, ...]:
+    """Return the parts of the average step, mean over the devices; see `parts_of`."""
+    return parts_of(steps, steps.ns)
 
 
-def parts_of(found: Waterfall, ns: Int64) -> tuple[Part, ...]:
-    """The average of steps in the order of `causes`; those without time are left out.
+def parts_of(steps: Waterfall, ns: Int64) -> tuple[Part, ...]:
+    """Average steps, in the order of `causes`, without parts of no time.
 
-    ns   shape (devices, steps, causes), of which each step adds up to its period
+    ns   shape (devices, steps, causes); each step adds up to its period
     Whole nanoseconds but for the largest part, which has the fraction of the mean step: they add up to it exactly, in
     any order, also in floating point. Whole numbers are given by largest remainder.
     """
     total = ns.sum(axis=(0, 1))
     if not total.any():
         return ()
-    mean = float(found.step_ns.mean())
+    mean = float(steps.step_ns.mean())
     parts = apportion(total, int(mean))
     fraction = mean - int(mean)
     largest = int(np.argmax(parts))
     return tuple(
         Part(cause=cause, ns=each + fraction if at == largest else each)
-        for at, (cause, each) in enumerate(zip(found.causes, parts, strict=True))
+        for at, (cause, each) in enumerate(zip(steps.causes, parts, strict=True))
         if each or (at == largest and fraction)
     )
 
 
 def _busy(model: Model, device: int, windows: Spans) -> tuple[Int64, Spans]:
-    """Shape (steps, all causes), ns: when the device was busy with what; and when it was not."""
+    """Return shape (steps, all causes), ns: when the device was busy with what; and the spans when it was not."""
     sets = busy_sets(model, device)
     parts = intervals.overlay(sets)
     cause = first_set(parts)
@@ -223,7 +225,7 @@ def _busy(model: Model, device: int, windows: Spans) -> tuple[Int64, Spans]:
 
 
 def busy_sets(model: Model, device: int) -> list[Spans]:
-    """When a device did each thing of `BUSY`, whatever else it did; of several the first counts."""
+    """Return when a device did each thing of `BUSY`, whatever else it did; of several the first counts."""
     events, row = model.trace.events, model.device_work.row
     code = _busy_codes(model)
     mine = work_by_device(model).get(device, np.empty(0, np.int64))
@@ -235,7 +237,7 @@ def busy_sets(model: Model, device: int) -> list[Spans]:
 
 
 def works_of(model: Model, device: int, code: int) -> tuple[Int64, Int64, Int64]:
-    """The work of a device that is one thing of `BUSY`: index into Model.device_work, start and end in ns."""
+    """Return the work of a device that is one thing of `BUSY`: index into Model.device_work, start and end in ns."""
     chosen = work_by_device(model).get(device, np.empty(0, np.int64))
     chosen = chosen[_busy_codes(model)[chosen] == code]
     row = model.device_work.row[chosen]
@@ -244,7 +246,7 @@ def works_of(model: Model, device: int, code: int) -> tuple[Int64, Int64, Int64]
 
 @cached
 def _busy_codes(model: Model) -> Int64:
-    """Shape (device work,): which thing of `BUSY` each piece is, -1 for what is no work."""
+    """Return shape (device work,): which thing of `BUSY` each is, -1 for what is no work."""
     role = device_roles(model)
     code = np.full(len(role), -1, np.int64)
     computing = role == Role.COMPUTE
@@ -255,13 +257,13 @@ def _busy_codes(model: Model) -> Int64:
 
 
 def first_set(parts: Overlay) -> Int64:
-    """Shape (segments,): the first of the sets that hold in each segment of an overlay."""
+    """Return shape (segments,): the first of the sets that hold in each segment of an overlay."""
     lowest = np.bitwise_and(parts.member, -parts.member)
     return np.rint(np.log2(lowest)).astype(np.int64)
 
 
 def _kinds(model: Model, names: Int32) -> Int64:
-    """The position in `KINDS` of each kernel."""
+    """Return the position in `KINDS` of each kernel."""
     of_name = np.zeros(len(model.trace.strings), np.int64)
     for code in distinct(names).tolist():
         family = family_of(model.trace.strings[code])
@@ -269,30 +271,60 @@ def _kinds(model: Model, names: Int32) -> Int64:
     return of_name[names]
 
 
-def _sums(pieces: Pieces, first: int, windows: Spans) -> Int64:
-    """Shape (steps, all causes), ns."""
+def _sums(pieces: GapSegments, first: int, windows: Spans) -> Int64:
+    """Sum segments: shape (steps, all causes), ns."""
     step = np.searchsorted(windows.start, pieces.start, side="right") - 1
     shape = (len(windows.start), len(ALL))
     place = step * len(ALL) + pieces.cause + first
     return sums_at(place, pieces.end - pieces.start, shape[0] * shape[1]).reshape(shape)
 
 
-def _gaps(model: Model, windows: Spans, devices: Sequence[int], pieces: Sequence[tuple[Pieces, Int64]]) -> Gaps:
+def _gaps(model: Model, windows: Spans, devices: Sequence[int], pieces: Sequence[tuple[GapSegments, Int64]]) -> Gaps:
     owners = devices or [-1]
 
     def joined(columns: list[Int64]) -> Int64:
         return np.concatenate(columns)
 
-    start = joined([each.start for each, _ in pieces])
-    closing = joined([each.closing for each, _ in pieces])
+    start = joined([segments.start for segments, _ in pieces])
+    closing = joined([segments.closing for segments, _ in pieces])
     return Gaps(
         start_ns=start,
-        duration_ns=joined([each.end - each.start for each, _ in pieces]),
+        duration_ns=joined([segments.end - segments.start for segments, _ in pieces]),
         step=np.searchsorted(windows.start, start, side="right") - 1,
-        device=joined([np.full(len(each.start), owner) for owner, (each, _) in zip(owners, pieces, strict=True)]),
+        device=joined(
+            [np.full(len(segments.start), owner) for owner, (segments, _) in zip(owners, pieces, strict=True)]
+        ),
         cause=joined([cause for _, cause in pieces]),
-        gap_ns=joined([each.idle_ns for each, _ in pieces]),
+        gap_ns=joined([segments.idle_ns for segments, _ in pieces]),
         closing_work=closing,
         launch_call=take_known(model.structure.device_links.launch, closing).astype(np.int64),
-        track=joined([each.lane for each, _ in pieces]),
+        track=joined([segments.lane for segments, _ in pieces]),
     )
+
+
+class ExplainedShare(msgspec.Struct, frozen=True):
+    """How much of the steps is explained, both on the critical path and in the waterfall.
+
+    share        of the time of the steps, 0…1; None without steps
+    confidence   that of the replay, and `low` where the waterfall leaves more than 10 % unknown
+    """
+
+    share: Fraction | None
+    confidence: Confidence
+
+
+def explained(quality: Quality, unknown_time: float) -> ExplainedShare:
+    """Combine what the replay and the waterfall (`unknown_time`) leave without a cause."""
+    if quality.unexplained is None:
+        return ExplainedShare(None, quality.confidence)
+    is_low = quality.confidence == "normal" and unknown_time > DOUBTFUL
+    return ExplainedShare(1 - max(quality.unexplained, unknown_time), "low" if is_low else quality.confidence)
+
+
+def unknown_time(model: Model) -> float:
+    """Return the share of the steps, 0…1, whose cause the trace does not show: of idle devices (mean), or without
+    devices of a silent main thread.
+    """
+    found = waterfall(model)
+    total = int(found.step_ns.sum()) * max(len(found.devices), 1)
+    return int(found.of("idle.unknown" if found.devices else "host.unknown").sum()) / total if total else 0.0

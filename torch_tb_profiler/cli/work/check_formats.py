@@ -6,7 +6,7 @@ import re
 from xml.sax.saxutils import escape, quoteattr
 
 from torch_tb_profiler.analysis.change.gate import CheckAnswer
-from torch_tb_profiler.analysis.change.judge import Judged
+from torch_tb_profiler.analysis.change.judge import JudgedRule
 from torch_tb_profiler.analysis.shown.values import alone
 from torch_tb_profiler.cli.work import check_words as words
 from torch_tb_profiler.cli.work.text_table import cells_of
@@ -68,7 +68,7 @@ MOST_ANNOTATIONS = 3
 
 
 def as_github(result: CheckAnswer) -> str:
-    """At most three annotations of a kind. No other line of the output begins with text from a trace."""
+    """Return at most three annotations of a kind. No other line begins with text from a trace."""
     lines = []
     failed = [rule for rule in result.rules if rule.verdict == "regressed" and rule.rule.severity == "fail"]
     for rule in failed[:MOST_ANNOTATIONS]:
@@ -128,7 +128,7 @@ def as_junit(result: CheckAnswer) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _test_case(judged: Judged, result: CheckAnswer) -> list[str]:
+def _test_case(judged: JudgedRule, result: CheckAnswer) -> list[str]:
     rule = judged.rule
     begin = f'    <testcase classname={_xml_attribute(rule.severity)} name={_xml_attribute(rule.text)} time="0"'
     if _is_failure(judged):
@@ -152,15 +152,15 @@ def _test_case(judged: Judged, result: CheckAnswer) -> list[str]:
     return [f"{begin}/>"]
 
 
-def _is_failure(judged: Judged) -> bool:
+def _is_failure(judged: JudgedRule) -> bool:
     return judged.verdict == "regressed" and judged.rule.severity == "fail"
 
 
-def _is_error(judged: Judged) -> bool:
+def _is_error(judged: JudgedRule) -> bool:
     return judged.verdict == "unknown" and judged.rule.severity == "fail"
 
 
-def _is_skipped(judged: Judged) -> bool:
+def _is_skipped(judged: JudgedRule) -> bool:
     return judged.verdict not in ("unchanged", "improved") and not _is_failure(judged) and not _is_error(judged)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
+from torch_tb_profiler.analysis.change.metrics import GateRule, RuleError, Severity, default_rules, parse_rule
 from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.toml_text import TomlError, toml_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from torch_tb_profiler.analysis.change.gate import CheckAnswer, GateSide, MovedPart
-from torch_tb_profiler.analysis.change.judge import Judged
-from torch_tb_profiler.analysis.change.moved import MovedName
+from torch_tb_profiler.analysis.change.judge import JudgedRule
+from torch_tb_profiler.analysis.change.name_lists import MovedName
 from torch_tb_profiler.analysis.shown.values import alone
 from torch_tb_profiler.cli.work.text_table import safe
 
@@ -23,7 +23,7 @@ def shown(name: str, longest: int = LONGEST_NAME) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def mark(judged: Judged) -> str:
+def mark(judged: JudgedRule) -> str:
     """Return the outcome of a rule in a word."""
     if judged.verdict == "regressed":
         return "FAIL" if judged.rule.severity == "fail" else "WARN"
@@ -81,12 +81,12 @@ def part(each: MovedPart) -> str:
     return f"{each.cause}: {alone(each.base_ns, 'ns')} → {alone(each.new_ns, 'ns')}, {signed(each.change_ns, 'ns')}"
 
 
-def value(amount: float | None, judged: Judged) -> str:
+def value(amount: float | None, judged: JudgedRule) -> str:
     """Return a value in the unit of the rule."""
     return alone(amount, judged.unit)
 
 
-def change(judged: Judged) -> str:
+def change(judged: JudgedRule) -> str:
     """Return the change with its bounds."""
     if judged.change is None:
         return "–"
@@ -98,16 +98,16 @@ def change(judged: Judged) -> str:
     return f"{text} [{_amount(judged, judged.lower)}, {_amount(judged, judged.upper)}]"
 
 
-def _amount(judged: Judged, amount: float) -> str:
+def _amount(judged: JudgedRule, amount: float) -> str:
     return percent(amount) if judged.scale == "relative" else signed(amount, judged.unit)
 
 
-def limit(judged: Judged) -> str:
+def limit(judged: JudgedRule) -> str:
     """Describe what a rule allows."""
     return shown(judged.rule.text.removeprefix(judged.rule.metric).strip())
 
 
-def undecided(judged: Judged) -> str:
+def undecided(judged: JudgedRule) -> str:
     """Describe what an inconclusive rule would need."""
     text = f"{shown(judged.rule.metric)} {change(judged)}"
     if judged.detectable is not None:
@@ -119,7 +119,7 @@ def undecided(judged: Judged) -> str:
     return text
 
 
-def counted(judged: Judged) -> str:
+def counted(judged: JudgedRule) -> str:
     """Return the kind of test and the number of values."""
     base, new = judged.counts
     return (

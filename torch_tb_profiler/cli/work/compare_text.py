@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import TraceMeta
-from torch_tb_profiler.analysis.change.lists import ChangedName
+from torch_tb_profiler.analysis.change.name_lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.change.trends import LevelChange, Trend, Trends
@@ -158,7 +158,7 @@ _COLUMNS = (
 
 
 def trends_text(trends: Trends, width: int | None, colors: bool) -> str:
-    """No line begins with what a trace says."""
+    """Return trends as text. No line begins with text from a trace."""
     parts = [_of_metric(trend, trends, width, colors) for trend in trends.trends]
     notes = [
         f"Note: {safe(each.name)}: {safe(differs.text)}"

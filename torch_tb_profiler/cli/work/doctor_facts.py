@@ -128,7 +128,7 @@ class DoctorReport:
 
 
 def machine() -> Machine:
-    """Facts about the machine; versions are found without importing packages."""
+    """Collect facts about the machine; versions are found without importing packages."""
     return Machine(
         program=__version__,
         python=f"{platform.python_version()} ({platform.python_implementation()})",
@@ -155,7 +155,7 @@ def _version(package: str) -> str | None:
 
 
 def cache_facts(cache_dir: str | None) -> CacheFacts:
-    """Facts about the cache. Raises StorageError: an address cannot be right."""
+    """Collect facts about the cache. Raises StorageError: an address cannot be right."""
     cache = open_cache(cache_dir)
     try:
         contents = contents_of(cache)
@@ -171,13 +171,13 @@ def cache_facts(cache_dir: str | None) -> CacheFacts:
 
 
 def _is_writable(directory: Path) -> bool:
-    """Or can be made."""
+    """Return whether a directory can be written to, or made."""
     nearest = next((each for each in (directory, *directory.parents) if each.exists()), directory)
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def storage_schemes() -> dict[str, str]:
-    """For each storage scheme: available, or what to install."""
+    """Return for each storage scheme: available, or what to install."""
     found = {"file": "available"}
     for schemes, store in (("s3", S3), ("https (Azure Blob)", Blobs), ("gs", Google)):
         found[schemes] = _availability(store.package, store.extra)

@@ -25,7 +25,7 @@ _MOST_ROWS = 20
 
 
 class SnapshotFacts(msgspec.Struct, frozen=True):
-    """What was asked of a snapshot: rows of what is in use, or more of what than in another snapshot.
+    """The answer about a snapshot: rows of what is in use, or how that differs from another snapshot.
 
     device: number of the device that was chosen
     """
@@ -150,7 +150,7 @@ def as_text(whole: SnapshotFacts) -> str:
 
 
 def _rows(rows: Iterable[tuple[int, int, str]], is_difference: bool) -> list[str]:
-    """Bytes, how many allocations, what; of differences only those that there are."""
+    """List bytes, number of allocations and names; of differences only those that there are."""
     shown = [row for row in rows if row[0] or not is_difference]
     text = signed if is_difference else size
     lines = [f"  {text(bytes_):>12}  {blocks:>6} × {name}" for bytes_, blocks, name in shown[:_MOST_ROWS]]

@@ -128,7 +128,7 @@ def _umask() -> int:
 
 
 def as_json(page: Page[Any]) -> str:
-    """One JSON object, as in the HTTP interface."""
+    """Return one JSON object, as in the HTTP interface."""
     return dumps(page).decode() + "\n"
 
 
@@ -164,7 +164,7 @@ def cell(value: Any) -> str:
 
 
 def _write_parquet(columns: Sequence[Column], rows: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """With pyarrow, else with duckdb. Raises UserError: neither is there."""
+    """Write with pyarrow, else with duckdb. Raises UserError: neither is installed."""
     values = {column.key: [_known(value) for value in rows[column.key]] for column in columns}
     if _with_pyarrow(columns, values, path) or _with_duckdb(columns, values, path):
         return
@@ -272,7 +272,7 @@ def as_folded(table: StackTable) -> str:
 
 
 def _each_stack(table: StackTable) -> Iterator[tuple[list[int], int]]:
-    """Each stack that has time of its own: its rows from the outermost on, and the time in ns."""
+    """Yield each stack with time of its own: its rows from the outermost on, and the time in ns."""
     parents = table.parent.tolist()
     above: list[list[int]] = []
     for row, (parent, own_ns) in enumerate(zip(parents, table.self_ns.tolist(), strict=True)):

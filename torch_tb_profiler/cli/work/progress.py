@@ -39,13 +39,13 @@ class IngestMeter:
             self._write(ranks_text(progress, self._is_terminal))
 
     def say(self, text: str) -> None:
-        """Something that stays in sight."""
+        """Print a line that stays in sight."""
         with self._lock:
             self._clear()
             self._put(f"{text}\n")
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """End the line: nothing more comes."""
         with self._lock:
             if self._width:
                 self._put("\n")
@@ -70,7 +70,7 @@ class IngestMeter:
 
 
 def ranks_text(progress: IngestProgress, with_bar: bool = False) -> str:
-    """Ranks, bytes, rate, time left."""
+    """Describe ranks, bytes, rate and time left."""
     share = progress.bytes_done / progress.bytes_of if progress.bytes_of else 1.0
     parts = [
         f"{progress.ranks:,} of {progress.of:,} ranks",
@@ -90,7 +90,7 @@ def _time(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-#: seconds before anything is said, and between two changes
+#: seconds before the line appears, and between two updates
 _PATIENCE, _PAUSE = 0.5, 0.2
 
 
@@ -116,7 +116,7 @@ class ReadingLine:
         self._width = len(text)
 
     def end(self) -> None:
-        """Erase the line when reading has ended."""
+        """End the line: nothing more comes."""
         if self._width:
             self._out.write("\r" + " " * self._width + "\r")
             self._out.flush()

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.idle import CAUSES
 from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
-from torch_tb_profiler.analysis.run_metrics.question import FIGURES, TRACES
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
 from torch_tb_profiler.analysis.table import PageMeta, Table, TableMeta
+from torch_tb_profiler.analysis.traces import FIGURES, TRACES
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.work.traces import chosen, chosen_run, open_local, readable_path
@@ -42,7 +42,7 @@ def table_of_trace(listed: ListedTable, params: Own, subject: Subject) -> Table[
 
 
 def is_of_steps(listed: ListedTable) -> bool:
-    """As `Question.of_steps`."""
+    """Return `Question.of_steps` of a table."""
     return not listed.question or _question(listed).of_steps
 
 

@@ -81,7 +81,7 @@ def _of_input(path: str) -> Iterator[_Identity | None]:
         with contextlib.suppress(OSError):
             yield _of_status(os.fstat(0))
         return
-    with contextlib.suppress(RecordingError, StorageError):  # what is wrong with it is said where it is read
+    with contextlib.suppress(RecordingError, StorageError):  # reported where it is read
         for each in expanded(path):
             where = address_of(each).path
             if is_local(where):
@@ -89,7 +89,7 @@ def _of_input(path: str) -> Iterator[_Identity | None]:
 
 
 def _identity(path: Path) -> _Identity | None:
-    """None if no regular file is there."""
+    """Return the identity of a file; None if no regular file is there."""
     try:
         return _of_status(path.stat())
     except (OSError, ValueError):  # nothing is there, or a name that no file can have
@@ -101,7 +101,7 @@ def _of_status(status: os.stat_result) -> _Identity | None:
 
 
 def _is_special(path: str | Path) -> bool:
-    """Whether there is a pipe or a device, to which several outputs may go."""
+    """Return whether there is a pipe or a device, to which several outputs may go."""
     return Path(path).exists() and _identity(Path(path)) is None
 
 

@@ -32,7 +32,7 @@ _CUT = "…"
 
 
 def has_colors(choice: ColorChoice, stream: TextIO) -> bool:
-    """Whether output to a stream is colored (no-color.org)."""
+    """Return whether output to a stream is colored (no-color.org)."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -43,12 +43,12 @@ def has_colors(choice: ColorChoice, stream: TextIO) -> bool:
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Columns of the terminal; None if the stream is none, then nothing is cut."""
+    """Return the columns of the terminal; None if the stream is none, then nothing is cut."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def stdout_style(choice: ColorChoice) -> tuple[int | None, bool]:
-    """Width and colors of stdout."""
+    """Return width and colors of stdout."""
     return width_of(sys.stdout), has_colors(choice, sys.stdout)
 
 
@@ -86,7 +86,7 @@ def text_table(
 
 
 def _column(column: Column, values: Sequence[Any], indent: Sequence[int] | None) -> tuple[str, list[str], bool]:
-    """Head, texts, and whether they are numbers."""
+    """Return the head, the texts, and whether they are numbers."""
     label = safe(column.label)
     if column.type == "string":
         texts = [MISSING if value is None else safe(str(value)) for value in values]
@@ -115,7 +115,7 @@ def _fit(widths: list[int], can_be_cut: Sequence[bool], width: int) -> None:
 
 
 def cells_of(text: str) -> int:
-    """How many columns of a terminal a text takes: East Asian characters two, combining marks none."""
+    """Return how many columns of a terminal a text takes: East Asian characters two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(map(_cells, text))

@@ -55,7 +55,7 @@ def chosen_run(path: str, name: str | None) -> RunFiles:
 
 
 def chosen_traces(run: RunFiles, workers: Sequence[str], span: str | None) -> list[TraceFile]:
-    """Those of the workers (of all when none is named) and of the span. Raises UserError: one of them is not there."""
+    """Return the traces of the workers (all if none is named) and of the span. Raises UserError: one is missing."""
     files = [f for f in run.traces if (not workers or f.worker in workers) and span in (None, f.span)]
     if not files or set(workers) - {f.worker for f in files}:
         named = [file.worker for file in run.traces]
@@ -66,7 +66,7 @@ def chosen_traces(run: RunFiles, workers: Sequence[str], span: str | None) -> li
 
 
 def listed_traces(files: Sequence[TraceFile]) -> str:
-    """Names of traces, for a message."""
+    """List names of traces, for a message."""
     return _names_listed([f"{f.worker} (span {f.span})" for f in files])
 
 
@@ -125,7 +125,7 @@ class Chosen(msgspec.Struct, frozen=True):
 def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
     """Open what the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
 
-    Where they leave a choice, what was taken is said on stderr, unless all traces are meant.
+    Where they leave a choice, stderr names what was taken, unless all traces are meant.
     ranks: such as `0,2-4`, only these; None for any
     """
     choice = step_choice(arguments)
@@ -226,7 +226,7 @@ def _of_ranks(files: Sequence[TraceFile], text: str) -> list[TraceFile]:
 
 
 def _rank(file: TraceFile) -> int | None:
-    """As the file says, else the number that ends the worker's name."""
+    """Return the rank that the file says, else the number that ends the worker's name."""
     if file.rank is not None:
         return file.rank
     found = _NUMBER_AT_END.search(file.worker)

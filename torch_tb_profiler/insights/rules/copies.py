@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import ScaleWork, free, fused_groups, pinned
 from torch_tb_profiler.analysis.shared.compiled import compiled
-from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known

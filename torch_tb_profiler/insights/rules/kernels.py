@@ -10,8 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flops.products import product_kernels
 from torch_tb_profiler.analysis.replay.changes import free, kernels, scale, targets
-from torch_tb_profiler.analysis.shared.kernel_use import is_compute
-from torch_tb_profiler.analysis.shared.residency import LIMITS, known_occupancy
+from torch_tb_profiler.analysis.shared.kernel_use import LIMITS, is_compute, known_occupancy
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest

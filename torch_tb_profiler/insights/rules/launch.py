@@ -9,8 +9,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free, graphed, scale
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, Label
+from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR, Label
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -33,7 +33,7 @@ def launch_bound(facts: Facts) -> Iterator[Found]:
     if found is None or not is_launch_bound(facts):
         return
     items = facts.graph.items
-    kernels = facts.in_steps(items.row[(items.kind == Work.KERNEL) & (items.call >= 0) & ~items.is_communication])
+    kernels = facts.in_steps(items.row[(items.kind == WorkKind.KERNEL) & (items.call >= 0) & ~items.is_communication])
     where = platform(facts.model)
     how = "training" if facts.is_training else "inference"
     if where not in ("cuda", "rocm"):  # others have no graphs, or their own
@@ -129,7 +129,7 @@ def _only_does_what_it_says(call: str) -> bool:
 def first_launches(facts: Facts) -> Iterator[Found]:
     """Kernels are loaded onto the device in the steps, at their first launch."""
     items, calls = facts.graph.items, facts.graph.calls
-    kernel = np.flatnonzero((items.kind == Work.KERNEL) & (items.call >= 0))
+    kernel = np.flatnonzero((items.kind == WorkKind.KERNEL) & (items.call >= 0))
     # not of graphs, whose launch has all their kernels
     single = facts.trace.strings.where(lambda name: "LaunchKernel" in name, calls.name)[calls.name]
     kernel = kernel[single[items.call[kernel]]]

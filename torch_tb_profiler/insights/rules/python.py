@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free, scale, targets, without
-from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
-from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.replay.host_time import HOST_COLLECTIVE
+from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.analysis.waterfall.host_lanes import COMPILE, COMPILE_FRAME, GARBAGE
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct

@@ -13,13 +13,13 @@ from torch_tb_profiler.analysis.program.engine_options import recording_engine
 from torch_tb_profiler.analysis.program.engine_question import engine_gaps
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.quality import USELESS, ReplayRefusal
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import waterfall
-from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
+from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
 from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -242,7 +242,7 @@ def device_idle(facts: Facts) -> Iterator[Found]:
         place_rows=place_rows,
         place_ns=place_ns,
         changes=() if is_capture else beside_profiler(facts, (scale("python", 0.5), scale("operator", 0.5))),
-        refused=Refusal("idle_unknown", "savings", unknown) if is_unknown else None,
+        refused=ReplayRefusal("idle_unknown", "savings", unknown) if is_unknown else None,
         severity="high" if is_capture else "low",
         confidence="low" if is_silent and not is_capture else "medium",
         evidence=tuple(
@@ -284,7 +284,7 @@ def _graphs(facts: Facts, idle: float) -> Mapping[str, Value]:
     if recorded_quality(facts.model).of(graphed()) is not None:
         return {}
     base = unchanged(facts.graph).settled_ns
-    saved = float((base - changed(facts.trace, facts.graph, [graphed()]).settled_ns).mean())
+    saved = float((base - apply_changes(facts.trace, facts.graph, [graphed()]).settled_ns).mean())
     saved = min(saved, idle * facts.step_ns)
     if saved < facts.limit("device_idle", "least_of_graphs") * facts.step_ns:
         return {}
@@ -303,7 +303,7 @@ def _next_work(facts: Facts) -> tuple[Int32, Int64]:
     """The work that ended idle time on the host's account, and the longest piece of that time before each, the longest
     first: start and end, ns, shape (n, 2).
     """
-    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    gaps = cause_pieces(facts.model, waterfall(facts.model), "idle.host")
     closed = np.flatnonzero(gaps.closing_work >= 0)
     longest = closed[np.sort(distinct_first(gaps.closing_work[closed])[1])]
     start = gaps.start_ns[longest]
@@ -316,7 +316,7 @@ def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:
 
     Nothing where most of that time is in no operator, frame or annotation: what is left would be named for it.
     """
-    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    gaps = cause_pieces(facts.model, waterfall(facts.model), "idle.host")
     rows = running_at(facts.model, gaps.track.astype(np.int32), gaps.start_ns + gaps.duration_ns // 2)
     known = rows >= 0
     known[known] = is_known(facts.model, rows[known])

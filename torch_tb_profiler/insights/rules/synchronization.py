@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, free, scale, targets, without
-from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
+from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lane_index import LaneIndex
@@ -89,7 +89,7 @@ def _hidden_places(facts: Facts, lines: Sequence[Waits], found: Waits) -> str:
     base = int(unchanged(facts.graph).settled_ns.sum())
 
     def saved(some: Waits) -> int:
-        return base - int(changed(facts.trace, facts.graph, [without("sync", rows=some.row)]).settled_ns.sum())
+        return base - int(apply_changes(facts.trace, facts.graph, [without("sync", rows=some.row)]).settled_ns.sum())
 
     together = saved(found)
     least = max(facts.limit("sync_points", "least_share") * base, 1)
@@ -273,9 +273,9 @@ def launch_blocking(facts: Facts) -> Iterator[Found]:
 class _Launches(msgspec.Struct, frozen=True):
     """Launches of kernels in the steps that take long enough to tell. Parallel, shape (n,).
 
-    call      index into Calls
+    call      index into RuntimeCalls
     within    the call returned only after the last of its kernels had ended
-    sync      index into Calls: a call that waits and follows at once on the same thread, -1 for none
+    sync      index into RuntimeCalls: a call that waits and follows at once on the same thread, -1 for none
     """
 
     call: Int64
@@ -285,7 +285,7 @@ class _Launches(msgspec.Struct, frozen=True):
 
 def _launches(facts: Facts) -> _Launches:
     calls, items, strings = facts.graph.calls, facts.graph.items, facts.trace.strings
-    kernel = np.flatnonzero((items.kind == Work.KERNEL) & (items.call >= 0))
+    kernel = np.flatnonzero((items.kind == WorkKind.KERNEL) & (items.call >= 0))
     done_of = greatest_at(items.call[kernel], items.end[kernel], len(calls))
     starts = np.zeros(len(calls), np.bool_)
     starts[items.call[kernel]] = True
@@ -307,7 +307,7 @@ def _changes(facts: Facts, within: Int64, syncs: Int64) -> Sequence[Change]:
     if len(within):
         # until its kernel can begin
         own = np.minimum(calls.release[within], calls.end[within]) - calls.start[within]
-        own = np.maximum(own - graph.lags.launch, 0)
+        own = np.maximum(own - graph.latencies.launch, 0)
         took = int((calls.end[within] - calls.start[within]).sum())
         found.append(scale("launch", int(own.sum()) / max(took, 1), rows=calls.row[within]))
     return found

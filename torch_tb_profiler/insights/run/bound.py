@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.explained import Explained
-from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
+from torch_tb_profiler.analysis.waterfall.waterfall import ExplainedShare
 from torch_tb_profiler.insights.bound import LEAST, MOSTLY_IDLE, Bound, Relief, Reservations, slower_host, told
 from torch_tb_profiler.insights.resources import OF_IDLE_TIME, BoundKind, HostPart
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
@@ -20,7 +20,7 @@ def run_bound(facts: RunFacts) -> Bound:
     known = _explained(held)
     about: dict[str, Value] = {"loaded": facts.loaded, "world": facts.world}
 
-    def unknown(why: str, reliefs: Sequence[Relief] = (), refusal: Refusal | None = None) -> Bound:
+    def unknown(why: str, reliefs: Sequence[Relief] = (), refusal: ReplayRefusal | None = None) -> Bound:
         return told("unknown", {**about, "why": why}, known, reliefs, refusal=refusal)
 
     if (refusal := facts.refusal(())) is not None:
@@ -44,12 +44,12 @@ def run_bound(facts: RunFacts) -> Bound:
     return _determined(facts, held, found, best, known, about)
 
 
-def _explained(held: Sequence[Reservations]) -> Explained:
+def _explained(held: Sequence[Reservations]) -> ExplainedShare:
     """Of the rank of which least is explained; None where it is not known of one."""
     shares = [each.explained.share for each in held if each.explained.share is not None]
     is_low = any(each.explained.confidence != "normal" for each in held)
     share = min(shares) if shares and len(shares) == len(held) else None
-    return Explained(share, "low" if is_low else "normal")
+    return ExplainedShare(share, "low" if is_low else "normal")
 
 
 def _reliefs(facts: RunFacts, held: Sequence[Reservations]) -> list[Relief]:
@@ -70,7 +70,7 @@ def _determined(
     held: Sequence[Reservations],
     found: Sequence[Relief],
     best: Relief,
-    known: Explained,
+    known: ExplainedShare,
     about: dict[str, Value],
 ) -> Bound:
     share, is_host = best.share or 0.0, best.kind == "host"

@@ -10,11 +10,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change
-from torch_tb_profiler.analysis.replay.effects import Effect
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.recorded import recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
-from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
+from torch_tb_profiler.analysis.replay.quality import Quality, ReplayRefusal, scopes_of
+from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.scenario import apply_effects, effect_of, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds, thresholds
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.bound import Reservations, reservations_of
@@ -49,7 +49,7 @@ class OfRank(msgspec.Struct, frozen=True):
 
     rule: str
     found: Found
-    effects: tuple[Effect, ...]
+    effects: tuple[ChangeEffect, ...]
 
 
 class RunRank(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class RunRank(msgspec.Struct, frozen=True):
     origin_ns: int
     quality: Quality
     spent: SpentTime
-    reliefs: Mapping[BoundKind, tuple[Effect, ...]]
+    reliefs: Mapping[BoundKind, tuple[ChangeEffect, ...]]
     changes: Mapping[BoundKind, tuple[Change, ...]]
     found: tuple[OfRank, ...]
     reservations: Reservations
@@ -156,7 +156,7 @@ def _bytes(value: object, seen: set[int]) -> int:
 
 
 #: effects of each rank, in the order of the ranks
-Remedy = tuple[tuple[Effect, ...], ...]
+Remedy = tuple[tuple[ChangeEffect, ...], ...]
 
 
 class RunFacts(msgspec.Struct, frozen=True, dict=True):
@@ -197,7 +197,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         if not any(of_ranks):
             return self.before
         return self.joint.solve(
-            [after(each.graph, effects) for each, effects in zip(self.ranks, of_ranks, strict=True)]
+            [apply_effects(each.graph, effects) for each, effects in zip(self.ranks, of_ranks, strict=True)]
         )
 
     @cached_property
@@ -236,7 +236,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         """Some ranks are not loaded: what communication costs then holds waiting for them."""
         return self.loaded < self.world
 
-    def refusal(self, changes: Sequence[Change]) -> Refusal | None:
+    def refusal(self, changes: Sequence[Change]) -> ReplayRefusal | None:
         """Why changes cannot be replayed: ranks wait for one another, so what one cannot answer, none can."""
         needed = {"everything", "savings", *(scope for change in changes for scope in scopes_of(change))}
         return next((why for each in self.ranks for why in each.quality.refusals if why.scope in needed), None)
@@ -249,6 +249,6 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         """The changes of `relief`."""
         return next((each.changes[kind] for each in self.ranks if kind in each.changes), ())
 
-    def on(self, worker: str, *effects: Effect) -> Remedy:
+    def on(self, worker: str, *effects: ChangeEffect) -> Remedy:
         """Some effects on one rank."""
         return tuple(effects if each.rank.worker == worker else () for each in self.ranks)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs
-from torch_tb_profiler.analysis.replay.refusals import Refusal
-from torch_tb_profiler.analysis.replay.savings import Replays, greedy, interval, worth_counting
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
+from torch_tb_profiler.analysis.replay.savings import ReplayCache, greedy_order, saving_interval, worth_counting
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.bound import Bound
@@ -101,10 +101,10 @@ def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSav
     remedies = [each.remedy or () for each in found]
     before = np.concatenate(facts.before)
     ends = np.cumsum([len(each) for each in facts.before])[:-1]
-    steps_after = Replays(lambda places: np.concatenate(facts.steps_after([remedies[place] for place in places])))
+    steps_after = ReplayCache(lambda places: np.concatenate(facts.steps_after([remedies[place] for place in places])))
     least = facts.limit("findings", "least_share") * int(before.sum())
     places = worth_counting(range(len(found)), before, steps_after, dict.fromkeys(range(len(found)), least))
-    order, reached, alone = greedy(places, before, steps_after, _REPLAYS)
+    order, reached, alone = greedy_order(places, before, steps_after, _REPLAYS)
     n = facts.steps
     savings = {}
     now = before
@@ -132,7 +132,7 @@ def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSav
     return dict(sorted(savings.items(), key=lambda one: -(one[1].after_others_ns or 0.0)))
 
 
-def _why_not(facts: RunFacts, each: RunFound) -> Refusal | None:
+def _why_not(facts: RunFacts, each: RunFound) -> ReplayRefusal | None:
     """Why no saving can be promised."""
     if each.refused is not None or each.remedy is None:
         return each.refused
@@ -144,7 +144,7 @@ def _interval(saved: Sequence[Int64], facts: RunFacts, bound: bool) -> tuple[int
     names = {each.graph.steps.names for each in facts.ranks}
     if len(names) != 1:
         return None, None
-    return interval(np.sum(saved, axis=0), sum(int(each.sum()) for each in facts.before), bound)
+    return saving_interval(np.sum(saved, axis=0), sum(int(each.sum()) for each in facts.before), bound)
 
 
 def _finding(facts: RunFacts, rule: RunRule, each: RunFound, saving: FindingSaving | None, key: str) -> RunFinding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.replay.host_time import Label
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.ranks.peers import deviations

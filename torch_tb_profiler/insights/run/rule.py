@@ -13,7 +13,7 @@ from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.words import Section, section
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.analysis.replay.effects import Effect
+    from torch_tb_profiler.analysis.replay.effects import ChangeEffect
     from torch_tb_profiler.insights.run.facts import RunFacts
 
 
@@ -42,7 +42,7 @@ class RunFound(FoundCause, frozen=True, kw_only=True):
     """
 
     workers: tuple[str, ...] = ()
-    remedy: tuple[tuple[Effect, ...], ...] | None = None
+    remedy: tuple[tuple[ChangeEffect, ...], ...] | None = None
     bound: bool = True
     alone_ns: float | None = None
     instances: tuple[RunInstance, ...] = ()

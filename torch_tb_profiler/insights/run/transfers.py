@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect, WorkEffect
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunRank
@@ -75,10 +75,10 @@ def transfers(facts: RunFacts) -> Transfers:
 def scaled(facts: RunFacts, chosen: Transfers, factor: Float64) -> Remedy:
     """What makes transfers take their time × a factor each. factor: shape (n,)."""
     items = [work_of_operations(each) for each in facts.ranks]
-    work: list[list[OnWork]] = [[] for _ in facts.ranks]
+    work: list[list[WorkEffect]] = [[] for _ in facts.ranks]
     for rank, operation, part in zip(chosen.rank.tolist(), chosen.operation.tolist(), factor.tolist(), strict=True):
-        work[rank].append(OnWork(np.array(items[rank].get(operation, ()), np.int64), part))
-    return tuple((Effect(work=tuple(each)),) for each in work)
+        work[rank].append(WorkEffect(np.array(items[rank].get(operation, ()), np.int64), part))
+    return tuple((ChangeEffect(work=tuple(each)),) for each in work)
 
 
 def longest(facts: RunFacts, chosen: Transfers, most: int) -> tuple[RunInstance, ...]:

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
+from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest

@@ -5,8 +5,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
-from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, resident_blocks, threads_of
+from torch_tb_profiler.analysis.shared.kernel_use import (
+    blocks_per_sm,
+    durations,
+    is_compute,
+    resident_blocks,
+    threads_of,
+)
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64

@@ -11,10 +11,9 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Direction as PinnedDirection
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.pinned_copies import READS_AT_ONCE, best_pinned_rate
-from torch_tb_profiler.analysis.shared.device_roles import device_roles, work_by_device
-from torch_tb_profiler.analysis.shared.quantities import Role, spans_by_role
+from torch_tb_profiler.analysis.replay.graph import Edge
+from torch_tb_profiler.analysis.replay.transformations import READS_AT_ONCE, best_pinned_rate
+from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles, spans_by_role, work_by_device
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import each_value

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.device_time import step_of_operations
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.exposed_communication import WHY, exposure
-from torch_tb_profiler.analysis.overlap import step_of_operations
-from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.analysis.overview import average_step
 from torch_tb_profiler.analysis.program.kinds import PHASES
-from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.waterfall import average, waterfall
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.insights.facts import Facts
@@ -18,7 +18,7 @@ from torch_tb_profiler.insights.rule import Evidence, evidence
 from torch_tb_profiler.reason import Value
 
 #: why what communication costs is no saving
-ONE_RANK = Refusal("one_rank_communication", "savings")
+ONE_RANK = ReplayRefusal("one_rank_communication", "savings")
 
 
 class Exposed(msgspec.Struct, frozen=True):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.analysis.waterfall.waterfall import unknown_time
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.model import Model
@@ -41,7 +41,7 @@ def launching(model: Model) -> Launching | None:
         return None
     items = graph_of(model).items
     inside = (items.call >= 0) & (steps.on_device(items.start) >= 0)
-    kernels = inside & (items.kind == Work.KERNEL) & ~items.is_communication
+    kernels = inside & (items.kind == WorkKind.KERNEL) & ~items.is_communication
     if not kernels.any():
         return None
     idle = int(found.of("idle").sum())

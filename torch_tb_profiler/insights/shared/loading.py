@@ -9,8 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
-from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
-from torch_tb_profiler.analysis.shared.quantities import BUSY
+from torch_tb_profiler.analysis.shared.device_roles import BUSY, all_device_spans
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lane_index import LaneIndex

@@ -10,9 +10,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.replay.graph import Edge, Graph
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
@@ -153,7 +152,7 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
     of_device = strings.where(WHOLE_DEVICE.search, name)[name]
     asked = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
     asked[node >= 0] = WaitedFor.OPERATOR
-    copies = np.flatnonzero((items.kind == Work.COPY) & (items.call >= 0))
+    copies = np.flatnonzero((items.kind == WorkKind.COPY) & (items.call >= 0))
     text = trace.events.name[items.row[copies]]
     around = model.structure.launch_links.operator_node[items.call[copies]]
     for kind, wanted in (

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean, plain
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
-from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
+from torch_tb_profiler.analysis.overview import KindFigures, kind_figures
 from torch_tb_profiler.analysis.program.engine_question import EngineSummary, engine_summary
 from torch_tb_profiler.analysis.program.question import PhaseMean, phase_means
 from torch_tb_profiler.analysis.question import Subject
@@ -221,7 +221,7 @@ def summary(subject: Subject) -> SummaryAnswer:
         explained=causes.bound.explained,
         findings=[_finding(each, subject.worker) for each in causes.findings],
         not_looked_at=causes.not_looked_at,
-        notes=subject.troubles(model),
+        notes=subject.warnings(model),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.device_use import DeviceSummary
-from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
+from torch_tb_profiler.analysis.overview import KindFigures
 from torch_tb_profiler.analysis.waterfall import Part
 from torch_tb_profiler.insights.summary.summary import (
     SummaryAnswer,

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, TraceMeta
-from torch_tb_profiler.analysis.change.change import changed, recording
-from torch_tb_profiler.analysis.change.judged import ChangedFigure
-from torch_tb_profiler.analysis.change.lists import ChangedName
+from torch_tb_profiler.analysis.change.change import ChangedFigure, changed, recording
+from torch_tb_profiler.analysis.change.name_lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork, change_answer
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import TraceCatalog

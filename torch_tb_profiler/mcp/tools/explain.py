@@ -48,7 +48,7 @@ class Call(msgspec.Struct, frozen=True):
 
     row                    its number
     start_ns, duration_ns  since the start of the trace, and how long
-    where                  in the program; None if it is not known
+    where                  in the program; None if unknown
     """
 
     row: int

@@ -54,7 +54,7 @@ class SlowRankBrief(msgspec.Struct, frozen=True, kw_only=True):
     cause        what takes longer
     operator     the operator, kernel or collective that takes longer; null if no single one does
     operator_ms  the part of it
-    saving_ms    how much shorter a step would be without it; null if it is not known
+    saving_ms    how much shorter a step would be without it; null if unknown
     named        whether it surely is slow
     """
 
@@ -92,7 +92,7 @@ class RunFindingBrief(FindingBrief, frozen=True, kw_only=True):
     detail     what was found
     advice     what to do
     names      those that the texts speak of
-    saving_ms  what a step would save, all ranks replayed together; null if it is not known
+    saving_ms  what a step would save, all ranks replayed together; null if unknown
     """
 
     detail: str
@@ -150,17 +150,17 @@ def _ranks(catalog: TraceCatalog, params: OneRun) -> RanksAnswer:
     overview = run.reduced(spans[0]).overview
     tiles = overview.tiles
     diagnosis = _diagnosis(run, spans[0])
-    findings = [] if diagnosis is None else [_finding(each) for each in diagnosis.findings]
+    findings = [] if diagnosis is None else [_finding(item) for item in diagnosis.findings]
     notes = [] if len(spans) == 1 else [f"This is the first of {len(spans)} recordings; span chooses another."]
     if tiles.failed:
         notes.append(f"{tiles.failed} traces cannot be read.")
     if tiles.present > _MOST_REPLAYED:
         notes.append("There are too many ranks to replay together here: findings are left out.")
     slow = [
-        brief(SlowRankBrief, each, trace=catalog.id_of(run.trace(each.worker, spans[0])))
-        for each in overview.stragglers[: params.limit]
+        brief(SlowRankBrief, item, trace=catalog.id_of(run.trace(item.worker, spans[0])))
+        for item in overview.stragglers[: params.limit]
     ]
-    links = [brief(SlowLinkBrief, each, ranks=list(each.ranks[:16])) for each in overview.slow_links[: params.limit]]
+    links = [brief(SlowLinkBrief, item, ranks=list(item.ranks[:16])) for item in overview.slow_links[: params.limit]]
     return RanksAnswer(
         verdict=_verdict(catalog, run, overview, slow, findings),
         bound=None if diagnosis is None else diagnosis.bound.kind,

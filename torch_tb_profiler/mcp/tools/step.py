@@ -46,8 +46,8 @@ class StepDifference(msgspec.Struct, frozen=True, kw_only=True):
 class OperatorDifference(StepDifference, frozen=True, kw_only=True):
     """The same, and where its longest call is.
 
-    where  in the program; null if it is not known
-    row    number of the event of its longest call in the step; null if it is not known
+    where  in the program; null if unknown
+    row    number of the event of its longest call in the step; null if unknown
     """
 
     where: str | None

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Fraction
-from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
+from torch_tb_profiler.analysis.overview import KindFigures
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
@@ -123,7 +123,7 @@ class FindingBrief(msgspec.Struct, frozen=True, kw_only=True):
 class TraceFindingBrief(FindingBrief, frozen=True, kw_only=True):
     """What a trace loses time to, or a warning.
 
-    where  in the program; null if it is not known
+    where  in the program; null if unknown
     """
 
     where: str | None
@@ -134,7 +134,7 @@ class SlowStep(msgspec.Struct, frozen=True, kw_only=True):
 
     step     its name, for the tool step
     ms       how long it takes
-    cause    of the parts of a step the one of which it has most more
+    cause    the part of the step that grew most
     more_ms  how much more
     """
 
@@ -164,7 +164,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     kind     cause: the first finding; slow_steps: some steps take more than 1.5 × the median; cannot_tell: there are no
              steps; nothing_found: no finding from 3 % of the step on, no slow step;
-             then `next` is there where waiting for other ranks is not known
+             then `next` is there where waiting for other ranks is unknown
     finding  id of the finding; null of other kinds
     next     what to call for the details; null if there is no more to ask
     """
@@ -209,7 +209,7 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
     notes = []
     if len(catalog.run(params.trace).workers) > 1:
         notes.append("This is one rank of several: the tool ranks says who is slow, and what waiting costs.")
-    if any(each.severity == "error" for each in health):
+    if any(note.severity == "error" for note in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
     return SummaryBrief(
         verdict=_verdict(catalog, params.trace, overview, parts, slow),
@@ -218,7 +218,7 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
-        findings=[finding_brief(each) for each in findings[:_MOST_FINDINGS]],
+        findings=[finding_brief(finding) for finding in findings[:_MOST_FINDINGS]],
         slow_steps=slow,
         health=health,
         notes=notes,
@@ -226,7 +226,7 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
     )
 
 
-#: what is said where no time is lost
+#: the finding to report where no time is lost
 _LEAK = "memory_growth"
 _SEVERITY = ("error", "warning", "info")
 
@@ -260,7 +260,7 @@ def _verdict(
 
 
 def _excess_of_slow_steps(parts: WaterfallAnswer) -> float:
-    """How much of the mean step is due to slow steps being longer than the median, ns; 0 without any."""
+    """Return how much of the mean step is due to slow steps being longer than the median, ns; 0 without any."""
     if not parts.step_ns:
         return 0.0
     times = np.array(parts.step_ns)
@@ -270,7 +270,7 @@ def _excess_of_slow_steps(parts: WaterfallAnswer) -> float:
 
 
 def _mostly(excess_ns: float, found: Finding) -> bool:
-    """Whether a few slow steps are at least half of what a finding would save."""
+    """Return whether a few slow steps are at least half of what a finding would save."""
     saving = found.saving.after_others_ns if found.saving else None
     return saving is not None and excess_ns >= saving / 2
 
@@ -294,7 +294,7 @@ def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
 
 
 def finding_brief(finding: Finding) -> TraceFindingBrief:
-    """In a few words; the tool explain has the rest."""
+    """Describe a finding in a few words; the tool explain has the rest."""
     title = sentence(finding.title, finding.values)
     return brief(
         TraceFindingBrief,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer import Count, Definition, by_key
 from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators
-from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
@@ -199,7 +198,7 @@ def _chosen_columns(shown: Mapping[str, Definition], wanted: Sequence[str]) -> l
 
 
 def _keys(text: str, shown: Mapping[str, Definition]) -> str:
-    """With the keys of the table in place of those that are shown: `mean_ms>5` is `mean_ns>5ms`."""
+    """Translate shown keys into those of the table: `mean_ms>5` is `mean_ns>5ms`."""
 
     def translated(found: re.Match[str]) -> str:
         if f"{found[1]}_ms" not in shown:

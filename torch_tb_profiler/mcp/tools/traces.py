@@ -69,7 +69,7 @@ def _traces(catalog: TraceCatalog, params: WhichTraces) -> TracesAnswer:
 
 
 def _next(catalog: TraceCatalog, trace: str) -> Next:
-    """Where to begin with the first: several ranks are asked together."""
+    """Return where to begin with the first: several ranks are asked together."""
     run = catalog.run(trace)
     if len(run.workers) > 1:
         return Next(tool="ranks", arguments={"run": catalog.id_of_run(run.traces[0])})

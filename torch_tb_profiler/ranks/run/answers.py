@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, NsMean
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Definition, Ns, NsMean
 from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
 from torch_tb_profiler.ranks.run.group_answers import (

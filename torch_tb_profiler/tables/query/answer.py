@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.table import Column, Page, Table
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.tables.query.columns import NumberColumn, QueryColumn, column_of
@@ -115,7 +115,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _described(self, key: str) -> Column:
-        """Of a column, perhaps a derived one. Raises QueryProblem."""
+        """Describe a column, perhaps a derived one. Raises QueryProblem."""
         for column in self._columns:
             if column.key == key:
                 return column
@@ -149,7 +149,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         return Lru(_REMEMBERED, lambda _: 1)
 
     def _rows(self, query: Query) -> tuple[Int32 | None, int]:
-        """Which rows, in order, and how many; None for all as they are."""
+        """Return which rows, in order, and how many; None for all as they are."""
         request = (query.sort, query.filter, query.search or "")
         rows = self._remembered.get(request)
         if rows is None:
@@ -212,12 +212,12 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
 
 def share_key(key: str) -> str:
-    """Of the column that says what share of its total a row of `key` has."""
+    """Return the key of the column with the share that a row of `key` has of its total."""
     return f"{_base(key)}_share"
 
 
 def average_key(key: str) -> str:
-    """Of the column that says how much of `key` a call has."""
+    """Return the key of the column with the amount of `key` per call."""
     base = _base(key)
     return f"{base}_per_call{key[len(base) :]}"
 

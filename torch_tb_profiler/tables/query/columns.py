@@ -27,7 +27,7 @@ _NUMBER = lazy_pattern("[0-9]+")
 
 
 def natural_key(text: str) -> str:
-    """Texts are ordered as their keys are: `a2` before `a10`, `B` after `a`; texts alike in that, as they are."""
+    """Return a key that orders texts naturally: `a2` before `a10`, `B` after `a`; texts alike in that, as they are."""
     return f"{_NUMBER.sub(_padded, text.lower())}\0{text}"
 
 
@@ -57,10 +57,10 @@ class QueryColumn(Protocol):
     def __len__(self) -> int: ...
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
-        """Numbers that are ordered as the values are, and which values are missing, if any."""
+        """Return numbers that are ordered as the values are, and which values are missing, if any."""
 
     def holds(self, condition: Condition) -> Bool:
-        """In which rows a condition on this column holds."""
+        """Return in which rows a condition on this column holds."""
 
     def take(self, rows: Int32 | slice) -> list[Any]:
         """Return the values of some rows, as JSON has them."""
@@ -129,7 +129,7 @@ class NumberColumn(_InArray, frozen=True):
         return float(there.max(initial=0))
 
     def sum(self) -> float:
-        """Of the values that are not missing."""
+        """Sum the values that are not missing."""
         return float(self._there().sum())
 
     def _there(self) -> npt.NDArray[Any]:
@@ -146,7 +146,7 @@ class NumberColumn(_InArray, frozen=True):
 
 
 class BoolColumn(_InArray, frozen=True):
-    """True, false, or not known."""
+    """True, false or unknown."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
         return self.values.astype(np.int8), self.missing

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.units import factor_of
+from torch_tb_profiler.analysis.numerals import factor_of
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.patterns import PatternError, SlowPattern, TimedPattern
@@ -62,7 +62,7 @@ class FilterPattern:
         self._pattern = TimedPattern(source, ignore_case=True)
 
     def search(self, texts: Sequence[str]) -> Bool:
-        """In which of the texts it is found. Raises PatternError."""
+        """Return which of the texts match. Raises PatternError."""
         found = self._pattern.matcher(PATTERN_SECONDS)
         try:
             return np.fromiter(map(found, texts), np.bool_, len(texts))
@@ -78,7 +78,7 @@ class PatternCondition(msgspec.Struct, frozen=True):
     token: str
 
     def search(self, texts: Sequence[str]) -> Bool:
-        """In which of the texts, given in small letters. Raises QueryProblem."""
+        """Return which of the texts, given in small letters, match. Raises QueryProblem."""
         try:
             return self.pattern.search(texts)
         except PatternError as error:
@@ -203,7 +203,7 @@ def _limit(column: Column, operand: str, token: str) -> float:
 
 
 def find_column(name: str, columns: Sequence[Column]) -> Column | None:
-    """By key, by key without its unit, or by label; any case."""
+    """Find a column by key, by key without its unit, or by label; in any case."""
     wanted = _normal(name)
     for names in (
         lambda column: column["key"],

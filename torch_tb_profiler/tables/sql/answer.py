@@ -11,8 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from torch_tb_profiler.analysis.answer import Answer, Ns
-from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.answer import Answer, Ns, Unit
 from torch_tb_profiler.analysis.shown import Shown, harmless
 from torch_tb_profiler.analysis.table import Column
 
@@ -81,7 +80,7 @@ class QueryAnswer(Answer, frozen=True, kw_only=True):
 def table_of_rows(
     names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> tuple[list[Column], dict[str, list[Any]]]:
-    """Return the columns of what was found, with units where their names end with one, and the values of each."""
+    """Return the columns of a result, with units where their names end with one, and their values."""
     columns, values = [], {}
     for at, (name, kind) in enumerate(zip(names, types, strict=True)):
         cells = [_text_of(as_cell(row[at], _LARGEST)) for row in rows]

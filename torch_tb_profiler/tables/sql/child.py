@@ -67,14 +67,14 @@ BEFORE_END = 1.0
 
 
 class QuerySetup(msgspec.Struct, frozen=True):
-    """The first line that the process is told."""
+    """The first line that the process reads."""
 
     traces: Sequence[StoredTrace]
     limits: QueryLimits
 
 
 class QueryReply(msgspec.Struct, frozen=True):
-    """A line that the process says.
+    """A line that the process writes.
 
     prepared   the tables are made and the query begins
     answer     what the query has found
@@ -216,7 +216,7 @@ def limit_memory(more: int | None) -> None:
 
 
 def _write_no_files() -> None:
-    """No file can grow, and none is left of a process that dies."""
+    """Let no file grow, and leave none of a process that dies."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - Windows has none
 

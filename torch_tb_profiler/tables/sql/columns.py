@@ -13,9 +13,8 @@ import numpy.typing as npt
 from msgspec import Meta
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.answer import ColumnType, Definition, field_texts
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.definition import ColumnType, Definition
-from torch_tb_profiler.analysis.field_texts import field_texts
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, Ints
@@ -120,7 +119,7 @@ class SqlTexts(msgspec.Struct, frozen=True):
         return len(self.codes)
 
     def used(self) -> tuple[npt.NDArray[np.int32], list[str | None]]:
-        """Codes into the list of the texts that occur, the first of which is None."""
+        """Return codes into the list of the texts that occur, and that list, which begins with None."""
         codes = np.where(self.codes < 0, len(self.texts), self.codes)
         occurs = np.flatnonzero(np.bincount(codes, minlength=len(self.texts) + 1)[: len(self.texts)])
         chosen = [code for code in occurs.tolist() if self.texts[code]]
@@ -138,7 +137,7 @@ def known(values: Ints) -> npt.NDArray[Any]:
 
 
 def plain(values: SqlValues) -> npt.NDArray[Any]:
-    """Numbers and booleans as an array; missing values (None, NaN) are masked."""
+    """Return numbers and booleans as an array; missing values (None, NaN) are masked."""
     assert not isinstance(values, SqlTexts)
     if isinstance(values, np.ndarray):
         return _known_floats(values)
@@ -231,7 +230,7 @@ TIMES = (START, DURATION, END)
 
 
 def event_values(model: Model, rows: Ints) -> dict[str, SqlValues]:
-    """Of some events: row, name, times and step."""
+    """Return row, name, times and step of some events."""
     events = model.trace.events
     return {
         "row": rows,
@@ -254,7 +253,7 @@ def thread_values(model: Model, rows: Ints) -> SqlTexts:
 
 
 def operator_values(model: Model, node: Int32) -> dict[str, SqlValues]:
-    """Of what was called in some places of the call tree (-1: in none): the operator there."""
+    """Return the operator at some places of the call tree (-1: at none)."""
     tree = model.tree
     return {
         "operator_row": known(take_known(tree.row, node)),

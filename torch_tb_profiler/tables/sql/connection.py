@@ -97,7 +97,7 @@ def _is_text(statement: str) -> bool:
 
 
 def _kinds(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
-    """Of each statement in a text, what it does; it is parsed only."""
+    """Return what each statement in a text does; it is only parsed."""
     with in_words():
         return [str(each.type.name) for each in connection.extract_statements(text)]
 

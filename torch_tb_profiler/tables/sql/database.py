@@ -151,7 +151,7 @@ class Database:
             return found
 
     def rows(self, statement: str) -> SqlRows:
-        """All rows of one SELECT. Raises QueryError."""
+        """Return all rows of one SELECT. Raises QueryError."""
         found = self.find(statement)
         rows: list[tuple[Any, ...]] = []
         while more := found.next_rows(_AT_ONCE):
@@ -279,7 +279,7 @@ class Database:
         self._put(MAIN, table, (_RUN, _SPAN, *table.columns), columns)
 
     def _results(self) -> list[tuple[str, str, RunResult]]:
-        """All ranks of each span of each run, reduced."""
+        """Reduce all ranks of each span of each run."""
         if self._reduced is None:
             spans: dict[tuple[str, str], list[TraceSource]] = {}
             for trace in self._traces:

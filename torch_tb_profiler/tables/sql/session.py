@@ -130,7 +130,7 @@ class QuerySession:
 
 
 def _listen(process: subprocess.Popen[bytes], heard: queue.Queue[bytes]) -> None:
-    """Every line that the process says, then an empty one."""
+    """Put every line of the process into a queue, then an empty one."""
     assert process.stdout is not None
     with contextlib.suppress(OSError, ValueError):
         for line in process.stdout:

@@ -100,10 +100,10 @@ def first_of_trace(
             key = answer_key(node.name, trace, of_run=False, choice=StepChoice())
             answers[answer_name(trace, key)] = partial(stored, partial(_made, node), trace)
         if node is None and question.bundle == bundle and is_about(question, model):
-            for params in question.asked_first(model):
+            for params in question.precomputed(model):
                 key = plain_answer_key(question, params, trace, StepChoice())
-                if question.alone is not None:
-                    answers[question.alone.name] = partial(_alone, question.alone)
+                if question.isolated is not None:
+                    answers[question.isolated.name] = partial(_alone, question.isolated)
                 make = partial(computed, question, params, None)
                 answers[answer_name(trace, key)] = partial(stored, make, trace)
     return list(answers.items())
@@ -135,7 +135,7 @@ def is_table(question: Question) -> bool:
 
 def _request(question: Question, params: msgspec.Struct, workspace: Workspace, query: Parameters) -> TraceRequest:
     request = TraceRequest.of(workspace, query, question_key(question, params), of_run=question.of_run)
-    return replace(request, of_steps=question.of_steps, passing=question.passing)
+    return replace(request, of_steps=question.of_steps, passing=question.uncached)
 
 
 def _request_for(node: Node, workspace: Workspace, query: Parameters) -> TraceRequest:

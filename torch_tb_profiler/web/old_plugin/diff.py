@@ -7,9 +7,15 @@ from itertools import islice, pairwise
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.diff import ROOT, SUMS, Comparison, OperatorSums, turns_of
-from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
-from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
+from torch_tb_profiler.analysis.compare.comparison import ROOT, Comparison, turns_of
+from torch_tb_profiler.analysis.compare.entries import (
+    EntrySides,
+    EntryTable,
+    OperatorTables,
+    all_entries,
+    entry_with_children,
+)
+from torch_tb_profiler.analysis.compare.program import SUMS, OperatorTotals
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin.wire import many_microseconds, nested_pieces
@@ -51,14 +57,14 @@ class _Placed(_Node, gc=False):
 
 def diff(left: Model, right: Model) -> Iterator[bytes]:
     """Answer /diff: the whole tree, in pieces."""
-    found = whole(Comparison(left, right, "parts"), MOST_NODES)
+    found = all_entries(Comparison(left, right, "parts"), MOST_NODES)
     return _pieces(nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True)))
 
 
 def diffnode(left: Model, right: Model, path: str) -> Iterator[bytes] | None:
     """Answer /diffnode: a node and its children, in pieces; None if there is no such path."""
     turns = turns_of(path)
-    found = None if turns is None else family(Comparison(left, right, "parts"), turns)
+    found = None if turns is None else entry_with_children(Comparison(left, right, "parts"), turns)
     if turns is None or found is None:
         return None
     return _pieces(_in_one(_nodes(found), "-".join(map(str, (ROOT, *turns)))))
@@ -80,13 +86,13 @@ def _placed(node: _Node, path: str) -> _Placed:
     return _Placed(node.left, node.right, path)
 
 
-def _nodes(found: Whole) -> Iterator[_Node]:
+def _nodes(found: EntryTable) -> Iterator[_Node]:
     left, right = _heads(found.left), _heads(found.right)
     for _, left_operators, right_operators in found.operators():
         yield from map(_Node, _sides(left, left_operators), _sides(right, right_operators))
 
 
-def _heads(sides: Sides) -> Iterator[_Head]:
+def _heads(sides: EntrySides) -> Iterator[_Head]:
     """Yield all of each side but its operators."""
     names = map(_name, sides.names(), sides.size.tolist())
     return zip(names, *map(many_microseconds, sides.times()), strict=True)
@@ -106,6 +112,6 @@ def _name(name: str | None, nodes: int) -> str:
     return name
 
 
-def _operators(table: OperatorSums) -> list[_Operator]:
+def _operators(table: OperatorTotals) -> list[_Operator]:
     times = [many_microseconds(getattr(table, column)) for column in SUMS[1:]]
     return list(map(_Operator, table.name, table.calls.tolist(), *times))

@@ -10,10 +10,8 @@ import numpy as np
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_use, filled_ns
 from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.analysis.result import Result, fact
-from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
-from torch_tb_profiler.analysis.shared.kernel_use import durations
-from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, share
-from torch_tb_profiler.analysis.shared.residency import known_occupancy
+from torch_tb_profiler.analysis.shared.device_roles import GPU_BUSY, device_spans, kernels_by_device, share
+from torch_tb_profiler.analysis.shared.kernel_use import durations, known_occupancy
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.types import Bool, Int64

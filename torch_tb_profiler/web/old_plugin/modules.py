@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import ModuleTable, hook_calls, modules
-from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
+from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, lightning_program, module_sources, nn_program
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.json import dumps

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.compare.diff import ROOT
+from torch_tb_profiler.analysis.compare.comparison import ROOT
 from torch_tb_profiler.analysis.json_schema import Json, ref
 from torch_tb_profiler.analysis.memory.records import missing
 from torch_tb_profiler.analysis.operators.known import OfKnown

@@ -1,6 +1,6 @@
 /** The ranges that the program names, over the ranks; one of them on each rank. */
 import { AnswerTable } from "../../answers/AnswerTable";
-import { type Columns, useRanksQuery } from "../../api";
+import { type InlineTable, useRanksQuery } from "../../api";
 import { ranksTexts } from "../../i18n";
 import { selectTrace, useAddress, useTrace } from "../../state";
 import { described, rowCount, type Table, textAt } from "../../table";
@@ -70,7 +70,7 @@ function OnEachRank({ range, step }: Props & { readonly range: string }) {
 }
 
 /** Which time is far is said in words; the times of devices are left out where none was recorded. */
-export function shown({ columns, rows }: Columns): Table {
+export function shown({ columns, rows }: InlineTable): Table {
   const known = (key: string) => (rows[key] ?? []).some((value) => value !== null);
   const kept = columns.filter(({ key }) => key !== "device_ns" || known(key));
   return { columns: described(kept, { far_time: { words: text.times } }), rows };

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import collectives
-from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
-from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect, WorkEffect
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.order import median
@@ -124,7 +124,7 @@ def slow_transfers(facts: RunFacts) -> Iterator[RunFound]:
     )
 
 
-_UNMATCHED = Refusal("unmatched", "savings")
+_UNMATCHED = ReplayRefusal("unmatched", "savings")
 
 
 @run_rule("R43")
@@ -183,7 +183,7 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
     if not uneven or len(uneven) < facts.limit("uneven_all_to_all", "least_part") * len(exchanges):
         return
     ratio = float(np.median([each for each, _ in uneven]))
-    work: list[list[OnWork]] = [[] for _ in facts.ranks]
+    work: list[list[WorkEffect]] = [[] for _ in facts.ranks]
     items = [work_of_operations(each) for each in facts.ranks]
     instances: list[RunInstance] = []
     most: Counter[int] = Counter()
@@ -192,13 +192,13 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
         most[largest] += 1
         for number, operation, _ in members:
             item = np.array(items[number].get(operation, ()), np.int64)
-            work[number].append(OnWork(item, 1 / above))
+            work[number].append(WorkEffect(item, 1 / above))
             if number == largest:
                 instances += instances_of(facts.ranks[number], item, operation)
     worker = facts.ranks[most.most_common(1)[0][0]].rank.worker
     yield RunFound(
         values={"uneven": len(uneven), "all": len(exchanges), "ratio": round(ratio, 1), "worker": worker},
-        remedy=tuple((Effect(work=tuple(each)),) for each in work),
+        remedy=tuple((ChangeEffect(work=tuple(each)),) for each in work),
         changes=(collectives(0.5),),
         instances=tuple(sorted(instances, key=lambda one: -one.duration_ns)[:_LISTED]),
         count=len(uneven),

@@ -8,10 +8,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.replay.changes import collectives, no_straggler, scale
-from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
-from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.effects import ChangeEffect, WorkEffect
+from torch_tb_profiler.analysis.replay.host_time import Label
+from torch_tb_profiler.analysis.replay.launched_work import WorkKind
+from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.rule import Evidence, evidence, link
@@ -28,7 +28,7 @@ from torch_tb_profiler.reason import Value
 #: instances that a finding lists
 _LISTED = 20
 
-_NO_CAUSE = Refusal("lateness_unknown", "savings")
+_NO_CAUSE = ReplayRefusal("lateness_unknown", "savings")
 #: more kernels than the median rank by this part is more work; else the same work is slower
 _MORE_KERNELS = 0.05
 #: by the cause that the reduction of the ranks names: where the time goes, and what is advised
@@ -64,7 +64,7 @@ def straggler(facts: RunFacts) -> Iterator[RunFound]:
             yield _by_own_time(facts, by_own, level[place[by_own.worker]])
 
 
-def _by_own_time(facts: RunFacts, slow: Straggler, effect: Effect) -> RunFound:
+def _by_own_time(facts: RunFacts, slow: Straggler, effect: ChangeEffect) -> RunFound:
     """A rank that the reduction of the ranks names, while waiting does not show it."""
     where, advised = _CAUSES.get(slow.cause, ("", ""))
     return RunFound(
@@ -90,7 +90,7 @@ def _by_own_time(facts: RunFacts, slow: Straggler, effect: Effect) -> RunFound:
     )
 
 
-def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -> RunFound:
+def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: ChangeEffect) -> RunFound:
     """A rank that others wait for."""
     rank = facts.ranks[late.rank]
     worker = rank.rank.worker
@@ -195,7 +195,7 @@ def _slow_launches(facts: RunFacts, number: int, chosen: Int64, mine: float, mid
     return RunFound(
         values={"worker": worker, "mine_ns": mine, "middle_ns": middle, "calls": len(chosen)},
         workers=(worker,),
-        remedy=facts.on(worker, Effect(labels=factors)),
+        remedy=facts.on(worker, ChangeEffect(labels=factors)),
         changes=(scale("launch", middle / mine),),
         bound=False,
         instances=rank.instances(row, "launch", start, duration, _LISTED),
@@ -209,7 +209,7 @@ def _slow_launches(facts: RunFacts, number: int, chosen: Int64, mine: float, mid
     )
 
 
-_IN_TURNS = Refusal("late_in_turns", "savings")
+_IN_TURNS = ReplayRefusal("late_in_turns", "savings")
 
 
 @run_rule("R44")
@@ -267,7 +267,7 @@ def _longest(found: Iterable[RunInstance]) -> tuple[RunInstance, ...]:
     return tuple(sorted(found, key=lambda one: -one.duration_ns)[:_LISTED])
 
 
-_UNNAMED = Refusal("microbatches_unnamed", "savings")
+_UNNAMED = ReplayRefusal("microbatches_unnamed", "savings")
 
 
 @run_rule("R55", replaces=("exposed_transfer", "waiting"))
@@ -326,16 +326,16 @@ def _matched(facts: RunFacts) -> Float64:
     return np.array(found, np.float64)
 
 
-def _shorter(rank: RunRank, less: float, wait: float, computing: float) -> Effect:
+def _shorter(rank: RunRank, less: float, wait: float, computing: float) -> ChangeEffect:
     """A stage that is done earlier: it waits less, and where that is not enough, has less to compute. ns of a step."""
     items = rank.graph.items
     at_stages = rank.stage.item if rank.stage is not None else np.empty(0, np.int64)
-    kernels = np.flatnonzero((items.kind == Work.KERNEL) & ~items.is_communication)
+    kernels = np.flatnonzero((items.kind == WorkKind.KERNEL) & ~items.is_communication)
     beyond = max(less - wait, 0.0)
-    return Effect(
+    return ChangeEffect(
         work=(
-            OnWork(at_stages, 1 - min(less / max(wait, 1.0), 1.0)),
-            OnWork(kernels, 1 - min(beyond / max(computing, 1.0), 1.0)),
+            WorkEffect(at_stages, 1 - min(less / max(wait, 1.0), 1.0)),
+            WorkEffect(kernels, 1 - min(beyond / max(computing, 1.0), 1.0)),
         )
     )
 

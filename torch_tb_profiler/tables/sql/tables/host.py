@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.launch_delay import Launched, launched
+from torch_tb_profiler.analysis.api_calls import Launched, launched
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.arrays.distinct import among
@@ -79,7 +79,7 @@ def _operators(model: Model) -> Mapping[str, SqlValues]:
 
 
 def _modules(model: Model) -> SqlTexts:
-    """Of each node of the call tree."""
+    """Return the module of each node of the call tree."""
     frames, strings = model.frames, model.trace.strings
     is_module = among(frames.row, nn_modules(model).row)
     frame = nearest(frames.parent, is_module, model.tree.frame)

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.blocks import BlockTable, memory_events
-from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import ModuleTable, modules
-from torch_tb_profiler.analysis.overview.overview import CATEGORIES, StepTimes, step_times
+from torch_tb_profiler.analysis.overview import CATEGORIES, StepTimes, step_times
+from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.reduction import RunResult
 from torch_tb_profiler.ranks.run.answers import RunRanks

@@ -1,1 +1,0 @@
-"""The trace on one page: steps, devices, the largest operators and kernels."""

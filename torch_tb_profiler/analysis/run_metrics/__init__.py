@@ -1,1 +1,0 @@
-"""One row of numbers for each trace."""
