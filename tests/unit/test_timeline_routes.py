@@ -309,7 +309,7 @@ def test_a_collective_on_all_its_ranks(client: Client, ask: str, monkeypatch: py
         matched.append(len(ranks))
         return match(ranks)
 
-    monkeypatch.setattr("torch_tb_profiler.ranks.collective.match", counted)
+    monkeypatch.setattr("torch_tb_profiler.ranks.distributed_questions.match", counted)
     hits = get(client, f"/api/timeline/search?{ask}&q=nccl&hits=50")["hits"]
     found = [client.get(f"/api/timeline/collective?run=whole&worker=rank0&row={row}") for row in hits["row"]]
     shared = [answer.json for answer in found if answer.status_code == 200]
