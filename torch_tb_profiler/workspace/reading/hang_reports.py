@@ -72,7 +72,7 @@ def _folder(file: _File) -> str:
 
 
 def _file(entry: Entry) -> _File | None:
-    """A file as its name says; None for one that is named like no dump."""
+    """Return a file as its name describes it; None for one that is not named like a dump."""
     match = _NAME.fullmatch(entry.path.rpartition("/")[2])
     return match and _File(entry, int(match["rank"]), (match["prefix"], match["ending"] or ""))
 
@@ -82,7 +82,7 @@ def _left_out(entry: Entry, reason: Reason) -> LeftOut:
 
 
 def _read(storage: Storage, files: Sequence[_File], left_out: list[LeftOut]) -> dict[int, Dump]:
-    """The dumps of files by rank; what cannot be read goes to `left_out`."""
+    """Return the dumps of files by rank; report files that cannot be read to `left_out`."""
     dumps: dict[int, Dump] = {}
     members: dict[tuple[int, ...], tuple[int, ...]] = {}
     for file, outcome in _outcomes(storage, files):
