@@ -15,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 
 #: what makes a definition of a column, beside what all tables are made with
-_DEFINES = ("analysis/definition.py", "analysis/result.py", "analysis/shown/columns.py")
+_DEFINES = ("analysis/definition.py", "analysis/result.py", "analysis/tabular.py")
 #: a text that begins as a sentence does
 _SENTENCE = re.compile(r"[A-Z`][\w`./ ]*(?: [\w`'%.,:()/-]+){4}")
 LONG_FUNCTION, MANY_PARAMETERS, LEAST_FIELDS, SHARED = 80, 5, 5, 0.6

@@ -20,8 +20,8 @@ from typing import Any
 from own import cpu, peak, say
 
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
-from torch_tb_profiler.analysis.snapshot.curves import histories
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.history import histories
 from torch_tb_profiler.analysis.snapshot.layout import layout
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model

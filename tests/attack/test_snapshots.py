@@ -19,8 +19,8 @@ from torch_tb_profiler.analysis.snapshot.question import QUESTIONS
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest_bytes
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, harvest_bytes
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.subject import subject_of

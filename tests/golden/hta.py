@@ -19,8 +19,7 @@ import numpy as np
 from torch_tb_profiler.analysis.copies import bandwidth, copy_kinds
 from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.idle import CAUSES, Cause, idle_gaps
-from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernel_sequences, kernels
 from torch_tb_profiler.analysis.launch_delay import LONG_DELAY_NS, SLOW_CALL_NS, launched
 from torch_tb_profiler.analysis.launch_queue import stream_queues
 from torch_tb_profiler.analysis.shared.distribution import distribution

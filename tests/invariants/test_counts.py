@@ -11,7 +11,7 @@ from tests.invariants.every_trace import each_configuration, each_recorded, each
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.kernels.table import KernelGrouping, kernels
+from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
 from torch_tb_profiler.analysis.operators.table import OperatorGrouping, operators
 from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, roofline
 from torch_tb_profiler.analysis.roofline.utilization import step_flops

@@ -12,7 +12,7 @@ from tests.tracegen import Config
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import Window, device_time
 from torch_tb_profiler.analysis.idle import idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
+from torch_tb_profiler.analysis.kernels import kernel_sequences
 from torch_tb_profiler.analysis.launch_delay import launch_stats, launched
 from torch_tb_profiler.analysis.launch_queue import queue_lengths, stream_queues
 from torch_tb_profiler.model import Model

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
 from torch_tb_profiler.analysis.compare.whole_times import whole_times
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.table import modules
+from torch_tb_profiler.analysis.modules import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program

@@ -15,13 +15,13 @@ from tests.waterfall_checks import check_waterfall
 from torch_tb_profiler.analysis.counters import counters
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.idle import idle_gaps
-from torch_tb_profiler.analysis.kernels.table import KERNELS, kernels
+from torch_tb_profiler.analysis.kernels import KERNELS, kernels
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
 from torch_tb_profiler.analysis.program.kinds import Phase
-from torch_tb_profiler.analysis.program.phase_times import phase_amounts, phase_times
+from torch_tb_profiler.analysis.program.phases import phase_amounts, phase_times
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.run_metrics.metrics import figures

@@ -9,10 +9,9 @@ import pytest
 
 from tests.recorded import SHARED, model_of
 from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.coverage import coverage, known_pieces
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
-from torch_tb_profiler.analysis.roofline.pieces import ABOVES, roof_pieces
-from torch_tb_profiler.analysis.roofline.reached import reached
+from torch_tb_profiler.analysis.flops.rates import coverage, known_pieces
+from torch_tb_profiler.analysis.roofline.pieces import ABOVES, reached, roof_pieces
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.model import Model

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.recorded import SHARED, as_parameters, model_of, shared_model_of, short, traces
-from torch_tb_profiler.analysis.flops.products import ELEMENTS, product_kernels
-from torch_tb_profiler.analysis.roofline.least import minimal_ns
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, product_kernels
+from torch_tb_profiler.analysis.roofline.roofs import minimal_ns
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
 
 FILES = traces(SHARED) if SHARED.is_dir() else []

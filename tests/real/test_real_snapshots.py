@@ -9,7 +9,7 @@ import pytest
 
 from tests.recorded import SHARED_SNAPSHOTS
 from tests.unit.test_snapshot_analysis import first, model_of
-from torch_tb_profiler.analysis.snapshot.growth import growth
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import growth
 from torch_tb_profiler.analysis.snapshot.layout import layout
 from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot

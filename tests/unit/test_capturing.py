@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import event, model_of
-from torch_tb_profiler.analysis.program.capturing import capturing
+from torch_tb_profiler.analysis.program.graphs import capturing
 
 BEGIN, END, LENGTH = "cudaStreamBeginCapture", "hipStreamEndCapture", 2
 

@@ -13,7 +13,7 @@ from tests.events import US, copy, event, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
+from torch_tb_profiler.analysis.kernels import kernel_sequences
 from torch_tb_profiler.analysis.launch_delay import launch_stats, launched
 from torch_tb_profiler.analysis.launch_queue import queue_lengths, stream_queues
 from torch_tb_profiler.analysis.shared.distribution import distribution

@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.compare.diff import (
     Side,
     delta,
 )
-from torch_tb_profiler.analysis.kernels.sums import KernelSums
-from torch_tb_profiler.analysis.modules.table import modules
+from torch_tb_profiler.analysis.kernels import KernelSums
+from torch_tb_profiler.analysis.modules import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin import diff

@@ -10,8 +10,7 @@ from msgspec.structs import asdict
 
 from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.kernels.sums import kernel_sums
-from torch_tb_profiler.analysis.kernels.table import Transfers, kernels, kernels_by_call
+from torch_tb_profiler.analysis.kernels import Transfers, kernel_sums, kernels, kernels_by_call
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 

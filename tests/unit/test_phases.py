@@ -10,8 +10,7 @@ from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import phase_times, phases_at_peak
-from torch_tb_profiler.analysis.program.phases import phases
+from torch_tb_profiler.analysis.program.phases import phase_times, phases, phases_at_peak
 from torch_tb_profiler.analysis.program.question import phase_means
 from torch_tb_profiler.model import Model
 

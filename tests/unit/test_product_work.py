@@ -10,7 +10,7 @@ import pytest
 from torch_tb_profiler.analysis.flops.generated import tensor_bytes
 from torch_tb_profiler.analysis.flops.operators import work_of
 from torch_tb_profiler.analysis.flops.work import Product
-from torch_tb_profiler.analysis.roofline.least import minimal_ns
+from torch_tb_profiler.analysis.roofline.roofs import minimal_ns
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
 
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.micro_batches import optimizers
-from torch_tb_profiler.analysis.program.phase_times import phase_times
+from torch_tb_profiler.analysis.program.phases import phase_times
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
 from torch_tb_profiler.model import Model
 

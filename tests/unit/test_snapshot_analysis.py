@@ -9,19 +9,17 @@ import pytest
 
 from tests.snapshots import Allocator, MiB, dumped, fragmented, random_run, stack
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows, alive_stacks
-from torch_tb_profiler.analysis.snapshot.curves import History, histories
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import churn, growth, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.growth import growth
+from torch_tb_profiler.analysis.snapshot.history import History, histories, moments
 from torch_tb_profiler.analysis.snapshot.layout import fragmentation, layout, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import churn, lifetime_rows
-from torch_tb_profiler.analysis.snapshot.moments import moments
 from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.harvest import harvest_bytes
 from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, Stacks
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import harvest_bytes
 from torch_tb_profiler.trace import Strings, Trace
 
 

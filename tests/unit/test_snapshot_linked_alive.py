@@ -12,8 +12,13 @@ from tests.unit.test_snapshot_link import US, trace_beside
 from torch_tb_profiler.analysis.question import NotFound, Subject
 from torch_tb_profiler.analysis.snapshot.alive import NO_ANNOTATION, NO_MODULE
 from torch_tb_profiler.analysis.snapshot.link import link
-from torch_tb_profiler.analysis.snapshot.linked_alive import NO_OPERATOR, NOT_LINKED, linked_alive
-from torch_tb_profiler.analysis.snapshot.linked_alive_question import SNAPSHOT_LINKED_ALIVE, WhichLinked
+from torch_tb_profiler.analysis.snapshot.linked_alive import (
+    NO_OPERATOR,
+    NOT_LINKED,
+    SNAPSHOT_LINKED_ALIVE,
+    WhichLinked,
+    linked_alive,
+)
 from torch_tb_profiler.model import Model
 
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from tests.snapshots import dumped, random_run, stack
-from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest, harvest_bytes
 from torch_tb_profiler.snapshot.schema import Records
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, harvest, harvest_bytes
 from torch_tb_profiler.trace import Limits, Note, TraceError
 from torch_tb_profiler.workspace.snapshot_process import read_snapshot
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.snapshots import Allocator, MiB, dumped, fragmented, out_of_memory, random_run, stack
 from tests.unit.test_snapshot_analysis import RUNS, first, model_of
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import NotFound, Subject
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.tracks import CALLS, OTHER_LINES, tracks

@@ -10,16 +10,16 @@ from tests.snapshots import Allocator, MiB, dumped, fragmented, stack
 from tests.unit.test_snapshot_analysis import first, model_of
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows, alive_stacks
-from torch_tb_profiler.analysis.snapshot.answers import AtMoment
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.history import AtMoment
 from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.question import (
     SNAPSHOT_ALIVE,
-    SNAPSHOT_SEGMENTS,
     SNAPSHOT_TREE,
     WhichAlive,
     WhichTree,
 )
+from torch_tb_profiler.analysis.snapshot.segment_map import SNAPSHOT_SEGMENTS
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.words.memory import memory_text
 

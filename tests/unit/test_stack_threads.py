@@ -14,7 +14,7 @@ from tests.unit.test_stacks import check, paths
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.stacks.flame_graph import stacks
 from torch_tb_profiler.analysis.stacks.question import STACKS, StacksAnswer, WhichStacks
-from torch_tb_profiler.analysis.stacks.threads import stack_threads
+from torch_tb_profiler.analysis.stacks.recorded import stack_threads
 from torch_tb_profiler.model import Model
 
 pytestmark = pytest.mark.slow

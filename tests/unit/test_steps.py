@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.health.notes import troubles
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overlap import step_of_operations
 from torch_tb_profiler.analysis.overview.overview import average_step

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import words
-from torch_tb_profiler.analysis.shown.values import alone, in_column
+from torch_tb_profiler.analysis.text_format import in_column, with_unit
 from torch_tb_profiler.analysis.units import factor_of
 from torch_tb_profiler.words.numbers import BYTES_PER, size
 
@@ -103,7 +103,7 @@ def test_no_power_of_1024_has_a_decimal_name(repository: Path) -> None:
 def test_every_writer_has_the_same_names(name: str, bytes_: int) -> None:
     assert size(bytes_) == f"1 {name}"
     assert in_column([bytes_], "bytes")[0] == name
-    assert alone(3 * bytes_, "bytes").endswith(f" {name}")
+    assert with_unit(3 * bytes_, "bytes").endswith(f" {name}")
 
 
 @pytest.mark.parametrize(("name", "bytes_"), BYTES_PER.items())

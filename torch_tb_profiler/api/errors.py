@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, get_args
 
-from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.reason import ErrorWithReason
 
 T = TypeVar("T", bound=str)

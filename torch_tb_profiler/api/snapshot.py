@@ -6,20 +6,26 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.question import Refused
-from torch_tb_profiler.analysis.snapshot.against import AgainstBy, AgainstRows, Side, against
-from torch_tb_profiler.analysis.snapshot.alive import AliveBy, AliveRows, FramesShown, alive_rows, alive_stacks
-from torch_tb_profiler.analysis.snapshot.curves import Curves
-from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
+from torch_tb_profiler.analysis.snapshot.alive import (
+    AgainstBy,
+    AgainstRows,
+    AliveBy,
+    AliveRows,
+    FramesShown,
+    Side,
+    against,
+    alive_rows,
+    alive_stacks,
+)
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import Growth, LifetimeRows, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.growth import Growth
+from torch_tb_profiler.analysis.snapshot.history import Curves, Moment, device_history, moments, position_of
 from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import LifetimeRows, lifetime_rows
+from torch_tb_profiler.analysis.snapshot.lifetimes import Lives
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedAliveRows, LinkedBy, linked_alive
-from torch_tb_profiler.analysis.snapshot.lives import Lives
-from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of
 from torch_tb_profiler.analysis.snapshot.oom import Oom
-from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
+from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotFinding, memory_snapshot
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.api.errors import ProfileError, profile_errors

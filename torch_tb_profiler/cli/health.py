@@ -11,7 +11,7 @@ from torch_tb_profiler.cli.options import declare_trace
 from torch_tb_profiler.cli.saying import safe
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.analysis.health.question import HealthAnswer
+    from torch_tb_profiler.analysis.health.notes import HealthAnswer
     from torch_tb_profiler.analysis.question import Subject
     from torch_tb_profiler.trace import Note
 
@@ -49,7 +49,7 @@ class Health:
 
 def health_of(subject: Subject) -> HealthAnswer:
     """The answer of /api/health."""
-    from torch_tb_profiler.analysis.health.question import HEALTH
+    from torch_tb_profiler.analysis.health.notes import HEALTH
     from torch_tb_profiler.analysis.question import NoParameters
 
     answer: HealthAnswer = HEALTH.compute(subject, NoParameters())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.slices.table import slices
+from torch_tb_profiler.analysis.slices import slices
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.model import Model

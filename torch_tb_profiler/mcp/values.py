@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.mcp.declaration import Cells
 
 S = TypeVar("S", bound=msgspec.Struct)

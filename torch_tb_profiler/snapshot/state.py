@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.snapshot.harvest import Harvest, joined
 from torch_tb_profiler.snapshot.records import Columns, is_integer, is_time, pool_of, readable
 from torch_tb_profiler.snapshot.schema import (
     NO_TIME,
@@ -19,6 +18,7 @@ from torch_tb_profiler.snapshot.schema import (
     Records,
     Segments,
 )
+from torch_tb_profiler.snapshot.unpickle_stream import Harvest, joined
 from torch_tb_profiler.trace import Header, Note, Trace, note
 from torch_tb_profiler.trace.schema import Table
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo

@@ -8,19 +8,19 @@ from torch_tb_profiler.analysis.copies import Copies
 from torch_tb_profiler.analysis.critical_path import Pieces
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.idle import IdleGaps, IdleTimes
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.launch_delay import LaunchStats
 from torch_tb_profiler.analysis.launch_queue import QueueLengths
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
 from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
-from torch_tb_profiler.analysis.modules.table import ModuleTable
+from torch_tb_profiler.analysis.modules import ModuleTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.overview.overview import OVERVIEW
 from torch_tb_profiler.analysis.program.ranges import RangeTable
 from torch_tb_profiler.analysis.result import Result, column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable
-from torch_tb_profiler.analysis.slices.table import SliceTable
+from torch_tb_profiler.analysis.slices import SliceTable
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.distributed import OperationTable

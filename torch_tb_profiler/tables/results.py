@@ -10,13 +10,13 @@ from torch_tb_profiler.analysis.idle import idle_gaps, idle_times
 from torch_tb_profiler.analysis.launch_delay import launch_stats
 from torch_tb_profiler.analysis.launch_queue import queue_lengths
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.table import ModuleTable, hooks, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.overview.overview import step_times
-from torch_tb_profiler.analysis.program.replayed import graphs
-from torch_tb_profiler.analysis.shown import Shown
-from torch_tb_profiler.analysis.slices.table import SliceTable, slices
+from torch_tb_profiler.analysis.program.graphs import graphs
+from torch_tb_profiler.analysis.slices import SliceTable, slices
 from torch_tb_profiler.analysis.stacks.flame_graph import stacks
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 
 #: all slices: what is asked for without a limit
@@ -24,7 +24,7 @@ _ALL = 2**31 - 1
 
 #: the options of a table by name, as texts
 Own = Mapping[str, str]
-R = TypeVar("R", bound=Shown)
+R = TypeVar("R", bound=Tabular)
 
 
 def _alone(compute: Callable[[Model], R]) -> Callable[[Model, Own], R]:
@@ -54,7 +54,7 @@ def _slices(model: Model, own: Own) -> SliceTable:
 
 
 #: by the name of the table. Each may raise ValueError for an option that a trace has nothing of.
-RESULTS: Mapping[str, Callable[[Model, Own], Shown]] = {
+RESULTS: Mapping[str, Callable[[Model, Own], Tabular]] = {
     "steps": _alone(step_times),
     "modules": _modules,
     "hooks": _alone(hooks),

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.slices.table import longest
+from torch_tb_profiler.analysis.slices import longest
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.timeline.enclosing import SliceReference, reference

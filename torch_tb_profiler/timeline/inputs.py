@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.links import Links, links_of
 

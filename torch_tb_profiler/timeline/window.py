@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.slices.table import longest
+from torch_tb_profiler.analysis.slices import longest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.pyramid import Items
 from torch_tb_profiler.timeline.timeline import Timeline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.cached import put_cached
-from torch_tb_profiler.analysis.health import health, troubles
+from torch_tb_profiler.analysis.health.notes import health, troubles
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import identity_of, is_distributed

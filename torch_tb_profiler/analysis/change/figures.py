@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.answer import Bytes, Count, Ns
 from torch_tb_profiler.analysis.capture import Scalar, capture
 from torch_tb_profiler.analysis.change.named import NamedTable, calls_by_name, kernels_by_name, operators_by_name
 from torch_tb_profiler.analysis.device_use import kernel_devices, step_use
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.run_metrics.metrics import memory_peak
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.shared.per_step import step_of_times, steps_of_work

@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.alignment import align
-from torch_tb_profiler.analysis.kernels.sums import KernelSums
+from torch_tb_profiler.analysis.kernels import KernelSums
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
-from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -316,7 +316,7 @@ def below(timed: TimedProgram, nodes: Int64) -> tuple[Int64, Int64]:
 # tables -----------------------------------------------------------------------------------------------------
 
 
-class Delta(Shown, msgspec.Struct, frozen=True):
+class Delta(Tabular, msgspec.Struct, frozen=True):
     """A table of both sides by name: of each column its left and right values; by the largest change, descending.
 
     A name that a side does not have counts 0 there.

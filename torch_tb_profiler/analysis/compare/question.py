@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.compare.diff import (
     delta,
 )
 from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of

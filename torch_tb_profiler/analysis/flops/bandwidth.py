@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor, broadcast
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves
+from torch_tb_profiler.analysis.flops.work import Arguments, NotKnown, Sure, Tensor, Unknown, Work, broadcast, moves
 
 
 def _copy(given: Arguments) -> Work:

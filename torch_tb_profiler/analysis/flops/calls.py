@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
 from torch_tb_profiler.analysis.flops.derived import derived, repeats
+from torch_tb_profiler.analysis.flops.elementwise import LISTS
 from torch_tb_profiler.analysis.flops.generated import with_recorded
-from torch_tb_profiler.analysis.flops.lists import LISTS
 from torch_tb_profiler.analysis.flops.operators import reader, work_of
 from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
 from torch_tb_profiler.analysis.shared.device_roles import device_roles

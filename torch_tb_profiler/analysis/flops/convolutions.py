@@ -9,9 +9,8 @@ from types import MappingProxyType
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments, Dims
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Unknown, Work, of_product
+from torch_tb_profiler.analysis.flops.work import Arguments, Dims, NotKnown, Product, Unknown, Work, of_product
 
 
 class _Places(msgspec.Struct, frozen=True):

@@ -10,24 +10,185 @@ their own: `served`, `lookups`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import ERRORS
 from torch_tb_profiler.analysis.flops.convolutions import FORWARD, forward_with
-from torch_tb_profiler.analysis.flops.lists import LISTS, of_parameters
-from torch_tb_profiler.analysis.flops.lookups import by_each_other
-from torch_tb_profiler.analysis.flops.operators import work_of
-from torch_tb_profiler.analysis.flops.served import SERVED, of_steps
-from torch_tb_profiler.analysis.flops.texts import Texts
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, of_product
+from torch_tb_profiler.analysis.flops.elementwise import LISTS, of_parameters
+from torch_tb_profiler.analysis.flops.operators import arguments_of, work_of
+from torch_tb_profiler.analysis.flops.work import (
+    ERRORS,
+    Arguments,
+    NotKnown,
+    Sure,
+    Tensor,
+    Unknown,
+    Work,
+    moves,
+    of_product,
+)
+from torch_tb_profiler.analysis.shared.vllm_steps import StepSums, step_sums
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """The recorded arguments of the operators of a trace, by position in the call tree."""
+
+    model: Model
+
+    def of(self, node: int) -> tuple[str, str, str, str]:
+        """Dimensions, types, values, strides; "" for missing."""
+        operators, strings = self.model.trace.operators, self.model.trace.strings
+        at = int(self.model.tree.operator[node])
+        if at < 0:
+            return "", "", "", ""
+        codes = (operators.input_dims, operators.input_type, operators.concrete_inputs, operators.input_strides)
+        dims, types, concrete, strides = (str(strings[int(code[at])]) for code in codes)
+        return dims, types, concrete, strides
+
+    def arguments(self, node: int) -> Arguments | None:
+        return arguments_of(*self.of(node))
+
+    def name(self, node: int) -> str:
+        return str(self.model.trace.strings[int(self.model.tree.name[node])])
+
+
+#: the backward of a lookup, and lookups; what kind it is stands in the names of both
+_BACKWARD = lazy_pattern(r"torch::autograd::CppNode<SplitLookupFunction_(\w+)_Op>")
+_LOOKUP = lazy_pattern(r"fbgemm::split_embedding_codegen_lookup_(\w+)_function")
+_DENSE = "fbgemm::dense_embedding_codegen_lookup_function"
+#: what sorting moves of each index at least: a key of 8 bytes and its place
+_SORTED = 12
+
+
+class _Lookup(msgspec.Struct, frozen=True):
+    """What a lookup says of itself.
+
+    rows     that it reads
+    tables   how many tables
+    bags     rows that are summed to one, over all tables
+    size     bytes of an element of the tables
+    indices  bytes of what says which rows these are
+    """
+
+    rows: int
+    tables: int
+    bags: int
+    size: int
+    indices: int
+
+
+def by_each_other(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int, Work]:
+    """What is known of some lookups and their backward. nodes: positions in `Model.tree`."""
+    tree, strings = model.tree, model.trace.strings
+    names = strings.where(lambda name: _kind(name) is not None, tree.name)[tree.name]
+    every = np.flatnonzero(names & tree.is_operator)
+    every = every[np.argsort(tree.start[every], kind="stable")]
+    number = take_known(model.trace.operators.sequence, tree.operator[every]).tolist()
+    wanted = set(nodes)
+    found: dict[int, Work] = {}
+    waiting: dict[str, list[tuple[int, int, _Lookup]]] = {}
+    for node, sequence in zip(every.tolist(), number, strict=True):
+        name, given = texts.name(node), texts.arguments(node)
+        kind = _kind(name)
+        before = waiting.setdefault(kind or "", [])
+        if given is None:
+            continue
+        if not _BACKWARD.fullmatch(name):
+            lookup = _lookup_of(name, given)
+            if lookup is not None:
+                before.append((node, sequence, lookup))
+            continue
+        gradient = _gradient_of(given)
+        at = None if gradient is None else _fitting(before, sequence, gradient)
+        if at is None or gradient is None:
+            continue
+        forward, _, lookup = before.pop(at)
+        read = lookup.rows * gradient.dims[1] * lookup.size // lookup.tables
+        works = {
+            forward: moves(read + lookup.indices + gradient.whole_bytes, Sure.ESTIMATE),
+            node: moves(gradient.whole_bytes + 2 * read + _SORTED * lookup.rows, Sure.ESTIMATE),
+        }
+        found |= {each: work for each, work in works.items() if each in wanted}
+    return found
+
+
+def _kind(operator: str) -> str | None:
+    """`adagrad`, `Dense`; None of what is neither a lookup nor its backward."""
+    if operator == _DENSE:
+        return "Dense"
+    found = _LOOKUP.fullmatch(operator) or _BACKWARD.fullmatch(operator)
+    return None if found is None else found[1]
+
+
+def _fitting(before: Sequence[tuple[int, int, _Lookup]], sequence: int, gradient: Tensor) -> int | None:
+    """Which of the lookups so far this is the gradient of: of one number, else the last that has as many bags."""
+    for at in reversed(range(len(before))):
+        _, number, lookup = before[at]
+        fits = lookup.bags == gradient.dims[0] * lookup.tables and gradient.dims[1] >= lookup.tables
+        if fits and (number == sequence or min(number, sequence) < 0):
+            return at
+    return None
+
+
+def _lookup_of(name: str, given: Arguments) -> _Lookup | None:
+    weights, tables, indices, offsets = (0, 1, 7, 8) if name == _DENSE else (1, 5, 11, 12)
+    try:
+        rows, ends, count = given.tensor(indices), given.tensor(offsets), given.tensor(tables).elements
+        if len(rows.dims) != 1 or len(ends.dims) != 1 or not count:
+            return None
+        size = given.tensor(weights).size
+        return _Lookup(rows.elements, count, ends.elements - 1, size, rows.bytes + ends.bytes)
+    except (NotKnown, *ERRORS):
+        return None
+
+
+def _gradient_of(given: Arguments) -> Tensor | None:
+    try:
+        found = given.tensor(0)
+        return found if len(found.dims) == 2 and found.size else None
+    except (NotKnown, *ERRORS):
+        return None
+
+
+#: they take the new rows of q, k and v; the cache is no argument
+SERVED = frozenset(("vllm::unified_attention", "vllm::unified_attention_with_output"))
+
+
+def of_steps(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int, Work]:
+    """What is known of some calls by the range of the engine around them. nodes: positions in `Model.tree`."""
+    tree, strings = model.tree, model.trace.strings
+    tells = ~tree.is_operator & strings.where(step_sums, tree.name)[tree.name]
+    around = nearest(tree.parent, tells, np.array(nodes, np.int32))
+    found = {}
+    for node, step in zip(nodes, around.tolist(), strict=True):
+        sums, given = step_sums(texts.name(step)) if step >= 0 else None, texts.arguments(node)
+        work = None if sums is None or given is None else _attention(given, sums)
+        if work is not None:
+            found[node] = work
+    return found
+
+
+def _attention(given: Arguments, sums: StepSums) -> Work | None:
+    """At most: layers that see only a window of the keys do not say so. The cache is taken to hold what k and v do."""
+    try:
+        q, k, v = (given.tensor(at) for at in range(3))
+        (rows, heads, size), (_, kept, key), (_, values, out) = q.dims, k.dims, v.dims
+        if rows < sums.tokens or key != size or kept != values or not kept or heads % kept:
+            return None
+        flops = 2 * heads * (size + out) * sums.pairs
+        moved = sums.tokens * heads * (size + out) * q.size + sums.keys * kept * (size + out) * k.size
+        return Work(flops, moved, q.data, Sure.BOUND)
+    except (NotKnown, *ERRORS):
+        return None
+
 
 _CONVOLUTION_BACKWARD = lazy_pattern(r"(?:(?!Conv)\w)*Conv(?:(?!Backward)\w)*Backward\w*")
 _ONE_GRADIENT = lazy_pattern(r"aten::(?:cudnn|miopen)_convolution_backward_(?:weight|input)")

@@ -10,9 +10,20 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import ELEMENT_NAMES, ERRORS, Arguments, read_arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
+from torch_tb_profiler.analysis.flops.work import (
+    ELEMENT_NAMES,
+    ERRORS,
+    Arguments,
+    NotKnown,
+    Sure,
+    Unknown,
+    Work,
+    moves,
+    not_known,
+    of_product,
+    read_arguments,
+)
 from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments, read_arguments
 from torch_tb_profiler.analysis.flops.attention import ATTENTION
 from torch_tb_profiler.analysis.flops.bandwidth import BANDWIDTH
 from torch_tb_profiler.analysis.flops.convolutions import CONVOLUTIONS
-from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
+from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE, LISTS
 from torch_tb_profiler.analysis.flops.generated import OPAQUE, reader_of
-from torch_tb_profiler.analysis.flops.lists import LISTS
-from torch_tb_profiler.analysis.flops.matrices import MATRICES, Reader
-from torch_tb_profiler.analysis.flops.recurrent import RECURRENT
-from torch_tb_profiler.analysis.flops.work import NotKnown, Unknown, Work, not_known
+from torch_tb_profiler.analysis.flops.matrices import MATRICES, RECURRENT, Reader
+from torch_tb_profiler.analysis.flops.work import ERRORS, Arguments, NotKnown, Unknown, Work, not_known, read_arguments
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from math import prod
+
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import Counted, counted
+from torch_tb_profiler.analysis.flops.calls import UNKNOWNS, Counted, Pieces, counted
 from torch_tb_profiler.arrays.distinct import begins_run
-from torch_tb_profiler.arrays.grouping import Groups
+from torch_tb_profiler.arrays.grouping import Groups, group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 
@@ -106,3 +112,158 @@ def sums_of(model: Model, chosen: Int64, groups: Groups) -> Sums:
 def _ratio(amount: Float64, ns: Int64) -> Float64:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(ns > 0, 1e9 * amount / ns, np.nan)
+
+
+_VECTORIZED = lazy_pattern(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d{1,9})?")
+_ELEMENTWISE = lazy_pattern(r"\belementwise_kernel(?:_manual_unroll)?<(\d{1,9}), ?(\d{1,9})")
+_GATHER = lazy_pattern(r"\bvectorized_gather_kernel<(\d{1,9})")
+_TYPE = r"(?:float|double|c10::BFloat16|c10::Half|unsigned char|signed char|bool|long|int)"
+_FUNCTOR = lazy_pattern(rf"(?:Functor\w{{0,100}}|\w_op|\wOp|_impl|_kernel_cuda)<({_TYPE}(?:, ?{_TYPE})*)[,>]")
+_OPERANDS = lazy_pattern(r"[Aa]rray<char ?\*, ?(\d)")
+_BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8, "int": 4}
+
+
+def moved_by_grid(model: Model, pieces: Pieces) -> Int64:
+    """Shape (pieces,): bytes, -1 where nothing can be said. Vectorised kernels of ROCm differ by version."""
+    found = np.full(len(pieces), -1, np.int64)
+    if not model.has_device_work:
+        return found
+    work, strings = model.device_work, model.trace.strings
+    chosen = np.flatnonzero((pieces.recorded < 0) & (work.grid[pieces.place] > 0) & (work.block[pieces.place] > 0))
+    place = pieces.place[chosen]
+    groups = group(
+        [model.trace.events.name[pieces.row[chosen]], work.grid[place], work.block[place], work.device[place]]
+    )
+    if not len(groups):
+        return found
+    moved = [
+        _moved(
+            strings[int(model.trace.events.name[pieces.row[chosen[first]]])],
+            strings[int(work.grid[place[first]])],
+            strings[int(work.block[place[first]])],
+            (model.trace.header.device(int(work.device[place[first]])) or {}).get("warpSize") == 64,
+        )
+        for first in groups.first.tolist()
+    ]
+    found[chosen] = np.array(moved, np.int64)[groups.of]
+    return found
+
+
+def _moved(kernel: str, grid: str, block: str, is_rocm: bool) -> int:
+    blocks, threads = _size(grid), _size(block)
+    if not blocks or not threads:
+        return -1
+    gather = _GATHER.search(kernel)
+    if gather:
+        return 2 * blocks * threads * int(gather[1])
+    types = _types(kernel)
+    if not types:
+        return -1
+    vectorized, plain = _VECTORIZED.search(kernel), _ELEMENTWISE.search(kernel)
+    if vectorized and not is_rocm:
+        return blocks * threads * max(4, int(vectorized[1] or 4)) * types
+    return blocks * int(plain[1]) * int(plain[2]) * types if plain else -1
+
+
+def _size(text: str) -> int:
+    """Of `[x, y, z]`; 0 for none."""
+    try:
+        sizes = json.loads(text)
+        return prod(each for each in sizes if type(each) is int and 0 < each < 2**31)
+    except (ValueError, TypeError):
+        return 0
+
+
+def _types(kernel: str) -> int:
+    """Bytes of the inputs and of the result of one element, by the functor; 0 where its name does not tell.
+
+    One type stands for all operands, whose number the kernel is a template of, as in `CUDAFunctor_add<float>`.
+    """
+    functor = _FUNCTOR.search(kernel)
+    sizes = [_BYTES.get(each.strip(), 1) for each in functor[1].split(",")] if functor else []
+    operands = _OPERANDS.search(kernel)
+    if len(sizes) > 1 or not sizes:
+        return sum(sizes)
+    return sizes[0] * (int(operands[1]) if operands else 3)
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """Parts of the time of compute kernels, copies and fills, 0…1; on the host of the time of operators by themselves.
+
+    time_ns          all of it
+    flops            of what matrix FLOP are known, also where there are none
+    matrix           time with FLOP ÷ the same with that of which FLOP are not known; None if there is neither
+    bytes            of what bytes are known by arguments, or recorded
+    bytes_estimated  a further part, of which bytes are estimated by the grids of kernels
+    unknown          parts whose FLOP or bytes are not known, by reason
+    """
+
+    time_ns: int
+    flops: Fraction
+    matrix: Fraction | None
+    bytes: Fraction
+    bytes_estimated: Fraction
+    unknown: Mapping[str, Fraction]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Shape (pieces,): what is known of each piece.
+
+    flops      FLOP are known, also where there are none
+    multiplies its call has FLOP
+    bytes      by arguments, or recorded
+    """
+
+    flops: Bool
+    multiplies: Bool
+    bytes: Bool
+
+
+@cached
+def known_pieces(model: Model) -> Known:
+    """What is known of what took time."""
+    found = counted(model)
+    pieces, calls = found.pieces, found.calls
+    per_call = {name: calls.numbers(name) for name in ("flops", "bytes")}
+    flops, size = (
+        take_known(values, pieces.call, missing=np.nan)  # type: ignore[arg-type]
+        for values in per_call.values()
+    )
+    return Known(
+        flops=~np.isnan(flops) | pieces.no_flops | (pieces.recorded >= 0),
+        multiplies=np.nan_to_num(flops) > 0,
+        bytes=~np.isnan(size) | (pieces.recorded >= 0),
+    )
+
+
+def coverage(model: Model, chosen: Bool) -> Coverage | None:
+    """Of some pieces of the work, such as those of the steps; None if they took no time.
+
+    chosen   shape (pieces,)
+    """
+    pieces, is_known = counted(model).pieces, known_pieces(model)
+    duration = np.where(chosen, pieces.duration, 0)
+    whole = int(duration.sum())
+    if not whole:
+        return None
+
+    def part(some: Bool) -> float:
+        return int(duration[some].sum()) / whole
+
+    unclear = ~is_known.flops
+    matrix = int(duration[is_known.multiplies].sum())
+    missing = int(duration[unclear].sum())
+    estimated = ~is_known.bytes & (moved_by_grid(model, pieces) >= 0)
+    said = (unclear | ~is_known.bytes) & (pieces.why >= 0)
+    return Coverage(
+        time_ns=whole,
+        flops=part(is_known.flops),
+        matrix=matrix / (matrix + missing) if matrix + missing else None,
+        bytes=part(is_known.bytes),
+        bytes_estimated=part(estimated),
+        unknown={
+            why.value: part(said & (pieces.why == code))
+            for code, why in enumerate(UNKNOWNS)
+            if (said & chosen & (pieces.why == code)).any()
+        },
+    )

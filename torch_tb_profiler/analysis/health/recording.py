@@ -7,11 +7,37 @@ from functools import cache
 
 import numpy as np
 
-from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.program.engine_names import recording_engine
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Note, Phase, note
+from torch_tb_profiler.trace import Category, Note, Phase, Severity, note
+
+TOUCHES = ("overview", "operators", "kernels")
+# Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
+LAUNCH_NAME = lazy_pattern(r"Launch.*Kernel|Kernel.*Launch")
+
+
+@cache
+def nothing_shown() -> Note:
+    """That there are no kernels, where nothing shows that the program used a device."""
+    return note("no_kernels", "info", touches=("kernels",))
+
+
+def no_kernels(model: Model) -> Note | None:
+    """`nothing_shown()` itself unless the program used a device; None for a trace that has kernels."""
+    whole, evidence = model.whole, model.unrecorded_device
+    if evidence is not None:
+        asked = whole.has_runtime and evidence != "ascend"
+        severity: Severity = "info" if evidence == "properties" else "warning"
+        return note("no_kernels", severity, touches=TOUCHES, values={"evidence": evidence, "called": asked})
+    if whole.has_kernels:
+        return None
+    name = whole.trace.events.name[whole.launches.row]
+    if whole.has_device_work and whole.trace.strings.where(LAUNCH_NAME.search, name)[name].any():
+        return note("no_kernels", "warning", touches=TOUCHES, values={"evidence": "copies", "called": True})
+    return nothing_shown()
+
 
 _EVERY_VIEW = ("overview", "steps", "operators", "kernels", "trace", "stacks", "memory", "distributed", "modules")
 
@@ -114,7 +140,7 @@ def _has_operators(model: Model) -> bool:
     return len(model.rows_of(Category.OPERATOR)) > 0
 
 
-RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
+NOT_RECORDED: tuple[Callable[[Model], Iterator[Note]], ...] = (
     _no_events,
     _no_operators,
     _no_kernels,

@@ -8,17 +8,18 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.memory.records import (
+    MemoryAt,
     MemoryRecords,
     Missing,
+    memory_curves,
     memory_records,
     missing,
     operator_codes,
     operator_names,
 )
 from torch_tb_profiler.analysis.result import Result, column, fact
-from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import inverse
@@ -115,7 +116,7 @@ class BlockFilter(msgspec.Struct, frozen=True):
     max_bytes: int | None = None
 
 
-class AliveTable(Shown, msgspec.Struct, frozen=True):
+class AliveTable(Tabular, msgspec.Struct, frozen=True):
     """What was in use at a time, the largest blocks first; its data frame is the blocks.
 
     known_bytes + unknown_bytes = at.allocated. Without totals in the trace `at.allocated` is what is known.

@@ -6,18 +6,22 @@ Without the blocks it cannot be said which pieces were free; a memory snapshot c
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Ns, Row, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import CPU
+from torch_tb_profiler.analysis.question import NoParameters, Question, Refused, Subject
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 from torch_tb_profiler.words.memory import memory_text
+from torch_tb_profiler.words.reasons import because
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
 """What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a
@@ -220,3 +224,63 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
 
 def _bytes(number: str, unit: str) -> int:
     return round(float(number) * next(size for name, size in _UNITS.items() if name.lower() == unit.lower()))
+
+
+#: of an exception; what follows is a traceback
+MOST_TEXT = 4000
+
+
+class ErrorText(msgspec.Struct, frozen=True):
+    """What PyTorch said."""
+
+    text: Annotated[str, Meta(description="Text of an OutOfMemoryError.", max_length=MOST_TEXT)]
+
+
+class MemoryFailuresAnswer(Answer, frozen=True, kw_only=True):
+    """Allocations that failed, and why.
+
+    meta       which trace
+    failures   by time
+    sentences  the same in words
+    """
+
+    meta: TraceMeta
+    failures: Sequence[Failure]
+    sentences: Sequence[str]
+
+
+def _failures(subject: Subject, _: NoParameters) -> MemoryFailuresAnswer:
+    return _answer(subject, failures(subject.model))
+
+
+def _of_text(subject: Subject, asked: ErrorText) -> MemoryFailuresAnswer:
+    found = failure_of_text(asked.text)
+    if found is None:
+        raise Refused(because("no_oom_text"))
+    return _answer(subject, (found,))
+
+
+def _answer(subject: Subject, found: Sequence[Failure]) -> MemoryFailuresAnswer:
+    meta = TraceMeta(**subject.about("memory"))
+    return MemoryFailuresAnswer(meta=meta, failures=found, sentences=[failure.text for failure in found])
+
+
+MEMORY_FAILURES = Question(
+    name="memory/failures",
+    summary="Allocations that failed, and why",
+    tag="memory",
+    compute=_failures,
+    of_steps=False,
+    bundle="memory",
+    first=(NoParameters(),),
+    report=({},),
+)
+
+MEMORY_ERROR_TEXT = Question(
+    name="memory/error_text",
+    summary="What the text of an OutOfMemoryError says",
+    tag="memory",
+    about="any",
+    compute=_of_text,
+    of_steps=False,
+)

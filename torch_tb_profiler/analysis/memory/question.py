@@ -14,9 +14,17 @@ from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_table, memory_events, missing_blocks
-from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryChange, MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import Missing, devices_of, memory_records, missing
+from torch_tb_profiler.analysis.memory.records import (
+    MemoryAt,
+    MemoryCurve,
+    Missing,
+    devices_of,
+    memory_bins,
+    memory_curves,
+    memory_records,
+    missing,
+)
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model

@@ -11,11 +11,10 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
-from torch_tb_profiler.analysis.kernels.table import KernelTable
-from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
-from torch_tb_profiler.analysis.operators.with_forward import keys_of
+from torch_tb_profiler.analysis.kernels import KernelTable
+from torch_tb_profiler.analysis.operators.calls import OperatorCalls, keys_of, operator_calls
 from torch_tb_profiler.analysis.result import Result, column, column_of, fact
-from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
+from torch_tb_profiler.analysis.stacks.recorded import Stacks, call_stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known

@@ -8,12 +8,22 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta
-from torch_tb_profiler.analysis.program.eager import eager_operators
-from torch_tb_profiler.analysis.program.generated import generated_kernels
-from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
-from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
-from torch_tb_profiler.analysis.program.regions import RegionTotals, compilations, region_totals, regions
-from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+from torch_tb_profiler.analysis.program.compiled_code import (
+    RegionTotals,
+    compilations,
+    eager_operators,
+    generated_kernels,
+    region_totals,
+    regions,
+)
+from torch_tb_profiler.analysis.program.graphs import (
+    captures,
+    graph_nodes,
+    graphs,
+    longest_gaps,
+    outside_graphs,
+    outside_ns,
+)
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 
 #: gaps of one answer, unless asked otherwise

@@ -6,13 +6,16 @@ tokens the pass has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 
 
 class EngineStep(msgspec.Struct, frozen=True):
@@ -250,3 +253,47 @@ _READERS: tuple[Callable[[str], EngineStep | None], ...] = (
     _tensorrt,
     _xdit,
 )
+
+
+class RecordingEngine(msgspec.Struct, frozen=True):
+    """An engine, and how its users ask it to record more.
+
+    name     as its users write it
+    command  tells it; `%s` stands for the options
+    options  its own, by the argument of `profile(...)` that each of them sets
+    """
+
+    name: str
+    command: str
+    options: dict[str, str]
+
+    def told_to_record(self, arguments: Iterable[str]) -> str:
+        """The command with the options for some of these arguments."""
+        return self.command % ", ".join(self.options[each] for each in arguments)
+
+
+#: by what `engine_step` calls them: options of vLLM's `ProfilerConfig`, since 0.13, and of SGLang's `/start_profile`
+_ENGINES = {
+    "vllm": RecordingEngine(
+        name="vLLM",
+        command="""vllm serve MODEL --profiler-config '{"profiler": "torch", "torch_profiler_dir": "/logs", %s}'""",
+        options={
+            "record_shapes": '"torch_profiler_record_shapes": true',
+            "with_stack": '"torch_profiler_with_stack": true',
+            "profile_memory": '"torch_profiler_with_memory": true',
+        },
+    ),
+    "sglang": RecordingEngine(
+        name="SGLang",
+        command="curl -X POST http://HOST:PORT/start_profile --json '{%s}'",
+        options={"record_shapes": '"record_shapes": true', "with_stack": '"with_stack": true'},
+    ),
+}
+
+
+def recording_engine(model: Model) -> RecordingEngine | None:
+    """Who recorded the trace, by the names of its steps; None where a program may have called `profile(...)`."""
+    events = model.trace.events
+    names = model.trace.strings.texts(distinct(events.name[events.category == Category.USER_ANNOTATION]))
+    steps = (engine_step(name) for name in names)
+    return next((_ENGINES[step.engine] for step in steps if step is not None and step.engine in _ENGINES), None)

@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.capturing import Capturing, capturing
 from torch_tb_profiler.analysis.program.engine import engine, phase_codes
+from torch_tb_profiler.analysis.program.graphs import Capturing, capturing
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes, recomputed

@@ -13,14 +13,14 @@ from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fra
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import (
+from torch_tb_profiler.analysis.program.phases import (
     PhaseAtPeak,
     PhaseTimes,
     phase_amounts,
     phase_times,
+    phases,
     phases_at_peak,
 )
-from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.quantities import share

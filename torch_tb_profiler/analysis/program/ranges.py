@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated
+
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.known_names import known_names
-from torch_tb_profiler.analysis.program.phase_times import foremost_work
+from torch_tb_profiler.analysis.program.phases import foremost_work
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.forest import Forest, paths, preorder
@@ -20,7 +26,7 @@ from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import Nesting, nest
 from torch_tb_profiler.arrays.order import inverse
-from torch_tb_profiler.arrays.types import Float64, Int32, Int64, Ints
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, Ints
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
@@ -311,3 +317,122 @@ def _between(entry: Int64, track: Int32, start: Int64, end: Int64) -> Int64:
     same = (entry[order][1:] == entry[order][:-1]) & (track[order][1:] == track[order][:-1])
     gap = np.where(same, np.maximum(start[order][1:] - end[order][:-1], 0), -1)
     return np.concatenate(([-1], gap))[: len(order)][inverse(order)].astype(np.int64)
+
+
+def _ranges(subject: Subject, _: NoParameters) -> Table[TableMeta]:
+    model = subject.model
+    totals = {"exposed_ns": int((model.steps.end - model.steps.start).sum())}
+    return _table(ranges(model), subject, totals)
+
+
+def _table(found: Result, subject: Subject, totals: Mapping[str, int] | None = None) -> Table[TableMeta]:
+    without = () if subject.model.has_device_work else ("device_ns",)
+    return found.table(TableMeta(**subject.about("overview")), without=without, totals=totals)
+
+
+class WhichRange(msgspec.Struct, frozen=True):
+    """Whose calls."""
+
+    range: Annotated[int, Meta(description="`id` of a row of /api/ranges, with the same steps.", ge=0)] = 0
+
+
+def _calls(subject: Subject, asked: WhichRange) -> Table[TableMeta]:
+    found = calls_of_range(subject.model, asked.range)
+    if found is None and asked.range:
+        raise NotFound(f"there is no range {asked.range}")
+    return _table(NO_CALLS if found is None else found, subject)
+
+
+PROGRAM_RANGES = Question(
+    name="ranges",
+    summary="The ranges that the program, its frameworks and torch name, as a tree in a table",
+    compute=_ranges,
+    first=(NoParameters(),),
+    more="`parent` is an `id`, null at the top. How names are folded: docs/views/program.md.",
+    report=({},),
+)
+
+PROGRAM_RANGE_CALLS = Question(
+    name="range_calls",
+    summary="The calls of one range",
+    compute=_calls,
+)
+
+
+class RangesByStep(msgspec.Struct, frozen=True):
+    """One row per name and step in which it was called, parallel but for `names` and `left`.
+
+    name     place in `names`
+    step     in which the calls begin
+    calls    all of them
+    host     ns: Σ durations of the calls that are in no other of the same name
+    device   ns: Σ durations of what these launched; -1 where that is not known
+    exposed  ns: of these, as `RangeTable` has it; -1 likewise
+    names    the longest on the host first
+    left     how many names were left out
+    """
+
+    name: Int64
+    step: Int64
+    calls: Int64
+    host: Int64
+    device: Int64
+    exposed: Int64
+    names: tuple[str, ...]
+    left: int
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def ranges_by_step(model: Model, most: int) -> RangesByStep:
+    """Of the `most` names that take longest on the host. Marks of steps are no ranges here."""
+    tree, strings, steps = model.in_steps.tree, model.trace.strings, model.steps
+    codes = tree.name[tree.category == Category.USER_ANNOTATION]
+    of_steps = strings.where(PROFILER_STEP.fullmatch, codes)
+    if of_steps[codes].all():
+        return RangesByStep(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, (), 0)
+    found = named_calls(model)
+    ranges = ~of_steps[tree.name[found.node]]
+    step = np.searchsorted(steps.host_start, tree.start[found.node], side="right") - 1
+    kept = np.flatnonzero(ranges & (step >= 0))
+    top = _outermost(found.outer, found.template)[kept]
+    template, duration = found.template[kept], found.duration[kept]
+    total = sums_at(template[top], duration[top], len(found.names))
+    called = np.bincount(template, minlength=len(found.names)) > 0
+    known = np.flatnonzero(called)
+    chosen = known[np.lexsort((known, -total[known]))][:most]
+    place = np.full(len(found.names), -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    inside = place[template] >= 0
+    kept, top = kept[inside], top[inside]
+    name = place[template[inside]]
+    rows = group([name, step[kept]])
+
+    def sums(values: Int64) -> Int64:
+        return sums_of_known(Groups(rows.of[top], rows.first), values[kept[top]])
+
+    return RangesByStep(
+        name=name[rows.first],
+        step=step[kept[rows.first]],
+        calls=rows.count(),
+        host=sums(found.duration),
+        device=sums(found.device),
+        exposed=sums(found.exposed),
+        names=tuple(found.names[at] for at in chosen.tolist()),
+        left=len(known) - len(chosen),
+    )
+
+
+def _outermost(outer: Int32, template: Int64) -> Bool:
+    """Shape (ranges,): those that no range of the same name is around."""
+    found = np.ones(len(outer), np.bool_)
+    around = outer.astype(np.int64)
+    open_ = np.flatnonzero(around >= 0)
+    while len(open_):
+        same = template[around[open_]] == template[open_]
+        found[open_[same]] = False
+        open_ = open_[~same]
+        around[open_] = outer[around[open_]]
+        open_ = open_[around[open_] >= 0]
+    return found

@@ -10,9 +10,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
+from torch_tb_profiler.analysis.flops.work import Product
 from torch_tb_profiler.analysis.shared.peaks import (
     SPREAD,
     ElementType,
+    Peaks,
     Source,
     architecture_flops,
     peaks_of,
@@ -140,3 +142,16 @@ def _of(model: Model, number: int) -> DeviceRoofs:
 def _has_tensor_cores(flops: Mapping[ElementType, float]) -> bool:
     plain = flops.get("fp32", 0.0)
     return any(rate > 2 * plain for kind, rate in flops.items() if kind != "fp64")
+
+
+def minimal_ns(product: Product, peaks: Peaks, multiplied: ElementType, size: int | None = None) -> float | None:
+    """For a product, ns: the longer of multiplying and moving. None if the device has no such units.
+
+    multiplied   the element type that it would multiply
+    size         bytes that an element would have; by default as it is
+    """
+    rate = peaks.flops.get(multiplied)
+    if rate is None:
+        return None
+    moved = product.bytes if size is None else size * (product.elements + product.weights)
+    return 1e9 * max(product.flops / rate, moved / peaks.bandwidth)

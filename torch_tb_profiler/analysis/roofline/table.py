@@ -9,18 +9,15 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
-from torch_tb_profiler.analysis.flops.coverage import known_pieces
-from torch_tb_profiler.analysis.flops.products import ELEMENTS
-from torch_tb_profiler.analysis.flops.rates import shared, shared_whole
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS
+from torch_tb_profiler.analysis.flops.rates import known_pieces, shared, shared_whole
 from torch_tb_profiler.analysis.flops.work import Sure
-from torch_tb_profiler.analysis.kernels.table import by_owner
+from torch_tb_profiler.analysis.kernels import by_owner
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
-from torch_tb_profiler.analysis.roofline.phases import piece_phase
-from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
-from torch_tb_profiler.analysis.roofline.reached import reached_ns
-from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
+from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, reached_ns, roof_pieces
+from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns, piece_phase
 from torch_tb_profiler.analysis.shared.program_times import nn_program
 from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group, ties_sorted
 from torch_tb_profiler.arrays.lookup import take_known

@@ -16,11 +16,11 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, NsMean
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
-from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
-from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS
+from torch_tb_profiler.analysis.flops.rates import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.overview.overview import step_times
-from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
-from torch_tb_profiler.analysis.roofline.phases import call_phase, piece_phase, tells_phases
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.phases import device_phase, event_phase, phases
 from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.backward import recomputed
@@ -30,8 +30,31 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Bool, Float64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8
 from torch_tb_profiler.model import Model
+
+_NOT_KNOWN = (CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH])
+
+
+@cached
+def piece_phase(model: Model) -> Int8:
+    """Shape (pieces,): the code of the phase that launched each piece; on the host that in which it begins."""
+    found, program = counted(model), phases(model)
+    if found.on_host:
+        return event_phase(model, program, found.pieces.row)
+    return device_phase(model, program)[found.pieces.place]
+
+
+@cached
+def call_phase(model: Model) -> Int8:
+    """Shape (calls,): the code of the phase in which each call begins."""
+    return event_phase(model, phases(model), counted(model).calls.row)
+
+
+def tells_phases(phase: Int8) -> Bool:
+    """Shape as `phase`: where it is more than OTHER and NO_LAUNCH."""
+    return ~np.isin(phase, _NOT_KNOWN)
+
 
 Flop = Annotated[int, Meta(description="FLOP")]
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.snapshot.curves import History
-from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
+from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames, stack_names
+from torch_tb_profiler.analysis.snapshot.history import History, Moment, device_history, find_moment, moment_of
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up, top_down
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import NO_TIME
+from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 AliveBy = Literal["line", "stack", "size", "stream", "module", "annotation"]
 FramesShown = Literal["python", "own", "all"]
@@ -192,3 +198,125 @@ def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:
         wanted = frames[(names.is_own if shown == "own" else names.is_python)[frames]]
         kept = wanted.tolist() or [int(names.line[stack])]
     return [names.labels[frame] for frame in kept]
+
+
+#: streams are not among them: their ids are pointers
+AgainstBy = Literal["line", "stack", "size", "module", "annotation"]
+
+
+class AgainstRows(Result, group="snapshot.against"):
+    """A row for each line, stack, size, module or annotation of either snapshot; what differs most is first."""
+
+    name: tuple[str, ...] = column(
+        "Allocated at", "The line, stack, module or annotation that the row is about, in both snapshots."
+    )
+    size: Int64 = column("Size of each", "Requested bytes of each.", unit="bytes", missing_below_zero=True)
+    blocks_before: Int64 = column("Allocations before", "How many were in use in the other snapshot.")
+    blocks: Int64 = column("Allocations", "How many are in use in this one.")
+    bytes_before: Int64 = column("Requested before", "Requested bytes in use in the other snapshot.", unit="bytes")
+    bytes: Int64 = column("Requested", "Requested bytes in use in this one.")
+    difference: Int64 = column("Difference", "Requested bytes − those in the other snapshot.", unit="bytes")
+
+
+Side = tuple[History, StackNames, int]
+"""A device of a snapshot, the names of its stacks, and after which record."""
+
+
+def against(before: Side, after: Side, by: AgainstBy) -> AgainstRows:
+    """Rows of both that are called the same are one: numbers of stacks mean nothing in another file.
+
+    A line that moved within its file is another one; functions of modules are not.
+    """
+    found: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    names: dict[Hashable, tuple[str, set[int]]] = {}
+    for side, (history, stacks, position) in enumerate((before, after)):
+        rows = alive_rows(history, stacks, position, by)
+        for at, key in enumerate(_keys(rows, stacks, by)):
+            row = found[key]
+            row[side] += int(rows.blocks[at])
+            row[2 + side] += int(rows.bytes[at])
+            name = rows.group[at] if by in ("module", "annotation") else rows.line[at]
+            names.setdefault(key, (name, set()))[1].add(int(rows.size[at]))
+    keys = sorted(found, key=lambda key: (-abs(found[key][3] - found[key][2]), -found[key][3]))
+    columns = np.array([found[key] for key in keys], np.int64).reshape(-1, 4)
+    sizes = [names[key][1] for key in keys]
+    return AgainstRows(
+        name=tuple(names[key][0] for key in keys),
+        size=np.array([next(iter(each)) if len(each) == 1 else -1 for each in sizes], np.int64),
+        blocks_before=columns[:, 0],
+        blocks=columns[:, 1],
+        bytes_before=columns[:, 2],
+        bytes=columns[:, 3],
+        difference=columns[:, 3] - columns[:, 2],
+    )
+
+
+def _keys(rows: AliveRows, stacks: StackNames, by: AgainstBy) -> list[Hashable]:
+    """What is the same in both."""
+    if by == "size":
+        return list(rows.size.tolist())
+    if by in ("module", "annotation"):
+        return list(rows.group)
+    if by == "stack":
+        ends = zip(rows.stack.tolist(), rows.line, strict=True)
+        return [(line, *stacks.frames_of(stack)) for stack, line in ends]
+    return list(rows.line)
+
+
+MOST_ROWS = 2000
+
+_At = Annotated[str, Meta(description="A moment of this side, as `at` of what is alive.", max_length=40)]
+_Device = Annotated[int | None, Meta(description="Number of a device; without it that with most records.")]
+
+
+class WhichTwo(msgspec.Struct, frozen=True):
+    """A moment of each of two snapshots, and what makes a row."""
+
+    at: _At = "peak"
+    exp_at: _At = "peak"
+    device: _Device = None
+    exp_device: _Device = None
+    by: Annotated[AgainstBy, Meta(description="What makes a row.")] = "line"
+
+
+class AgainstAnswer(Answer, frozen=True, kw_only=True):
+    """What is in use in a snapshot, the second of the two, and what was in another.
+
+    meta      the snapshot that is looked at
+    before    the moment of the other side: its peak if it has none of the requested kind
+    moment    the moment
+    rows      what differs most first; Σ difference over all rows = the difference of `requested` of the moments
+    left_out  how many more there are
+    """
+
+    meta: TraceMeta
+    before: Moment
+    moment: Moment
+    rows: Columns
+    left_out: Count
+
+
+def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
+    if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
+        raise NotFound(because("no_snapshot"))
+    theirs, ours = device_history(other.model, asked.device), device_history(own.model, asked.exp_device)
+    # a program that ran out of memory is compared with one that did not
+    before = find_moment(theirs, asked.at) or moment_of(theirs, "peak")
+    at = moment_of(ours, asked.exp_at)
+    found = against(
+        (theirs, stack_names(other.model), before.position), (ours, stack_names(own.model), at.position), asked.by
+    )
+    return AgainstAnswer(
+        meta=TraceMeta(**own.about("snapshot")),
+        before=before,
+        moment=at,
+        rows=found.as_columns(without=() if asked.by == "size" else ("size",), most=MOST_ROWS),
+        left_out=max(len(found) - MOST_ROWS, 0),
+    )
+
+
+SNAPSHOT_AGAINST_ANOTHER = Question(
+    name="snapshot/against",
+    summary="Memory in use in a memory snapshot, but not in another",
+    compute=_against,
+)

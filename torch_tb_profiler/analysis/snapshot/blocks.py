@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.numerals import whole_number
-from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot
-from torch_tb_profiler.analysis.snapshot.lives import Lives
+from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lives
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import Action
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.analysis.snapshot.blocks import SMALL_SEGMENT
-from torch_tb_profiler.analysis.snapshot.curves import History
+from torch_tb_profiler.analysis.snapshot.history import History
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.snapshot.schema import Action
 

@@ -14,8 +14,8 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, plain
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
-from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, stack_names
+from torch_tb_profiler.analysis.snapshot.history import History, histories
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Int64

@@ -11,9 +11,16 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, TraceMeta
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
-from torch_tb_profiler.analysis.snapshot.answers import AtMoment, OfDevice
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of, time_at
+from torch_tb_profiler.analysis.snapshot.history import (
+    AtMoment,
+    Moment,
+    OfDevice,
+    device_history,
+    moments,
+    position_of,
+    time_at,
+)
 from torch_tb_profiler.analysis.snapshot.tracks import (
     CALLS,
     AllocatorCall,

@@ -12,7 +12,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.nesting import by_depth, depths
+from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest
+from torch_tb_profiler.arrays.rollup import Rollup
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.spill import spilled
@@ -149,3 +150,92 @@ def _few_distinct(values: Int64) -> tuple[Int64, Int64]:
 def by_level(parent: Int64) -> list[Int64]:
     """Entries by their distance from the top."""
     return by_depth(depths(parent.astype(np.int32)))
+
+
+_MULTIPLIER = 6364136223846793005
+_INVERSE = pow(_MULTIPLIER, -1, 2**64)
+#: ids are read by JavaScript, whose whole numbers end at 2**53
+_UNUSED_BITS = np.uint64(12)
+
+
+def onwards(state: Hash, hashes: Hash) -> Hash:
+    """The state after one more name each; that of the top is 0."""
+    return state * np.uint64(_MULTIPLIER) + hashes
+
+
+def ids(state: Hash) -> Int64:
+    """Never 0, which stands for everything."""
+    return np.maximum((state >> _UNUSED_BITS).astype(np.int64), 1)
+
+
+class TextHashes:
+    """States after the names from nodes of a forest upwards, without walking there.
+
+    hashes   shape (n,): of the name of each node
+    """
+
+    def __init__(self, walks: Rollup, hashes: Hash) -> None:
+        self._walks = walks
+        self._sums = np.append(walks.folded(hashes, _INVERSE), np.uint64(0))  # the last place is beyond the root
+        powers = np.full(int(walks.length.max(initial=0)) + 1, _MULTIPLIER, np.uint64)
+        powers[0] = 1
+        self._powers: Hash = np.multiply.accumulate(powers)
+        inverses = np.full(len(powers), _INVERSE, np.uint64)
+        inverses[0] = 1
+        self._inverses: Hash = np.multiply.accumulate(inverses)
+
+    def of(self, node: Int64, labels: Int64, state: np.uint64) -> Hash:
+        """From a state on, after so many names from each node upwards: one or more, but no more than there are.
+
+        node, labels   shape (m,)
+        Returns shape (m,): what `onwards` gives one name after the other.
+        """
+        beyond = self._walks.ancestor(node, labels)
+        sums: Hash = self._sums[node] - self._inverses[labels] * self._sums[beyond]
+        found: Hash = state * self._powers[labels] + self._powers[labels - 1] * sums
+        return found
+
+
+#: time in files that the filter leaves out, where it leaves nothing around them
+OTHER_FILES = "(other files)"
+
+
+def only_files(found: StackEntries, files: str) -> StackEntries:
+    """files: words, of which a frame's file must contain one, and none of those after a -.
+
+    The time of other frames becomes that of what is around them.
+    """
+    words = files.casefold().split()
+    wanted = [word for word in words if not word.startswith("-")]
+    unwanted = [word[1:] for word in words if word.startswith("-") and len(word) > 1]
+
+    def keeps(name: str, kind: EntryKind) -> bool:
+        if kind not in ("frame", "builtin"):
+            return True
+        file = name.rpartition("): ")[0].rpartition("(")[0].casefold() if kind == "frame" else ""
+        return (any(w in file for w in wanted) if wanted else bool(file)) and not any(w in file for w in unwanted)
+
+    names, kinds = found.labels.names, found.labels.kinds
+    keep = np.array([keeps(name, kind) for name, kind in zip(names, kinds, strict=True)], np.bool_)[found.label]
+    kept = np.flatnonzero(keep)
+    place = np.full(len(found) + 1, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    parent = found.parent.astype(np.int32)
+    # time of what is left out belongs to what is around it, at the top to an entry of its own
+    owner = place[nearest(parent, keep, np.arange(len(found), dtype=np.int32))]
+    owner[owner < 0] = len(kept)
+    labels = Labels(list(names), list(kinds), dict(found.labels.numbers), found.labels.roles)
+
+    def per_owner(values: Int64) -> Int64:
+        return sums_at(owner, values, len(kept) + 1)
+
+    rest = labels.number(OTHER_FILES, "other")
+    raw = EntryColumns(
+        parent=np.append(place[nearest(parent, keep, parent[kept])], -1),
+        label=np.append(found.label[kept], rest),
+        calls=np.append(found.calls[kept], 0),
+        first=np.append(found.first[kept], NEVER_SEEN),
+        self_host=per_owner(found.self_host),
+        self_device=per_owner(found.self_device),
+    )
+    return merged(raw, labels, found.no_stack_ns, found.has_frames)

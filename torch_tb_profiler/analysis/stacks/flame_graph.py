@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.stacks.callers import Callers
-from torch_tb_profiler.analysis.stacks.entries import StackEntries, Weight, by_level
-from torch_tb_profiler.analysis.stacks.file_filter import only_files
-from torch_tb_profiler.analysis.stacks.ids import ids, onwards
+from torch_tb_profiler.analysis.stacks.entries import StackEntries, Weight, by_level, ids, only_files, onwards
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
-from torch_tb_profiler.analysis.stacks.stack_table import Direction, Shown, StackTable, Whole
+from torch_tb_profiler.analysis.stacks.stack_table import Callers, Direction, Shown, StackTable, Whole
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64

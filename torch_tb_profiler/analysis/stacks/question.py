@@ -13,12 +13,11 @@ from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMet
 from torch_tb_profiler.analysis.health.recording import no_stacks
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
-from torch_tb_profiler.analysis.slices.table import track_name
+from torch_tb_profiler.analysis.slices import track_name
 from torch_tb_profiler.analysis.stacks.entries import EntryKind, EntryRole, Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
-from torch_tb_profiler.analysis.stacks.recorded import all_stacks
+from torch_tb_profiler.analysis.stacks.recorded import StackThreads, all_stacks, stack_threads
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
-from torch_tb_profiler.analysis.stacks.threads import StackThreads, stack_threads
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.words.reasons import because
 

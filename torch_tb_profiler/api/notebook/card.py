@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from torch_tb_profiler.analysis.shown import harmless, text_of
-from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
+from torch_tb_profiler.analysis.tabular import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
+from torch_tb_profiler.analysis.text_format import harmless, text_of
 from torch_tb_profiler.analysis.waterfall import Part
 from torch_tb_profiler.analysis.waterfall.colors import REST_COLOR, part_color
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding

@@ -9,8 +9,8 @@ import msgspec
 
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
-from torch_tb_profiler.analysis.shown import harmless, text_of
-from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, TABLE_STYLE
+from torch_tb_profiler.analysis.tabular import CAPTION_STYLE, TABLE_STYLE
+from torch_tb_profiler.analysis.text_format import harmless, text_of
 from torch_tb_profiler.api.notebook.card import CARD_WIDTH, card, heading, paragraph, safe
 from torch_tb_profiler.words.parts import part_name
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.products import product_kernels
+from torch_tb_profiler.analysis.flops.matmuls import product_kernels
 from torch_tb_profiler.analysis.replay.changes import kernels, scale, targets
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
 from torch_tb_profiler.analysis.shared.residency import LIMITS, known_occupancy

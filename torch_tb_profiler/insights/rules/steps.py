@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.analysis.program.engine import engine
-from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.program.engine_names import recording_engine
 from torch_tb_profiler.analysis.program.engine_question import engine_gaps
+from torch_tb_profiler.analysis.program.graphs import capturing
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality

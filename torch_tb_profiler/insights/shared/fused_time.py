@@ -13,8 +13,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.arguments import ERRORS, Tensor, broadcast, read_arguments, result_kind
-from torch_tb_profiler.analysis.flops.work import NotKnown
+from torch_tb_profiler.analysis.flops.work import ERRORS, NotKnown, Tensor, broadcast, read_arguments, result_kind
 from torch_tb_profiler.analysis.shared.peaks import ElementType, peaks_of
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Int32, Int64

@@ -12,10 +12,10 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.products import ELEMENTS, KINDS, ProductKernels, product_kernels
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, KINDS, ProductKernels, product_kernels
 from torch_tb_profiler.analysis.flops.work import Product
 from torch_tb_profiler.analysis.replay.changes import ScaleWork, targets
-from torch_tb_profiler.analysis.roofline.least import minimal_ns
+from torch_tb_profiler.analysis.roofline.roofs import minimal_ns
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.peaks import ElementType, Peaks, peaks_of
 from torch_tb_profiler.analysis.shared.tensor_cores import Use

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.table import ModuleTable, hook_calls, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, hook_calls, modules
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group

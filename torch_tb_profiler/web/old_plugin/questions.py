@@ -15,7 +15,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.compare.diff import ROOT
 from torch_tb_profiler.analysis.json_schema import Json, ref
 from torch_tb_profiler.analysis.memory.records import missing
-from torch_tb_profiler.analysis.operators.known import OfKnown
+from torch_tb_profiler.analysis.operators.question import OfKnown
 from torch_tb_profiler.analysis.question import (
     JsonShape,
     NoParameters,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from torch_tb_profiler.analysis.change.gate import CheckAnswer
-from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work.gate import words
 
 #: a step summary may have a mebibyte; no one reads more
@@ -45,8 +45,8 @@ def as_markdown(found: CheckAnswer) -> str:
     if found.parts:
         lines += ["", "| part of the step | baseline | new | change |", "|--|--:|--:|--:|"]
         lines += [
-            f"| {code(each.cause)} | {escaped(alone(each.base_ns, 'ns'))} | "
-            f"{escaped(alone(each.new_ns, 'ns'))} | {escaped(words.signed(each.change_ns, 'ns'))} |"
+            f"| {code(each.cause)} | {escaped(with_unit(each.base_ns, 'ns'))} | "
+            f"{escaped(with_unit(each.new_ns, 'ns'))} | {escaped(words.signed(each.change_ns, 'ns'))} |"
             for each in found.parts
         ]
     if found.moved:
@@ -55,8 +55,8 @@ def as_markdown(found: CheckAnswer) -> str:
             row = (
                 code(words.shown(name.name)),
                 code(words.shown(name.owner)) if name.owner else name.kind,
-                escaped(alone(name.base_ns, "ns")),
-                escaped(alone(name.new_ns, "ns")),
+                escaped(with_unit(name.base_ns, "ns")),
+                escaped(with_unit(name.new_ns, "ns")),
                 escaped(words.signed(name.change_ns, "ns")),
                 name.verdict,
             )

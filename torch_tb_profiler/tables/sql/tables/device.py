@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.copies import copy_kinds
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.shared.device_roles import device_roles, device_spans, work_by_device
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION, EXPOSED_COPY, Quantity, Role
 from torch_tb_profiler.analysis.shared.residency import known_occupancy

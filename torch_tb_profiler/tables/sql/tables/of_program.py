@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.table import ModuleTable, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, modules
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES, StepTimes, step_times
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, known, of_definition

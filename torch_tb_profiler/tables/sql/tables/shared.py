@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.slices.table import track_name
+from torch_tb_profiler.analysis.slices import track_name
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, Ints
 from torch_tb_profiler.model import Model
