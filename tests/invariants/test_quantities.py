@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.idle import idle_gaps
 from torch_tb_profiler.analysis.kernels import KERNELS, kernels
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
-from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
 from torch_tb_profiler.analysis.program.phases import phase_amounts, phase_times
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
@@ -228,7 +228,7 @@ def check_phases(model: Model) -> None:
     for each in found.phases if len(model.device_work) else ():
         ns = round(each.time_ns * steps)
         assert ns <= on_device[each.phase] if communicates else ns == on_device[each.phase]
-        assert each.flops * steps == pytest.approx(flops.get(Phase(each.phase), 0))
+        assert each.flops * steps == pytest.approx(flops.get(ProgramPhase(each.phase), 0))
 
 
 def check(model: Model) -> None:

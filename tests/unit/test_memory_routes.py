@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.memory.question import (
     MEMORY_EVENTS,
     MEMORY_OPERATORS,
     AliveAt,
-    Bins,
+    CurveWindow,
     OnDevice,
 )
 from torch_tb_profiler.analysis.memory.records import missing
@@ -166,7 +166,7 @@ def test_what_is_asked_first() -> None:
         assert question.asked_first(with_memory) == [OnDevice(device="GPU0"), OnDevice()]
         assert question.asked_first(without) == []
     assert MEMORY_ALIVE.asked_first(without) == []
-    assert MEMORY_CURVE.asked_first(without) == (Bins(),)
+    assert MEMORY_CURVE.asked_first(without) == (CurveWindow(),)
 
 
 def test_old_times_are_those_of_the_file(client: Client) -> None:

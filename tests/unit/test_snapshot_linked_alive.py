@@ -79,7 +79,7 @@ def test_each_allocation_meets_its_own_record(offset_us: int) -> None:
     inside = allocations[len(allocations) // 10 : len(allocations) * 8 // 10]
     times = {each["time_us"] for each in inside if each["action"] == "alloc"}
     for position in range(0, history.last, 97):
-        lives = history.lives
+        lives = history.lifetimes
         alive = lives.wanted(position) & (lives.requested > 0)
         born = history.device.records.time[lives.born] + snapshot.trace.origin_ns
         expected = alive & (lives.born >= 0) & [int(time) // US in times for time in born.tolist()]

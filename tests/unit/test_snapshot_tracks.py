@@ -92,10 +92,10 @@ def test_lines_add_up_to_the_curve_and_are_those_of_the_blocks_in_use(how: dict[
         found = tile(model, at, 1, 1)
         alive: dict[str, int] = dict.fromkeys(lines, 0)
         for born, released, size, of in zip(
-            history.lives.born.tolist(),
-            history.lives.released.tolist(),
-            history.lives.requested.tolist(),
-            history.lives.stack.tolist(),
+            history.lifetimes.born.tolist(),
+            history.lifetimes.released.tolist(),
+            history.lifetimes.requested.tolist(),
+            history.lifetimes.stack.tolist(),
             strict=True,
         ):
             if born <= position < released:

@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
+from torch_tb_profiler.analysis.flops.calls import work_counts
+from torch_tb_profiler.analysis.flops.rates import RateSums, rate_sums
 from torch_tb_profiler.analysis.health.recording import no_kernels, nothing_shown
 from torch_tb_profiler.analysis.result import Result, column, fact, result_question
 from torch_tb_profiler.analysis.shared.kernel_use import (
@@ -43,7 +43,7 @@ KernelGrouping = Literal["name", "name_op_launch"]
 _Grouping = Literal["name", "name_op_launch", "name_call_launch"]
 
 
-class Transfers(msgspec.Struct, frozen=True):
+class TransferSums(msgspec.Struct, frozen=True):
     """Copies, fills or waits of one name.
 
     name      of the copy, fill or wait
@@ -146,9 +146,9 @@ class KernelTable(Result, group="kernels"):
     compute_ns: Ns = fact("Σ durations of kernels that are not communication's")
     tensor_cores: TensorCores = fact("parts of compute_ns")
     occupancy: Occupancy = fact("of compute kernels")
-    memcpy: Sequence[Transfers] = fact("copies by kind")
-    memset: Sequence[Transfers] = fact("fills by kind")
-    waits: Sequence[Transfers] = fact("of devices for each other, for events and for the host, by kind: no work")
+    memcpy: Sequence[TransferSums] = fact("copies by kind")
+    memset: Sequence[TransferSums] = fact("fills by kind")
+    waits: Sequence[TransferSums] = fact("of devices for each other, for events and for the host, by kind: no work")
 
 
 def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
@@ -240,13 +240,13 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     )
 
 
-def _rates(model: Model, chosen: Int64, groups: Groups) -> Sums:
+def _rates(model: Model, chosen: Int64, groups: Groups) -> RateSums:
     """Of kernels, of which those of communication have no work; chosen: positions in `Model.device_work`."""
-    found = counted(model)
-    of_work = np.empty(0, np.int64) if found.on_host else found.pieces.place
+    found = work_counts(model)
+    of_work = np.empty(0, np.int64) if found.on_host else found.activities.place
     place_of = places_of(of_work, len(model.device_work))[chosen]
     has = np.flatnonzero(place_of >= 0)
-    return sums_of(model, place_of[has], Groups(groups.of[has], groups.first))
+    return rate_sums(model, place_of[has], Groups(groups.of[has], groups.first))
 
 
 def by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
@@ -277,7 +277,7 @@ def _agreed(groups: Groups, use: Int8) -> Int64:
     return np.where(least == most, least, Use.UNKNOWN)
 
 
-def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
+def transfers(model: Model, category: Category) -> tuple[TransferSums, ...]:
     """Copies, fills or waits by name, by total time, descending."""
     trace = model.trace
     work = model.device_work.take(model.device_category == category)
@@ -288,7 +288,7 @@ def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
     size = groups.sum(np.maximum(work.bytes, 0))
     calls = groups.count()
     return tuple(
-        Transfers(
+        TransferSums(
             name=trace.strings[int(name[groups.first[g]])],
             calls=int(calls[g]),
             total_ns=int(total[g]),
@@ -298,7 +298,7 @@ def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
     )
 
 
-class Grouped(msgspec.Struct, frozen=True):
+class KernelsGrouped(msgspec.Struct, frozen=True):
     """How kernels are grouped."""
 
     group_by: Annotated[KernelGrouping, Meta(description="What makes a row.")] = "name"
@@ -314,9 +314,9 @@ KERNELS = result_question(
     "Kernels",
     kernels,
     answer=KernelTable,
-    parameters=Grouped,
+    parameters=KernelsGrouped,
     notes=_notes,
-    first=(Grouped("name"), Grouped("name_op_launch")),
+    first=(KernelsGrouped("name"), KernelsGrouped("name_op_launch")),
     report=({"group_by": "name"}, {"group_by": "name_op_launch"}),
 )
 

@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.snapshot.alive import (
 from torch_tb_profiler.analysis.snapshot.allocation_patterns import Growth, LifetimeRows, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.history import Curves, Moment, device_history, moments, position_of
-from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import Lives
+from torch_tb_profiler.analysis.snapshot.layout import PoolRow, SegmentLayout, pools, segment_layout
+from torch_tb_profiler.analysis.snapshot.lifetimes import Lifetimes
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedAliveRows, LinkedBy, linked_alive
 from torch_tb_profiler.analysis.snapshot.oom import Oom
@@ -122,9 +122,9 @@ class SnapshotProfile:
         """What was in use before the first record and after each."""
         return self.ask(lambda model: device_history(model, device).curves)
 
-    def lives(self, device: int | None = None) -> Lives:
+    def lives(self, device: int | None = None) -> Lifetimes:
         """Every allocation from its birth to its release."""
-        return self.ask(lambda model: device_history(model, device).lives)
+        return self.ask(lambda model: device_history(model, device).lifetimes)
 
     def alive(
         self, at: str | int = "peak", by: AliveBy = "line", since: str | int | None = None, device: int | None = None
@@ -157,12 +157,12 @@ class SnapshotProfile:
         assert found is not None
         return found
 
-    def layout(self, at: str | int = "peak", device: int | None = None) -> Layout:
+    def layout(self, at: str | int = "peak", device: int | None = None) -> SegmentLayout:
         """The segments at a moment, and what is in them."""
 
-        def found(model: Model) -> Layout:
+        def found(model: Model) -> SegmentLayout:
             history = device_history(model, device)
-            return layout(history, position_of(history, str(at)))
+            return segment_layout(history, position_of(history, str(at)))
 
         return self.ask(found)
 

@@ -18,7 +18,7 @@ from torch_tb_profiler.snapshot.schema import (
     Action,
     Frames,
     StackFrames,
-    Stacks,
+    StackRanges,
 )
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -39,7 +39,7 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-class Strings:
+class StringInterner:
     """Codes of texts; the empty one is 0. A text is cut where it is longer than any name."""
 
     longest = 4096
@@ -65,7 +65,7 @@ class _Mark:
     """What is left in a list of frames whose stack is known."""
 
 
-class StackTable:
+class StackInterner:
     """Distinct stacks by number.
 
     A list of frames is looked up by the identities of its frames: records of one stack have lists of their own, with
@@ -76,7 +76,7 @@ class StackTable:
 
     most_identities = 200_000
 
-    def __init__(self, strings: Strings) -> None:
+    def __init__(self, strings: StringInterner) -> None:
         self._strings = strings
         self._of_identities: dict[bytes, int] = {}
         self._held: list[object] = []
@@ -137,12 +137,12 @@ class StackTable:
             self._of_frame[id(frame)] = number, frame
         return number
 
-    def tables(self) -> dict[type[Stacks] | type[StackFrames] | type[Frames], Columns]:
+    def tables(self) -> dict[type[StackRanges] | type[StackFrames] | type[Frames], Columns]:
         depth = np.fromiter(map(len, self._of_content), np.int32, len(self._of_content))
         all_frames = [frame for content in self._of_content for frame in content]
         frames = np.array(self._frames, np.int64).reshape(-1, 3)
         return {
-            Stacks: {"start": np.cumsum(depth, dtype=np.int64) - depth, "depth": depth},
+            StackRanges: {"start": np.cumsum(depth, dtype=np.int64) - depth, "depth": depth},
             StackFrames: {"frame": np.array(all_frames, np.int32)},
             Frames: {"name": frames[:, 0], "file": frames[:, 1], "line": frames[:, 2]},
         }
@@ -155,7 +155,7 @@ class RecordColumns:
     unknown  actions that are not known, with their counts
     """
 
-    def __init__(self, strings: Strings, stacks: StackTable) -> None:
+    def __init__(self, strings: StringInterner, stacks: StackInterner) -> None:
         self._strings = strings
         self._stacks = stacks
         self._contexts: dict[tuple[str, str, int, int], int] = {}
@@ -254,7 +254,7 @@ def as_text(value: object) -> str:
         return value
     if isinstance(value, dict | list | tuple) and value and _is_small(value):
         try:
-            return msgspec.json.encode(value).decode()[: Strings.longest]
+            return msgspec.json.encode(value).decode()[: StringInterner.longest]
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             return ""
     return ""

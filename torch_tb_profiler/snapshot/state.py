@@ -12,11 +12,11 @@ from torch_tb_profiler.snapshot.records import Columns, is_integer, is_time, poo
 from torch_tb_profiler.snapshot.schema import (
     NO_TIME,
     Annotations,
-    Blocks,
     BlockState,
     Contexts,
     Records,
-    Segments,
+    SnapshotBlocks,
+    SnapshotSegments,
 )
 from torch_tb_profiler.snapshot.unpickle_stream import Harvest, joined
 from torch_tb_profiler.trace import Header, Note, Trace, note
@@ -56,8 +56,8 @@ def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
     tables: Sequence[tuple[type[Table], Columns]] = (
         (Records, records),
         (Contexts, found.columns.contexts()),
-        (Segments, segments),
-        (Blocks, blocks),
+        (SnapshotSegments, segments),
+        (SnapshotBlocks, blocks),
         (Annotations, annotations),
         *found.stacks.tables().items(),
     )

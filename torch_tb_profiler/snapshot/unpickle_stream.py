@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, reason_of
-from torch_tb_profiler.snapshot.records import Columns, RecordColumns, StackTable, Strings
+from torch_tb_profiler.snapshot.records import Columns, RecordColumns, StackInterner, StringInterner
 from torch_tb_profiler.trace.unpack import Readable
 from torch_tb_profiler.words.reasons import because
 
@@ -59,8 +59,8 @@ class Harvest:
     """
 
     def __init__(self) -> None:
-        self.strings = Strings()
-        self.stacks = StackTable(self.strings)
+        self.strings = StringInterner()
+        self.stacks = StackInterner(self.strings)
         self.columns = RecordColumns(self.strings, self.stacks)
         self.root: dict[str, Any] = {}
         self.records: list[tuple[int, list[Columns]]] = []

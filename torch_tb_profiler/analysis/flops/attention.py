@@ -15,14 +15,28 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import Arguments, Between, NotKnown, Sure, Tensor, Unknown, Work, not_known
+from torch_tb_profiler.analysis.flops.work import (
+    Certainty,
+    FlopBounds,
+    OperatorArguments,
+    OperatorWork,
+    Tensor,
+    UnknownReason,
+    UnknownWorkError,
+    unknown_work,
+)
 from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
 def of_packed(
-    given: Arguments, first: int, lengths: int, causal: bool | None, window: tuple[int, int] | None, backward: bool
-) -> Work:
+    given: OperatorArguments,
+    first: int,
+    lengths: int,
+    causal: bool | None,
+    window: tuple[int, int] | None,
+    backward: bool,
+) -> OperatorWork:
     """What is moved, and what FLOP lie between. Raises one of `arguments.ERRORS`, or NotKnown.
 
     first      where q stands; k and v follow
@@ -33,11 +47,11 @@ def of_packed(
     """
     q, k, v = (given.tensor(first + at) for at in range(3))
     if min(len(q.dims), len(k.dims), len(v.dims)) < 3 or q.kind != k.kind:
-        raise NotKnown(Unknown.CONTENTS)
+        raise UnknownWorkError(UnknownReason.CONTENTS)
     out = q.elements // max(q.dims[-1], 1) * v.dims[-1] * q.size
     moved = q.bytes + k.bytes + v.bytes + out
     size = 2 * moved + out if backward else moved
-    work = replace(not_known(Unknown.CONTENTS), bytes=size, data=q.data, sure=Sure.BOUND)
+    work = replace(unknown_work(UnknownReason.CONTENTS), bytes=size, data=q.data, sure=Certainty.BOUND)
     pairs = _pairs(given, lengths, q, k, causal, window)
     if pairs is None or v.dims[:-1] != k.dims[:-1] or q.dims[-1] != k.dims[-1]:
         return work
@@ -45,11 +59,11 @@ def of_packed(
     needs = once * (2 * (q.dims[-1] + v.dims[-1]) if backward else q.dims[-1] + v.dims[-1])
     does = once * (3 * q.dims[-1] + 2 * v.dims[-1]) if backward else needs
     least, most = pairs
-    return replace(work, between=Between(does * least, does * most, needs * least, needs * most))
+    return replace(work, between=FlopBounds(does * least, does * most, needs * least, needs * most))
 
 
 def _pairs(
-    given: Arguments, lengths: int, q: Tensor, k: Tensor, causal: bool | None, window: tuple[int, int] | None
+    given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, causal: bool | None, window: tuple[int, int] | None
 ) -> tuple[int, int] | None:
     """How many pairs of a query and a key there are at least and at most; None if nothing can be said.
 
@@ -83,7 +97,7 @@ def _packed_elements(tensor: Tensor) -> int:
     return rows * heads * size
 
 
-def _longest(given: Arguments, at: int, rows: int) -> int:
+def _longest(given: OperatorArguments, at: int, rows: int) -> int:
     """How long the longest sequence may be: a recorded number, or all rows."""
     text = given.concrete[at] if at < len(given.concrete) else ""
     found = whole_number(text) or 0
@@ -137,14 +151,14 @@ def kept(queries: int, keys: int, corner: Corner) -> Fraction:
 
 
 def _read(how: _Attention) -> Reader:
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         q, k, v = (given.tensor(how.q + at) for at in range(3))
         if how.lengths is not None and given.is_tensor(how.lengths):
             corner, sure = _corner(how, given)
-            causal = None if sure is Sure.BOUND else corner is not None
+            causal = None if sure is Certainty.BOUND else corner is not None
             return of_packed(given, how.q, how.lengths, causal, _window(how, given), how.backward)
         if not len(q.dims) == len(k.dims) == len(v.dims) == 4 or q.data != k.data:
-            raise NotKnown(Unknown.CONTENTS if len(q.dims) == 3 else Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.CONTENTS if len(q.dims) == 3 else UnknownReason.NO_MODEL)
         head, length = (2, 1) if how.heads_last else (1, 2)
         batch, heads = q.dims[0], q.dims[head]
         queries, keys = q.dims[length], k.dims[length]
@@ -152,7 +166,7 @@ def _read(how: _Attention) -> Reader:
         if k.dims[:3] != v.dims[:3] or k.dims[3] != size or not heads or heads % max(k.dims[head], 1):
             raise ValueError("no attention")
         if k.dims[0] != batch:
-            raise NotKnown(Unknown.CONTENTS)  # pages of a cache
+            raise UnknownWorkError(UnknownReason.CONTENTS)  # pages of a cache
         if not batch * queries * keys * (size + out):
             raise ValueError("nothing to attend to")
         scores = batch * heads * queries * keys
@@ -167,10 +181,10 @@ def _read(how: _Attention) -> Reader:
             moved += given.tensor(how.bias).bytes
         if not how.backward:
             dense = 2 * scores * (size + out)
-            return Work(int(part * dense), moved, q.data, sure, dense=dense)
+            return OperatorWork(int(part * dense), moved, q.data, sure, dense=dense)
         dense, model = 2 * scores * (3 * size + 2 * out), 2 * scores * (2 * size + 2 * out)
         moved = 2 * moved + row * out * q.size
-        return Work(int(part * dense), moved, q.data, sure, model=int(part * model), dense=dense)
+        return OperatorWork(int(part * dense), moved, q.data, sure, model=int(part * model), dense=dense)
 
     return read
 
@@ -191,7 +205,7 @@ def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
     return Fraction(int(np.maximum(after - first, 0).sum()), queries * keys)
 
 
-def _causal_place(how: _Attention, given: Arguments) -> int | None:
+def _causal_place(how: _Attention, given: OperatorArguments) -> int | None:
     """Where the truth value stands that says it; None if none was recorded."""
     flags = [at for at, _ in given.flags()]
     behind = next((at for at in flags if at and _NUMBER.fullmatch(given.concrete[at - 1])), None)
@@ -200,7 +214,7 @@ def _causal_place(how: _Attention, given: Arguments) -> int | None:
     return flags[how.causal] if how.causal < len(flags) else None
 
 
-def _window(how: _Attention, given: Arguments) -> tuple[int, int] | None:
+def _window(how: _Attention, given: OperatorArguments) -> tuple[int, int] | None:
     at = _causal_place(how, given)
     if how.window is None or at is None or len(given.concrete) <= at + how.window + 1:
         return None
@@ -208,7 +222,7 @@ def _window(how: _Attention, given: Arguments) -> tuple[int, int] | None:
     return (int(texts[0]), int(texts[1])) if all(_INTEGER.fullmatch(text) for text in texts) else None
 
 
-def _corner(how: _Attention, given: Arguments) -> tuple[Corner | None, Sure]:
+def _corner(how: _Attention, given: OperatorArguments) -> tuple[Corner | None, Certainty]:
     """Of the mask, None without one; a call that does not say it may compute half as much."""
     flags = given.flags()
     if how.number:
@@ -217,35 +231,35 @@ def _corner(how: _Attention, given: Arguments) -> tuple[Corner | None, Sure]:
         if said is None and flags and len(given.concrete) > flags[0][0] + 1:
             said = whole_number(given.concrete[flags[0][0] + 1])  # as xFormers has it
         if said is None:
-            return None, Sure.BOUND
+            return None, Certainty.BOUND
         corners: dict[int, Corner] = {1: "upper_left", 2: "lower_right"}
-        return corners.get(said), Sure.EXACT
+        return corners.get(said), Certainty.EXACT
     if how.causal is None:
-        return None, Sure.EXACT
+        return None, Certainty.EXACT
     at = _causal_place(how, given)
     if at is None:
-        return None, Sure.BOUND
-    return (how.corner if given.concrete[at] == "True" else None), Sure.EXACT
+        return None, Certainty.BOUND
+    return (how.corner if given.concrete[at] == "True" else None), Certainty.EXACT
 
 
 def _like_arguments(heads_last: bool, backward: bool = False, number: bool = False) -> Reader:
     """Of libraries: the first three tensors with four dimensions. Tensors of `int` are lengths or pages of a cache."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         if "int" in [kind for at, kind in enumerate(given.types) if given.is_tensor(at) and given.tensor(at).dims]:
-            raise NotKnown(Unknown.CONTENTS)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
         places = [at for at in range(len(given)) if given.is_tensor(at) and len(given.tensor(at).dims) == 4]
         first = next((at for at in places if at + 1 in places and at + 2 in places), None)
         if first is None or len(places) < 3 + backward:
-            raise NotKnown(Unknown.CONTENTS)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
         how = _Attention(first + backward, heads_last, corner="lower_right", number=number, window=1, backward=backward)
         return _read(how)(given)
 
     return read
 
 
-def _unknown(_: Arguments) -> Work:
-    raise NotKnown(Unknown.CONTENTS)
+def _unknown(_: OperatorArguments) -> OperatorWork:
+    raise UnknownWorkError(UnknownReason.CONTENTS)
 
 
 def _packed(q: int, told: bool = True) -> Reader:
@@ -254,22 +268,22 @@ def _packed(q: int, told: bool = True) -> Reader:
     told   whether the truth values among the arguments tell what is masked
     """
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         tensors = [given.tensor(q + at) for at in range(3)]
         whole = [at for at in range(q + 3, len(given)) if given.is_tensor(at) and given.types[at] == "int"]
         lengths = [at for at in whole if len(given.tensor(at).dims) == 1]
         pages = any(len(given.tensor(at).dims) > 1 for at in whole)
         if pages or not lengths or any(len(each.dims) != 3 for each in tensors):
-            raise NotKnown(Unknown.CONTENTS)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
         how = _Attention(q, heads_last=True, corner="lower_right", window=1 if told else None, backward=q > 0)
         corner, sure = _corner(how, given)
-        causal = None if sure is Sure.BOUND or not told else corner is not None
+        causal = None if sure is Certainty.BOUND or not told else corner is not None
         return of_packed(given, q, lengths[0], causal, _window(how, given), q > 0)
 
     return read
 
 
-def _dense(given: Arguments) -> Work:
+def _dense(given: OperatorArguments) -> OperatorWork:
     return _read(_Attention(causal=None, bias=3))(given)
 
 

@@ -21,14 +21,14 @@ from torch_tb_profiler.analysis.flops.elementwise import LISTS, of_parameters
 from torch_tb_profiler.analysis.flops.operators import arguments_of, work_of
 from torch_tb_profiler.analysis.flops.work import (
     ERRORS,
-    Arguments,
-    NotKnown,
-    Sure,
+    Certainty,
+    OperatorArguments,
+    OperatorWork,
     Tensor,
-    Unknown,
-    Work,
+    UnknownReason,
+    UnknownWorkError,
+    matmul_work,
     moves,
-    of_product,
 )
 from torch_tb_profiler.analysis.shared.vllm_steps import StepSums, step_sums
 from torch_tb_profiler.arrays.lookup import take_known
@@ -38,7 +38,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 
-class Texts(msgspec.Struct, frozen=True):
+class RecordedArguments(msgspec.Struct, frozen=True):
     """The recorded arguments of the operators of a trace, by position in the call tree."""
 
     model: Model
@@ -53,7 +53,7 @@ class Texts(msgspec.Struct, frozen=True):
         dims, types, concrete, strides = (str(strings[int(code[at])]) for code in codes)
         return dims, types, concrete, strides
 
-    def arguments(self, node: int) -> Arguments | None:
+    def arguments(self, node: int) -> OperatorArguments | None:
         return arguments_of(*self.of(node))
 
     def name(self, node: int) -> str:
@@ -85,7 +85,7 @@ class _Lookup(msgspec.Struct, frozen=True):
     indices: int
 
 
-def by_each_other(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int, Work]:
+def by_each_other(model: Model, texts: RecordedArguments, nodes: Sequence[int]) -> dict[int, OperatorWork]:
     """What is known of some lookups and their backward. nodes: positions in `Model.tree`."""
     tree, strings = model.tree, model.trace.strings
     names = strings.where(lambda name: _kind(name) is not None, tree.name)[tree.name]
@@ -93,7 +93,7 @@ def by_each_other(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int,
     every = every[np.argsort(tree.start[every], kind="stable")]
     number = take_known(model.trace.operators.sequence, tree.operator[every]).tolist()
     wanted = set(nodes)
-    found: dict[int, Work] = {}
+    found: dict[int, OperatorWork] = {}
     waiting: dict[str, list[tuple[int, int, _Lookup]]] = {}
     for node, sequence in zip(every.tolist(), number, strict=True):
         name, given = texts.name(node), texts.arguments(node)
@@ -113,8 +113,8 @@ def by_each_other(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int,
         forward, _, lookup = before.pop(at)
         read = lookup.rows * gradient.dims[1] * lookup.size // lookup.tables
         works = {
-            forward: moves(read + lookup.indices + gradient.whole_bytes, Sure.ESTIMATE),
-            node: moves(gradient.whole_bytes + 2 * read + _SORTED * lookup.rows, Sure.ESTIMATE),
+            forward: moves(read + lookup.indices + gradient.whole_bytes, Certainty.ESTIMATE),
+            node: moves(gradient.whole_bytes + 2 * read + _SORTED * lookup.rows, Certainty.ESTIMATE),
         }
         found |= {each: work for each, work in works.items() if each in wanted}
     return found
@@ -138,7 +138,7 @@ def _fitting(before: Sequence[tuple[int, int, _Lookup]], sequence: int, gradient
     return None
 
 
-def _lookup_of(name: str, given: Arguments) -> _Lookup | None:
+def _lookup_of(name: str, given: OperatorArguments) -> _Lookup | None:
     weights, tables, indices, offsets = (0, 1, 7, 8) if name == _DENSE else (1, 5, 11, 12)
     try:
         rows, ends, count = given.tensor(indices), given.tensor(offsets), given.tensor(tables).elements
@@ -146,15 +146,15 @@ def _lookup_of(name: str, given: Arguments) -> _Lookup | None:
             return None
         size = given.tensor(weights).size
         return _Lookup(rows.elements, count, ends.elements - 1, size, rows.bytes + ends.bytes)
-    except (NotKnown, *ERRORS):
+    except (UnknownWorkError, *ERRORS):
         return None
 
 
-def _gradient_of(given: Arguments) -> Tensor | None:
+def _gradient_of(given: OperatorArguments) -> Tensor | None:
     try:
         found = given.tensor(0)
         return found if len(found.dims) == 2 and found.size else None
-    except (NotKnown, *ERRORS):
+    except (UnknownWorkError, *ERRORS):
         return None
 
 
@@ -162,7 +162,7 @@ def _gradient_of(given: Arguments) -> Tensor | None:
 SERVED = frozenset(("vllm::unified_attention", "vllm::unified_attention_with_output"))
 
 
-def of_steps(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int, Work]:
+def of_steps(model: Model, texts: RecordedArguments, nodes: Sequence[int]) -> dict[int, OperatorWork]:
     """What is known of some calls by the range of the engine around them. nodes: positions in `Model.tree`."""
     tree, strings = model.tree, model.trace.strings
     tells = ~tree.is_operator & strings.where(step_sums, tree.name)[tree.name]
@@ -176,7 +176,7 @@ def of_steps(model: Model, texts: Texts, nodes: Sequence[int]) -> dict[int, Work
     return found
 
 
-def _attention(given: Arguments, sums: StepSums) -> Work | None:
+def _attention(given: OperatorArguments, sums: StepSums) -> OperatorWork | None:
     """At most: layers that see only a window of the keys do not say so. The cache is taken to hold what k and v do."""
     try:
         q, k, v = (given.tensor(at) for at in range(3))
@@ -185,8 +185,8 @@ def _attention(given: Arguments, sums: StepSums) -> Work | None:
             return None
         flops = 2 * heads * (size + out) * sums.pairs
         moved = sums.tokens * heads * (size + out) * q.size + sums.keys * kept * (size + out) * k.size
-        return Work(flops, moved, q.data, Sure.BOUND)
-    except (NotKnown, *ERRORS):
+        return OperatorWork(flops, moved, q.data, Certainty.BOUND)
+    except (UnknownWorkError, *ERRORS):
         return None
 
 
@@ -196,23 +196,23 @@ _REPEATS = frozenset(f"aten::{name}" for name in ("repeat_interleave", "repeat",
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 
 
-def derived(model: Model, node: Int64, work: Mapping[int, Work]) -> dict[int, Work]:
+def derived(model: Model, node: Int64, work: Mapping[int, OperatorWork]) -> dict[int, OperatorWork]:
     """What else is known of some calls.
 
     node   positions in `Model.tree`
     work   what their arguments say, by position
     """
-    texts, names = Texts(model), model.trace.strings
-    found: dict[int, Work] = {}
+    texts, names = RecordedArguments(model), model.trace.strings
+    found: dict[int, OperatorWork] = {}
     node = node[model.trace.operators.input_dims[model.tree.operator[node]] > 0]
     found |= {at: of_result(work[at], texts, at) for at in node[repeats(model, node)].tolist()}
-    by_contents = [at for at in node.tolist() if work[at].why is Unknown.CONTENTS]
+    by_contents = [at for at in node.tolist() if work[at].why is UnknownReason.CONTENTS]
     served = [at for at in by_contents if texts.name(at) in SERVED]
     if served:
         found |= of_steps(model, texts, served)
     if len(by_contents) > len(served):
         found |= by_each_other(model, texts, by_contents)
-    waiting = [at for at in node.tolist() if work[at].why in (Unknown.SHAPES_OFF, Unknown.LONG_LIST)]
+    waiting = [at for at in node.tolist() if work[at].why in (UnknownReason.SHAPES_OFF, UnknownReason.LONG_LIST)]
     by_name: dict[str, list[int]] = {}
     for at in waiting:
         by_name.setdefault(str(names[int(model.tree.name[at])]), []).append(at)
@@ -241,23 +241,23 @@ def repeats(model: Model, node: Int64) -> Bool:
     return copies
 
 
-def of_result(work: Work, texts: Texts, node: int) -> Work:
+def of_result(work: OperatorWork, texts: RecordedArguments, node: int) -> OperatorWork:
     """A copy of an expanded input: what it writes, which is at least what it moves."""
     given = texts.arguments(node)
     try:
-        return work if given is None else moves(given.tensor(0).whole_bytes, Sure.BOUND)
-    except (NotKnown, *ERRORS):
+        return work if given is None else moves(given.tensor(0).whole_bytes, Certainty.BOUND)
+    except (UnknownWorkError, *ERRORS):
         return work
 
 
-def _by_backward(model: Model, texts: Texts, node: Int64) -> dict[int, Work]:
+def _by_backward(model: Model, texts: RecordedArguments, node: Int64) -> dict[int, OperatorWork]:
     """Forward convolutions: the first argument of their backward is the gradient of their result."""
     tree, strings = model.tree, model.trace.strings
     sequence = take_known(model.trace.operators.sequence, tree.operator)
     is_backward = strings.where(_CONVOLUTION_BACKWARD.fullmatch, tree.name)[tree.name] & (sequence >= 0)
     numbered = nearest(tree.parent, (sequence >= 0) & ~is_backward, node.astype(np.int32))
     backward = {int(sequence[at]): int(at) for at in np.flatnonzero(is_backward).tolist()}
-    known: dict[tuple[str, ...], Work | None] = {}
+    known: dict[tuple[str, ...], OperatorWork | None] = {}
     found = {}
     for at, outer in zip(node.tolist(), numbered.tolist(), strict=True):
         passed = backward.get(int(sequence[outer])) if outer >= 0 else None
@@ -272,17 +272,17 @@ def _by_backward(model: Model, texts: Texts, node: Int64) -> dict[int, Work]:
     return found
 
 
-def _forward(texts: Texts, node: int, backward: int) -> Work | None:
+def _forward(texts: RecordedArguments, node: int, backward: int) -> OperatorWork | None:
     given, passed = texts.arguments(node), texts.arguments(backward)
     try:
         if given is None or passed is None:
             return None
-        return forward_with(given, tuple(passed.dims[0])).surely(Sure.DERIVED)
-    except (NotKnown, *ERRORS):
+        return forward_with(given, tuple(passed.dims[0])).surely(Certainty.DERIVED)
+    except (UnknownWorkError, *ERRORS):
         return None
 
 
-def _by_enclosing(model: Model, texts: Texts, nodes: list[int]) -> dict[int, Work]:
+def _by_enclosing(model: Model, texts: RecordedArguments, nodes: list[int]) -> dict[int, OperatorWork]:
     """One gradient of a convolution, which takes half of what both take: the backward around it knows all sizes."""
     found = {}
     for at in nodes:
@@ -294,11 +294,11 @@ def _by_enclosing(model: Model, texts: Texts, nodes: list[int]) -> dict[int, Wor
         product = both.product
         if product is not None:
             sizes = {name: getattr(product, name) // 2 for name in ("flops", "elements", "weights")}
-            found[at] = of_product(replace(product, **sizes)).surely(Sure.DERIVED)
+            found[at] = matmul_work(replace(product, **sizes)).surely(Certainty.DERIVED)
     return found
 
 
-def _by_parameters(model: Model, texts: Texts, nodes: list[int]) -> dict[int, Work]:
+def _by_parameters(model: Model, texts: RecordedArguments, nodes: list[int]) -> dict[int, OperatorWork]:
     """Optimizers that go over all parameters in one call: at most all of them, where there are several calls."""
     parameters, passes = _parameters(model, texts)
     if not parameters:
@@ -310,13 +310,15 @@ def _by_parameters(model: Model, texts: Texts, nodes: list[int]) -> dict[int, Wo
         alone = "_fused" in name and len(nodes) <= passes
         try:
             if given is not None:
-                found[at] = of_parameters(name, given, parameters).surely(Sure.DERIVED if alone else Sure.BOUND)
+                found[at] = of_parameters(name, given, parameters).surely(
+                    Certainty.DERIVED if alone else Certainty.BOUND
+                )
         except ERRORS:
             continue
     return found
 
 
-def _parameters(model: Model, texts: Texts) -> tuple[int, int]:
+def _parameters(model: Model, texts: RecordedArguments) -> tuple[int, int]:
     """Σ elements of the gradients that one backward pass accumulates, one pass to a step, and how many passes.
 
     (0, 0) where it is not known: gradients that are accumulated over several passes do not divide by the steps.

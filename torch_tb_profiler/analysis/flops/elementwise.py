@@ -12,8 +12,8 @@ from types import MappingProxyType
 from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.work import (
     ELEMENT_BYTES,
-    Arguments,
-    Work,
+    OperatorArguments,
+    OperatorWork,
     broadcast,
     is_integer,
     moves,
@@ -52,7 +52,7 @@ zeros_like randperm"""
 
 
 def _result(arity: int, in_place: bool, out_size: int | None, to_float: bool) -> Reader:
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         inputs = list(given.tensors(0, arity))
         if not inputs:
             raise ValueError("no tensor")
@@ -69,7 +69,7 @@ def _result(arity: int, in_place: bool, out_size: int | None, to_float: bool) ->
     return read
 
 
-def _where(given: Arguments) -> Work:
+def _where(given: OperatorArguments) -> OperatorWork:
     """The condition does not decide the type of the result."""
     inputs = list(given.tensors(0, 3))
     if len(inputs) != 3:
@@ -80,35 +80,35 @@ def _where(given: Arguments) -> Work:
     )
 
 
-def _write(given: Arguments) -> Work:
+def _write(given: OperatorArguments) -> OperatorWork:
     return moves(given.tensor(0).whole_bytes)
 
 
-def _dropout(given: Arguments) -> Work:
+def _dropout(given: OperatorArguments) -> OperatorWork:
     """With a mask of one byte for each element."""
     x = given.tensor(0)
     return moves(x.bytes + x.whole_bytes + x.elements)
 
 
-def _dropout_backward(given: Arguments) -> Work:
+def _dropout_backward(given: OperatorArguments) -> OperatorWork:
     dy, mask = given.tensor(0), given.tensor(1)
     return moves(dy.bytes + mask.bytes + dy.whole_bytes)
 
 
-def _halved(given: Arguments) -> Work:
+def _halved(given: OperatorArguments) -> OperatorWork:
     """glu: one half of its input is multiplied with what the other half opens."""
     x = given.tensor(0)
     return moves(x.bytes + x.whole_bytes // 2)
 
 
-def _halved_backward(given: Arguments) -> Work:
+def _halved_backward(given: OperatorArguments) -> OperatorWork:
     dy, x = given.tensor(0), given.tensor(1)
     if x.elements != 2 * dy.elements:
         raise ValueError("no gradient")
     return moves(dy.bytes + x.bytes + x.whole_bytes)
 
 
-def _generated(given: Arguments) -> Work:
+def _generated(given: OperatorArguments) -> OperatorWork:
     """arange and its like write their last tensor."""
     found = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
     if not found or not found[-1].elements:
@@ -146,12 +146,12 @@ _FUSED = ("adam", "adamw", "sgd", "adagrad")
 _GRADIENTS = 1
 
 
-def _lists(given: Arguments) -> list[int]:
+def _lists(given: OperatorArguments) -> list[int]:
     return [at for at, kind in enumerate(given.types) if kind in ("TensorList", "GenericList")]
 
 
 def _of_lists(written: Callable[[list[int]], list[int]]) -> Reader:
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         places = _lists(given)
         if not places:
             raise ValueError("no lists")
@@ -162,7 +162,7 @@ def _of_lists(written: Callable[[list[int]], list[int]]) -> Reader:
     return read
 
 
-def of_parameters(operator: str, given: Arguments, parameters: int) -> Work:
+def of_parameters(operator: str, given: OperatorArguments, parameters: int) -> OperatorWork:
     """Of a call whose lists were too long to be recorded, by the number of all parameters. Raises ValueError."""
     places = _lists(given)
     known = any(given.dims[at] for at in places)
@@ -174,12 +174,12 @@ def of_parameters(operator: str, given: Arguments, parameters: int) -> Work:
     return moves(4 * parameters * (read + written))
 
 
-def _copied(given: Arguments) -> Work:
+def _copied(given: OperatorArguments) -> OperatorWork:
     to, of = given.listed(0), given.listed(1)
     return moves(sum(t.bytes for t in (*to, *of)))
 
 
-def _zeroed(given: Arguments) -> Work:
+def _zeroed(given: OperatorArguments) -> OperatorWork:
     return moves(sum(t.whole_bytes for t in given.listed(0)), given.sure_of_lists)
 
 

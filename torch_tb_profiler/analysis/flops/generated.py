@@ -10,19 +10,19 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
+from torch_tb_profiler.analysis.flops.matrices import Reader, engine, matmul
 from torch_tb_profiler.analysis.flops.work import (
     ELEMENT_NAMES,
     ERRORS,
-    Arguments,
-    NotKnown,
-    Sure,
-    Unknown,
-    Work,
+    Certainty,
+    OperatorArguments,
+    OperatorWork,
+    UnknownReason,
+    UnknownWorkError,
+    matmul_work,
     moves,
-    not_known,
-    of_product,
     read_arguments,
+    unknown_work,
 )
 from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -40,7 +40,7 @@ _LOOKUP = lazy_pattern(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
 _BY_CONTENTS = lazy_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
-def all_tensors(given: Arguments) -> int | None:
+def all_tensors(given: OperatorArguments) -> int | None:
     """Σ bytes of the tensors; each element of an expanded one counts once. None if there are none."""
     return sum(each.bytes for each in given.tensors()) or None
 
@@ -49,66 +49,66 @@ def tensor_bytes(dims: str, types: str, strides: str) -> int | None:
     """The same of recorded arguments; None if it is not known. Arguments as in `read_arguments`."""
     try:
         return all_tensors(read_arguments(dims, types, "", strides))
-    except (NotKnown, *ERRORS):
+    except (UnknownWorkError, *ERRORS):
         return None
 
 
-def _pointwise(given: Arguments) -> Work:
+def _pointwise(given: OperatorArguments) -> OperatorWork:
     """All pointers are read or written; what is both counts once."""
     size = all_tensors(given)
     if size is None:
         raise ValueError("no tensors")
-    return moves(size, Sure.ESTIMATE)
+    return moves(size, Certainty.ESTIMATE)
 
 
-def _template(given: Arguments) -> Work:
+def _template(given: OperatorArguments) -> OperatorWork:
     """A product made from a template: its first two matrices, where one dimension is the same."""
     found = [each for each in given.tensors() if len(each.dims) in (2, 3)]
     if len(found) < 3 or len(found[0].dims) != len(found[1].dims) or len(found[2].dims) != len(found[0].dims):
-        raise NotKnown(Unknown.GENERATED)
+        raise UnknownWorkError(UnknownReason.GENERATED)
     a, b, out = found[:3]
     batched = len(a.dims) == 3
     if a.dims[-1] != b.dims[-2] or out.dims[-2:] != (a.dims[-2], b.dims[-1]):
-        raise NotKnown(Unknown.GENERATED)
+        raise UnknownWorkError(UnknownReason.GENERATED)
     batch = a.dims[0] if batched else 1
-    work = of_product(product(a, b, batch, a.dims[-2], b.dims[-1], a.dims[-1], not batched))
-    return work.surely(Sure.DERIVED)
+    work = matmul_work(matmul(a, b, batch, a.dims[-2], b.dims[-1], a.dims[-1], not batched))
+    return work.surely(Certainty.DERIVED)
 
 
-def _experts(given: Arguments) -> Work:
+def _experts(given: OperatorArguments) -> OperatorWork:
     """Tokens, the two weights of all experts, and which of them each token goes to."""
     tensors = [each for each in given.tensors() if each.elements]
     x = next((t for t in tensors if len(t.dims) == 2), None)
     weights = [t for t in tensors if len(t.dims) == 3]
     if x is None or len(weights) < 2:
-        raise NotKnown(Unknown.WEIGHTS)
+        raise UnknownWorkError(UnknownReason.WEIGHTS)
     tokens, width = x.dims
     first, second = weights[:2]
     chosen = next((t for t in tensors if t is not x and len(t.dims) == 2 and t.dims[0] == tokens), None)
     if chosen is None or first.dims[2] != width or second.dims[1] != width:
-        raise NotKnown(Unknown.WEIGHTS)
+        raise UnknownWorkError(UnknownReason.WEIGHTS)
     inner, most = second.dims[2], min(first.dims[0], tokens * chosen.dims[1])
     if first.dims[1] not in (inner, 2 * inner):
-        raise NotKnown(Unknown.WEIGHTS)
+        raise UnknownWorkError(UnknownReason.WEIGHTS)
     flops = 2 * tokens * chosen.dims[1] * width * (first.dims[1] + inner)
     touched = (first.bytes + second.bytes) * most // first.dims[0]
-    return Work(flops, 2 * x.bytes + touched, x.data, Sure.BOUND)
+    return OperatorWork(flops, 2 * x.bytes + touched, x.data, Certainty.BOUND)
 
 
-def _opaque(_: Arguments) -> Work:
+def _opaque(_: OperatorArguments) -> OperatorWork:
     """Of the weights of a layer, nothing is among the arguments."""
-    raise NotKnown(Unknown.WEIGHTS)
+    raise UnknownWorkError(UnknownReason.WEIGHTS)
 
 
 OPAQUE: Mapping[str, Reader] = MappingProxyType({"vllm::moe_forward": _opaque, "vllm::moe_forward_shared": _opaque})
 
 
-def _rows_by_contents(_: Arguments) -> Work:
+def _rows_by_contents(_: OperatorArguments) -> OperatorWork:
     """Which rows of tables are read, their indices say."""
-    return not_known(Unknown.CONTENTS, 0)
+    return unknown_work(UnknownReason.CONTENTS, 0)
 
 
-def _pooled_rows(given: Arguments) -> Work:
+def _pooled_rows(given: OperatorArguments) -> OperatorWork:
     """A lookup in tables of several widths, of FBGEMM: rows of a mean width are read, and summed for each bag."""
     weights, tables, indices, offsets = (given.tensor(at) for at in (1, 5, 11, 12))
     if len(given.concrete) <= 8 or whole_number(given.concrete[7]) is None:
@@ -119,24 +119,24 @@ def _pooled_rows(given: Arguments) -> Work:
         return _rows_by_contents(given)
     read = indices.elements * width // count * weights.size
     moved = read + indices.bytes + offsets.bytes + bags // count * width * weights.size
-    return moves(moved, Sure.ESTIMATE)
+    return moves(moved, Certainty.ESTIMATE)
 
 
-def with_recorded(work: Work, types: str, flops: str, gigabytes: str) -> Work:
+def with_recorded(work: OperatorWork, types: str, flops: str, gigabytes: str) -> OperatorWork:
     """The same with what Inductor counted: `kernel_flop` and `kernel_num_gb`, "" for missing, and `Input type`.
 
     What the arguments say exactly stays. 0 is written of a kernel that Inductor knows nothing of. FLOP without a type
     of inputs have no peak: they stay unknown.
     """
-    if (not flops and not gigabytes) or (work.sure == Sure.EXACT and work.why is None):
+    if (not flops and not gigabytes) or (work.sure == Certainty.EXACT and work.why is None):
         return work
     data = work.data or next((ELEMENT_NAMES[kind] for kind in _kinds(types) if kind in ELEMENT_NAMES), "")
     new_flops = (_amount(flops) if data else None) or work.flops
     new_bytes = _amount(gigabytes, 1e9) or work.bytes
     if (new_flops, new_bytes) == (work.flops, work.bytes):
         return work
-    why = None if new_flops is not None and new_bytes is not None else work.why or Unknown.GENERATED
-    return replace(work, flops=new_flops, bytes=new_bytes, data=data, why=why, sure=Sure.RECORDED)
+    why = None if new_flops is not None and new_bytes is not None else work.why or UnknownReason.GENERATED
+    return replace(work, flops=new_flops, bytes=new_bytes, data=data, why=why, sure=Certainty.RECORDED)
 
 
 def _kinds(types: str) -> Sequence[str]:

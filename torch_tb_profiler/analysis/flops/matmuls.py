@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.work import Product
+from torch_tb_profiler.analysis.flops.calls import work_counts
+from torch_tb_profiler.analysis.flops.work import Matmul
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -31,7 +31,7 @@ _FLOAT = lazy_pattern(r"[<, ]float\b")
 _OTHER = lazy_pattern(r"half|bf16|bfloat16|fp16|double|float2|int8|fp8|e4m3|e5m2", re.IGNORECASE)
 
 
-class ProductKernels(msgspec.Struct, frozen=True):
+class MatmulKernels(msgspec.Struct, frozen=True):
     """Compute kernels of the kinds `KINDS`, selected ones only. Parallel, shape (n,).
 
     place      position in `Model.device_work`
@@ -52,18 +52,18 @@ class ProductKernels(msgspec.Struct, frozen=True):
     element: Int8
     use: Int8
     call: Int64
-    calls: ProductCalls
+    calls: MatmulCalls
 
     def __len__(self) -> int:
         return len(self.row)
 
 
-class ProductCalls(msgspec.Struct, frozen=True):
+class MatmulCalls(msgspec.Struct, frozen=True):
     """Calls of operators that launched product kernels, and whose shapes are known. Parallel, shape (calls,).
 
     row        the event of the operator
     duration   Σ of its product kernels, ns
-    first      one of its kernels, index into `ProductKernels`
+    first      one of its kernels, index into `MatmulKernels`
     shape      index into `shapes`
     shapes     the different products
     """
@@ -72,14 +72,14 @@ class ProductCalls(msgspec.Struct, frozen=True):
     duration: Int64
     first: Int64
     shape: Int64
-    shapes: tuple[Product, ...]
+    shapes: tuple[Matmul, ...]
 
     def __len__(self) -> int:
         return len(self.row)
 
 
 @cached
-def product_kernels(model: Model) -> ProductKernels:
+def matmul_kernels(model: Model) -> MatmulKernels:
     """The kernels of a trace that multiply matrices or convolve."""
     trace, strings = model.trace, model.trace.strings
     names = trace.events.name[model.device_work.row]
@@ -100,7 +100,7 @@ def product_kernels(model: Model) -> ProductKernels:
     element = np.where(element >= 0, element, by_call)
     as_tf32 = (element == ELEMENTS.index("fp32")) & (use == Use.YES) & _has_tf32(model, place)
     element = np.where(as_tf32, ELEMENTS.index("tf32"), element).astype(np.int8)
-    return ProductKernels(place, model.device_work.row[place], duration, kind_of[name], element, use, call, calls)
+    return MatmulKernels(place, model.device_work.row[place], duration, kind_of[name], element, use, call, calls)
 
 
 def _element(kernel: str) -> int:
@@ -116,21 +116,21 @@ def _code(element: str | None) -> int:
 
 
 def _has_tf32(model: Model, place: Int64) -> Bool:
-    """Which pieces of device work ran on a device that can multiply as TF32, shape (n,)."""
+    """Which device activities ran on a device that can multiply as TF32, shape (n,)."""
     devices, of = distinct_places(model.device_work.device[place])
     capabilities = [nvidia_capability(model.trace.header.device(int(device))) for device in devices.tolist()]
     has = np.array([each is not None and each >= FIRST_WITH_TF32 for each in capabilities], np.bool_)
     return has[of] if len(of) else np.zeros(0, np.bool_)
 
 
-def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, ProductCalls]:
+def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, MatmulCalls]:
     """Of each kernel the index of its call, -1 for none, and the calls."""
-    found = counted(model)
+    found = work_counts(model)
     none = np.empty(0, np.int64)
     if found.on_host or not len(place):
-        return np.full(len(place), -1, np.int64), ProductCalls(np.empty(0, np.int32), none, none, none, ())
+        return np.full(len(place), -1, np.int64), MatmulCalls(np.empty(0, np.int32), none, none, none, ())
     call_of_place = np.full(len(model.device_work), -1, np.int64)
-    call_of_place[found.pieces.place] = found.pieces.call
+    call_of_place[found.activities.place] = found.activities.call
     owner = call_of_place[place]
     shape_of_work = np.full(len(found.calls.works) + 1, -1, np.int64)
     products = [at for at, work in enumerate(found.calls.works) if work.product is not None]
@@ -145,4 +145,4 @@ def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, ProductC
     first = np.empty(len(chosen), np.int64)
     first[of[::-1]] = has[::-1]
     shapes = tuple(work.product for work in found.calls.works if work.product is not None)
-    return call, ProductCalls(found.calls.row[chosen], total, first, shape_of_call[chosen], shapes)
+    return call, MatmulCalls(found.calls.row[chosen], total, first, shape_of_call[chosen], shapes)

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.flops.work import (
     ELEMENT_BYTES,
     ELEMENT_NAMES,
-    Arguments,
-    NotKnown,
-    Product,
-    Sure,
+    Certainty,
+    Matmul,
+    OperatorArguments,
+    OperatorWork,
     Tensor,
-    Unknown,
-    Work,
-    of_product,
+    UnknownReason,
+    UnknownWorkError,
+    matmul_work,
 )
 from torch_tb_profiler.analysis.shared.numerals import whole_number
 
-Reader = Callable[[Arguments], Work]
+Reader = Callable[[OperatorArguments], OperatorWork]
 
 #: two numbers in a byte: what the arguments count as one element
 _PACKED = frozenset({"c10::Float4_e2m1fn_x2"})
@@ -36,7 +36,7 @@ def matrices(a: int, b: int, batched: bool = False, result: int | None = None, b
     bias       an argument that is read as well, unless it is multiplied by 0
     """
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         out_size = result or _said_size(given, b + 1, bias is not None)
         first, second = given.tensor(a), given.tensor(b)
         if len(first.dims) != 2 + batched or len(second.dims) != 2 + batched or first.dims[-1] != second.dims[-2]:
@@ -45,16 +45,16 @@ def matrices(a: int, b: int, batched: bool = False, result: int | None = None, b
             raise ValueError("different batches")
         batch = first.dims[0] if batched else 1
         if not batch * first.dims[-2] * first.dims[-1] * second.dims[-1]:
-            return Work(0, batch * first.dims[-2] * second.dims[-1] * (out_size or first.size), first.data)
-        found = product(first, second, batch, first.dims[-2], second.dims[-1], first.dims[-1], not batched, out_size)
+            return OperatorWork(0, batch * first.dims[-2] * second.dims[-1] * (out_size or first.size), first.data)
+        found = matmul(first, second, batch, first.dims[-2], second.dims[-1], first.dims[-1], not batched, out_size)
         added = given.tensor(bias).bytes if bias is not None and _is_added(given, bias, b + 1) else 0
         written = batch * found.m * found.n * (out_size or first.size)
-        return Work(found.flops, first.bytes + second.bytes + added + written, found.data, product=found)
+        return OperatorWork(found.flops, first.bytes + second.bytes + added + written, found.data, product=found)
 
     return read
 
 
-def _said_size(given: Arguments, at: int, has_bias: bool) -> int | None:
+def _said_size(given: OperatorArguments, at: int, has_bias: bool) -> int | None:
     """Bytes of an element of a result of another type, which overloads with `out_dtype` have behind the matrices."""
     if has_bias and (len(given) < 6 or given.is_tensor(5)):
         return None  # `beta` stands there
@@ -63,14 +63,14 @@ def _said_size(given: Arguments, at: int, has_bias: bool) -> int | None:
     return None if said is None else _SCALAR_TYPES.get(said)
 
 
-def _is_added(given: Arguments, bias: int, beta: int) -> bool:
+def _is_added(given: OperatorArguments, bias: int, beta: int) -> bool:
     is_zero = len(given) < 6 and given.concrete[beta : beta + 1] in (["0"], ["0."])
     return given.is_tensor(bias) and not is_zero
 
 
-def product(
+def matmul(
     first: Tensor, second: Tensor, batch: int, m: int, n: int, k: int, constant: bool, out_size: int | None = None
-) -> Product:
+) -> Matmul:
     """Raises ValueError for nothing, and for different types."""
     if not batch * m * n * k:
         raise ValueError("nothing to multiply")
@@ -81,7 +81,7 @@ def product(
     contiguous = [n]
     for each in (first, second):
         contiguous += [d for d, step in zip(each.dims[-2:], each.strides[-2:], strict=False) if step == 1]
-    return Product(
+    return Matmul(
         data=first.data,
         flops=packed * 2 * batch * m * n * k,
         elements=batch * m * k + batch * m * n * (out_size or size) // size,
@@ -101,43 +101,43 @@ def _power(number: int) -> int:
     return 64 if number == 1 else min(number & -number, 64)
 
 
-def linear(given: Arguments) -> Work:
+def linear(given: OperatorArguments) -> OperatorWork:
     x, w = given.tensor(0), given.tensor(1)
     if len(x.dims) < 2 or len(w.dims) != 2 or x.dims[-1] != w.dims[1]:
         raise ValueError("no linear layer")
-    return of_product(product(x, w, 1, prod(x.dims[:-1]), w.dims[0], w.dims[1], constant=True))
+    return matmul_work(matmul(x, w, 1, prod(x.dims[:-1]), w.dims[0], w.dims[1], constant=True))
 
 
 def _vector(a: int, b: int) -> Reader:
     """A matrix and a vector: all of the matrix is read."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         matrix, vector = given.tensor(a), given.tensor(b)
         if len(matrix.dims) != 2 or len(vector.dims) != 1 or matrix.dims[1] != vector.dims[0]:
             raise ValueError("no matrix and vector that fit")
         m, k = matrix.dims
-        return of_product(Product(matrix.data, 2 * m * k, m + k, m * k, matrix.size, 1, m, 1, k, constant=True))
+        return matmul_work(Matmul(matrix.data, 2 * m * k, m + k, m * k, matrix.size, 1, m, 1, k, constant=True))
 
     return read
 
 
-def _dot(given: Arguments) -> Work:
+def _dot(given: OperatorArguments) -> OperatorWork:
     a, b = given.tensor(0), given.tensor(1)
     if len(a.dims) != 1 or a.dims != b.dims:
         raise ValueError("no two vectors that fit")
-    return Work(2 * a.elements, a.bytes + b.bytes + a.size, a.data)
+    return OperatorWork(2 * a.elements, a.bytes + b.bytes + a.size, a.data)
 
 
-def _summed(given: Arguments) -> Work:
+def _summed(given: OperatorArguments) -> OperatorWork:
     """addbmm: products of a batch that are added up."""
     a, b = given.tensor(1), given.tensor(2)
     if len(a.dims) != 3 or len(b.dims) != 3 or a.dims[0] != b.dims[0] or a.dims[2] != b.dims[1]:
         raise ValueError("no two batches that fit")
-    found = product(a, b, a.dims[0], a.dims[1], b.dims[2], a.dims[2], constant=False)
-    return Work(found.flops, a.bytes + b.bytes + 2 * a.dims[1] * b.dims[2] * a.size, found.data, product=found)
+    found = matmul(a, b, a.dims[0], a.dims[1], b.dims[2], a.dims[2], constant=False)
+    return OperatorWork(found.flops, a.bytes + b.bytes + 2 * a.dims[1] * b.dims[2] * a.size, found.data, product=found)
 
 
-def _scaled(given: Arguments) -> Work:
+def _scaled(given: OperatorArguments) -> OperatorWork:
     """8-bit or 4-bit inputs with scales; the result has 16 bits where its type is not said.
 
     The type is the one number among the arguments, whose order changed from version to version.
@@ -148,7 +148,7 @@ def _scaled(given: Arguments) -> Work:
     return replace(work, bytes=(work.bytes or 0) + scales)
 
 
-def _is_scale(given: Arguments, at: int) -> bool:
+def _is_scale(given: OperatorArguments, at: int) -> bool:
     """Not where the result is written."""
     return given.tensor(at).dims != (given.tensor(0).dims[0], given.tensor(1).dims[1])
 
@@ -157,7 +157,7 @@ def _is_scale(given: Arguments, at: int) -> bool:
 _SCALAR_TYPES = {3: 4, 5: 2, 6: 4, 7: 8, 15: 2, 23: 1, 24: 1}
 
 
-def _grouped(given: Arguments) -> Work:
+def _grouped(given: OperatorArguments) -> OperatorWork:
     """Products of a different length each. Weights of all groups are counted, which is at most what is read."""
     a, b = given.tensor(0), given.tensor(1)
     if len(a.dims) not in (2, 3) or len(b.dims) not in (2, 3) or a.dims[-1] != b.dims[-2]:
@@ -167,7 +167,7 @@ def _grouped(given: Arguments) -> Work:
     if ranks == (2, 2):  # what is summed over is cut into groups
         offsets = [given.tensor(at) for at in range(2, len(given)) if given.is_tensor(at) and given.types[at] == "int"]
         if not offsets:
-            raise NotKnown(Unknown.CONTENTS)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
         out = offsets[0].elements * m * n
         flops = 2 * m * n * k
     elif ranks in ((2, 3), (3, 2)):
@@ -177,22 +177,22 @@ def _grouped(given: Arguments) -> Work:
             raise ValueError("different groups")
         out, flops = a.dims[0] * m * n, 2 * a.dims[0] * m * n * k
     packed = 2 if a.kind in _PACKED else 1
-    return Work(packed * flops, a.bytes + b.bytes + out * max(a.size, 2), a.data, Sure.BOUND)
+    return OperatorWork(packed * flops, a.bytes + b.bytes + out * max(a.size, 2), a.data, Certainty.BOUND)
 
 
 def _of_packed(bits: int) -> Reader:
     """Weights of 8 or 4 bits, packed: the activation says what is summed over."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         x, w = given.tensor(0), given.tensor(1)
         if len(x.dims) != 2 or not w.elements:
             raise ValueError("no product with packed weights")
         m, k = x.dims
         values = w.elements * ELEMENT_BYTES[w.kind] * 8 // bits
         if not k or values % k:
-            raise NotKnown(Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.NO_MODEL)
         n = values // k
-        return Work(2 * m * n * k, x.bytes + w.bytes + m * n * x.size, x.data, Sure.DERIVED)
+        return OperatorWork(2 * m * n * k, x.bytes + w.bytes + m * n * x.size, x.data, Certainty.DERIVED)
 
     return read
 
@@ -200,28 +200,28 @@ def _of_packed(bits: int) -> Reader:
 def _sparse(a: int, b: int) -> Reader:
     """2:4 sparse: the first matrix holds half of its row. FLOP are those of the dense product."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         packed, dense = given.tensor(a), given.tensor(b)
         if len(packed.dims) != 2 or len(dense.dims) != 2 or packed.kind != dense.kind:
-            raise NotKnown(Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.NO_MODEL)
         k, n = dense.dims
         m, held = packed.dims
         if not m * n * k or not k <= 2 * held <= k * 5 // 4:  # cuSPARSELt keeps what says the places in the same rows
-            raise NotKnown(Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.NO_MODEL)
         own = packed.bytes * 9 // 8 if 2 * held == k else packed.bytes
-        return Work(2 * m * n * k, own + dense.bytes + m * n * dense.size, dense.data, Sure.DERIVED)
+        return OperatorWork(2 * m * n * k, own + dense.bytes + m * n * dense.size, dense.data, Certainty.DERIVED)
 
     return read
 
 
-def _sparse_linear(given: Arguments) -> Work:
+def _sparse_linear(given: OperatorArguments) -> OperatorWork:
     """A 2:4 sparse weight (n, k ÷ 2) behind the input."""
     x, w = given.tensor(0), given.tensor(1)
     if len(x.dims) < 2 or len(w.dims) != 2 or x.dims[-1] != 2 * w.dims[1] or x.kind != w.kind:
-        raise NotKnown(Unknown.NO_MODEL)
+        raise UnknownWorkError(UnknownReason.NO_MODEL)
     m, n = prod(x.dims[:-1]), w.dims[0]
     flops = 2 * m * n * x.dims[-1]
-    return Work(flops, x.bytes + w.bytes * 9 // 8 + m * n * x.size, x.data, Sure.DERIVED)
+    return OperatorWork(flops, x.bytes + w.bytes * 9 // 8 + m * n * x.size, x.data, Certainty.DERIVED)
 
 
 def engine(packed: int) -> Reader:
@@ -230,12 +230,12 @@ def engine(packed: int) -> Reader:
     packed   how many numbers a byte holds, where both inputs are of bytes
     """
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         a, b, n = _operands([t for t in given.tensors() if len(t.dims) > 1 and t.elements])
         m, k = a.dims
         of_byte = packed if a.kind in _BYTES else 2 if a.kind in _PACKED else 1
         data = "fp4" if of_byte == 2 else ELEMENT_NAMES.get(a.kind, "")
-        return Work(2 * m * n * k * of_byte, a.bytes + b.bytes + 2 * m * n, data, Sure.DERIVED)
+        return OperatorWork(2 * m * n * k * of_byte, a.bytes + b.bytes + 2 * m * n, data, Certainty.DERIVED)
 
     return read
 
@@ -253,17 +253,17 @@ def _operands(found: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
     if len(narrow) > 1:  # others are scales and the result
         a, b = narrow[:2]
         if (len(a.dims), len(b.dims)) != (2, 2) or ELEMENT_NAMES.get(a.kind) != ELEMENT_NAMES.get(b.kind):
-            raise NotKnown(Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.NO_MODEL)
         results = [t.dims for t in found if t not in narrow[:2] and t.size in (2, 4)]
         readings = {n for n in _lengths(a, b) if not results or (a.dims[0], n) in results} or set(_lengths(a, b))
         if len(readings) != 1:
-            raise NotKnown(Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.NO_MODEL)
         return a, b, readings.pop()
     if narrow or len(found) < 2 or any(t.kind == "int" for t in found):
-        raise NotKnown(Unknown.WEIGHTS)  # packed weights: how many numbers they hold is not said
+        raise UnknownWorkError(UnknownReason.WEIGHTS)  # packed weights: how many numbers they hold is not said
     like = [t for t in found if t.kind == found[0].kind][:3]
     if len(like) < 2 or found[1].kind != found[0].kind or any(len(t.dims) != 2 for t in like):
-        raise NotKnown(Unknown.NO_MODEL)
+        raise UnknownWorkError(UnknownReason.NO_MODEL)
     fits = [
         (a, b, n)
         for a, b, out in permutations(like, 3)
@@ -273,7 +273,7 @@ def _operands(found: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
     if not fits:
         fits = [(like[0], like[1], n) for n in _lengths(like[0], like[1])]
     if len({(a.dims, n) for a, _, n in fits}) != 1:
-        raise NotKnown(Unknown.NO_MODEL)
+        raise UnknownWorkError(UnknownReason.NO_MODEL)
     return fits[0]
 
 
@@ -324,7 +324,7 @@ _GATES = (1, 1, 4, 3)
 def _layers(mode: int, hidden: int, projected: int | None, layers: int, buffer: int | None, backward: bool) -> Reader:
     """Where the settings stand; `buffer`: where all weights stand as one tensor."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(0)
         width, gates, count = given.value(hidden), _GATES[given.value(mode)], given.value(layers)
         small = given.value(projected) if projected is not None else 0
@@ -341,18 +341,18 @@ def _layers(mode: int, hidden: int, projected: int | None, layers: int, buffer: 
         moved = given.tensor(buffer).bytes if buffer is not None and given.is_tensor(buffer) else weights * x.size
         moved += x.bytes + steps * both * out * x.size
         if backward:  # that of the first hidden state is counted, though it may not be needed
-            return Work(2 * flops, 2 * moved, x.data, Sure.BOUND)
-        return Work(flops, moved, x.data)
+            return OperatorWork(2 * flops, 2 * moved, x.data, Certainty.BOUND)
+        return OperatorWork(flops, moved, x.data)
 
     return read
 
 
-def _one_layer(given: Arguments) -> Work:
+def _one_layer(given: OperatorArguments) -> OperatorWork:
     x = given.tensor(0)
     hidden, gates = given.value(10), _GATES[given.value(9)]
     weights = (x.dims[-1] + hidden) * gates * hidden
     steps = prod(x.dims[:-1])
-    return Work(2 * steps * weights, (weights + steps * hidden) * x.size + x.bytes, x.data)
+    return OperatorWork(2 * steps * weights, (weights + steps * hidden) * x.size + x.bytes, x.data)
 
 
 RECURRENT: Mapping[str, Reader] = MappingProxyType(

@@ -12,7 +12,15 @@ from torch_tb_profiler.analysis.flops.convolutions import CONVOLUTIONS
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE, LISTS
 from torch_tb_profiler.analysis.flops.generated import OPAQUE, reader_of
 from torch_tb_profiler.analysis.flops.matrices import MATRICES, RECURRENT, Reader
-from torch_tb_profiler.analysis.flops.work import ERRORS, Arguments, NotKnown, Unknown, Work, not_known, read_arguments
+from torch_tb_profiler.analysis.flops.work import (
+    ERRORS,
+    OperatorArguments,
+    OperatorWork,
+    UnknownReason,
+    UnknownWorkError,
+    read_arguments,
+    unknown_work,
+)
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
@@ -36,7 +44,9 @@ def reader(operator: str) -> Reader | None:
     return READERS.get(operator) or reader_of(operator)
 
 
-def work_of(operator: str, dims: str, types: str, concrete: str = "", strides: str = "", kernel: str = "") -> Work:
+def work_of(
+    operator: str, dims: str, types: str, concrete: str = "", strides: str = "", kernel: str = ""
+) -> OperatorWork:
     """What one call does. Where that is not known, FLOP or bytes are None and `why` says what is missing.
 
     operator   its name
@@ -45,26 +55,26 @@ def work_of(operator: str, dims: str, types: str, concrete: str = "", strides: s
     """
     read = reader(operator)
     if read is None:
-        return not_known(Unknown.NO_MODEL)
+        return unknown_work(UnknownReason.NO_MODEL)
     flops = 0 if operator in NO_PRODUCTS else None
     if not dims:
-        return not_known(Unknown.SHAPES_OFF, flops)
+        return unknown_work(UnknownReason.SHAPES_OFF, flops)
     try:
         return _sound(read(read_arguments(dims, types, concrete, strides, kernel)))
-    except NotKnown as reason:
-        return not_known(reason.why, flops)
+    except UnknownWorkError as reason:
+        return unknown_work(reason.why, flops)
     except ERRORS:
-        return not_known(Unknown.NO_MODEL, flops)
+        return unknown_work(UnknownReason.NO_MODEL, flops)
 
 
-def _sound(work: Work) -> Work:
+def _sound(work: OperatorWork) -> OperatorWork:
     """The same. Raises ValueError for numbers that no call has, which hostile arguments lead to."""
     if not all(each is None or (type(each) is int and each >= 0) for each in (work.flops, work.bytes)):
         raise ValueError("no amount of work")
     return work
 
 
-def arguments_of(dims: str, types: str, concrete: str, strides: str) -> Arguments | None:
+def arguments_of(dims: str, types: str, concrete: str, strides: str) -> OperatorArguments | None:
     """None for those that cannot be read."""
     try:
         return read_arguments(dims, types, concrete, strides)

@@ -1,4 +1,4 @@
-"""FLOP and bytes of each piece of device work, and how fast groups of them compute and move."""
+"""FLOP and bytes of each device activity, and how fast groups of them compute and move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import UNKNOWNS, Counted, Pieces, counted
+from torch_tb_profiler.analysis.flops.calls import UNKNOWNS, Activities, WorkCounts, work_counts
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups, group
 from torch_tb_profiler.arrays.lookup import take_known
@@ -21,10 +21,10 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 
-class PieceWork(msgspec.Struct, frozen=True):
-    """Parallel to `Pieces`, shape (pieces,); NaN: not known.
+class ActivityWork(msgspec.Struct, frozen=True):
+    """Parallel to `Activities`, shape (activities,); NaN: not known.
 
-    flops  matrix FLOP: the pieces of a call share its FLOP by their durations
+    flops  matrix FLOP: the activities of a call share its FLOP by their durations
     bytes  the least that it moves, its share; of copies what the trace says
     """
 
@@ -33,51 +33,51 @@ class PieceWork(msgspec.Struct, frozen=True):
 
 
 @cached
-def piece_work(model: Model) -> PieceWork:
-    """What each piece computes and moves."""
-    found = counted(model)
-    pieces, calls = found.pieces, found.calls
-    flops, size = (shared_whole(found, calls.numbers(name)) for name in ("flops", "bytes"))
-    flops[pieces.no_flops & np.isnan(flops)] = 0.0
-    return PieceWork(flops, np.where(pieces.recorded >= 0, pieces.recorded, size))
+def activity_work(model: Model) -> ActivityWork:
+    """What each activity computes and moves."""
+    found = work_counts(model)
+    activities, calls = found.activities, found.calls
+    flops, size = (whole_share_of_call(found, calls.numbers(name)) for name in ("flops", "bytes"))
+    flops[activities.no_flops & np.isnan(flops)] = 0.0
+    return ActivityWork(flops, np.where(activities.recorded >= 0, activities.recorded, size))
 
 
-def shared(found: Counted, values: Float64) -> Float64:
-    """Shape (pieces,): what each piece has of a number of its call, by its part of the call's time; NaN: not known.
+def share_of_call(found: WorkCounts, values: Float64) -> Float64:
+    """Shape (activities,): the share of a number of its call by time; NaN: unknown.
 
     values  shape (calls,)
     """
-    pieces, calls = found.pieces, found.calls
-    call = np.where(pieces.recorded >= 0, -1, pieces.call)
+    activities, calls = found.activities, found.calls
+    call = np.where(activities.recorded >= 0, -1, activities.call)
     duration = np.maximum(take_known(calls.duration, call), 1)
-    return np.where(call >= 0, pieces.duration / duration * take_known(values, call), np.nan)
+    return np.where(call >= 0, activities.duration / duration * take_known(values, call), np.nan)
 
 
-def shared_whole(found: Counted, values: Float64) -> Float64:
-    """The same of a count: whole numbers, which of the pieces of each call add up to its own.
+def whole_share_of_call(found: WorkCounts, values: Float64) -> Float64:
+    """The same of a count: whole numbers, which of the activities of each call add up to its own.
 
-    Each piece has what the pieces up to it have, rounded, less what those before it have.
+    Each activity has what the activities up to it have, rounded, less what those before it have.
     """
-    pieces = found.pieces
-    call = np.where(pieces.recorded >= 0, -1, pieces.call)
+    activities = found.activities
+    call = np.where(activities.recorded >= 0, -1, activities.call)
     order = stable_order(call)
     order = order[np.searchsorted(call[order], 0) :]
     of = call[order]
-    ended: Int64 = np.cumsum(pieces.duration[order])
+    ended: Int64 = np.cumsum(activities.duration[order])
     first = begins_run(of)
-    before = np.maximum.accumulate(np.where(first, ended - pieces.duration[order], 0))
+    before = np.maximum.accumulate(np.where(first, ended - activities.duration[order], 0))
     part = (ended - before) / np.maximum(found.calls.duration[of], 1)
     until = np.rint(part * values[of])
-    share = np.full(len(pieces), np.nan)
+    share = np.full(len(activities), np.nan)
     share[order] = until - np.where(first, 0.0, np.concatenate([[0.0], until[:-1]]))
     return share
 
 
-class Sums(msgspec.Struct, frozen=True):
-    """Sums over pieces of device work, from which rates are made. Parallel.
+class RateSums(msgspec.Struct, frozen=True):
+    """Sums over device activities, from which rates are made. Parallel.
 
-    flops, flops_ns   of pieces that have FLOP, and their time in ns
-    bytes, bytes_ns   of pieces whose bytes are known, and their time in ns
+    flops, flops_ns   of activities that have FLOP, and their time in ns
+    bytes, bytes_ns   of activities whose bytes are known, and their time in ns
     """
 
     flops: Float64
@@ -96,12 +96,12 @@ class Sums(msgspec.Struct, frozen=True):
         return _ratio(self.bytes, self.bytes_ns)
 
 
-def sums_of(model: Model, chosen: Int64, groups: Groups) -> Sums:
-    """Of some pieces, grouped. chosen: shape (rows,), indices into `Pieces`."""
-    work, duration = piece_work(model), counted(model).pieces.duration[chosen]
+def rate_sums(model: Model, chosen: Int64, groups: Groups) -> RateSums:
+    """Of some activities, grouped. chosen: shape (rows,), indices into `Activities`."""
+    work, duration = activity_work(model), work_counts(model).activities.duration[chosen]
     flops, size = work.flops[chosen], work.bytes[chosen]
     multiplies, moves = np.nan_to_num(flops) > 0, ~np.isnan(size)
-    return Sums(
+    return RateSums(
         flops=groups.sum_of_floats(np.where(multiplies, flops, 0.0)),
         flops_ns=groups.sum(np.where(multiplies, duration, 0)),
         bytes=groups.sum_of_floats(np.where(moves, size, 0.0)),
@@ -123,22 +123,24 @@ _OPERANDS = lazy_pattern(r"[Aa]rray<char ?\*, ?(\d)")
 _BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8, "int": 4}
 
 
-def moved_by_grid(model: Model, pieces: Pieces) -> Int64:
-    """Shape (pieces,): bytes, -1 where nothing can be said. Vectorised kernels of ROCm differ by version."""
-    found = np.full(len(pieces), -1, np.int64)
+def bytes_by_grid(model: Model, activities: Activities) -> Int64:
+    """Shape (activities,): bytes, -1 where nothing can be said. Vectorised kernels of ROCm differ by version."""
+    found = np.full(len(activities), -1, np.int64)
     if not model.has_device_work:
         return found
     work, strings = model.device_work, model.trace.strings
-    chosen = np.flatnonzero((pieces.recorded < 0) & (work.grid[pieces.place] > 0) & (work.block[pieces.place] > 0))
-    place = pieces.place[chosen]
+    chosen = np.flatnonzero(
+        (activities.recorded < 0) & (work.grid[activities.place] > 0) & (work.block[activities.place] > 0)
+    )
+    place = activities.place[chosen]
     groups = group(
-        [model.trace.events.name[pieces.row[chosen]], work.grid[place], work.block[place], work.device[place]]
+        [model.trace.events.name[activities.row[chosen]], work.grid[place], work.block[place], work.device[place]]
     )
     if not len(groups):
         return found
     moved = [
         _moved(
-            strings[int(model.trace.events.name[pieces.row[chosen[first]]])],
+            strings[int(model.trace.events.name[activities.row[chosen[first]]])],
             strings[int(work.grid[place[first]])],
             strings[int(work.block[place[first]])],
             (model.trace.header.device(int(work.device[place[first]])) or {}).get("warpSize") == 64,
@@ -187,7 +189,7 @@ def _types(kernel: str) -> int:
     return sizes[0] * (int(operands[1]) if operands else 3)
 
 
-class Coverage(msgspec.Struct, frozen=True):
+class WorkCoverage(msgspec.Struct, frozen=True):
     """Parts of the time of compute kernels, copies and fills, 0…1; on the host of the time of operators by themselves.
 
     time_ns          all of it
@@ -206,8 +208,8 @@ class Coverage(msgspec.Struct, frozen=True):
     unknown: Mapping[str, Fraction]
 
 
-class Known(msgspec.Struct, frozen=True):
-    """Shape (pieces,): what is known of each piece.
+class KnownWork(msgspec.Struct, frozen=True):
+    """Shape (activities,): what is known of each activity.
 
     flops      FLOP are known, also where there are none
     multiplies its call has FLOP
@@ -220,29 +222,29 @@ class Known(msgspec.Struct, frozen=True):
 
 
 @cached
-def known_pieces(model: Model) -> Known:
+def known_work(model: Model) -> KnownWork:
     """What is known of what took time."""
-    found = counted(model)
-    pieces, calls = found.pieces, found.calls
+    found = work_counts(model)
+    activities, calls = found.activities, found.calls
     per_call = {name: calls.numbers(name) for name in ("flops", "bytes")}
     flops, size = (
-        take_known(values, pieces.call, missing=np.nan)  # type: ignore[arg-type]
+        take_known(values, activities.call, missing=np.nan)  # type: ignore[arg-type]
         for values in per_call.values()
     )
-    return Known(
-        flops=~np.isnan(flops) | pieces.no_flops | (pieces.recorded >= 0),
+    return KnownWork(
+        flops=~np.isnan(flops) | activities.no_flops | (activities.recorded >= 0),
         multiplies=np.nan_to_num(flops) > 0,
-        bytes=~np.isnan(size) | (pieces.recorded >= 0),
+        bytes=~np.isnan(size) | (activities.recorded >= 0),
     )
 
 
-def coverage(model: Model, chosen: Bool) -> Coverage | None:
-    """Of some pieces of the work, such as those of the steps; None if they took no time.
+def work_coverage(model: Model, chosen: Bool) -> WorkCoverage | None:
+    """Of some activities of the work, such as those of the steps; None if they took no time.
 
-    chosen   shape (pieces,)
+    chosen   shape (activities,)
     """
-    pieces, is_known = counted(model).pieces, known_pieces(model)
-    duration = np.where(chosen, pieces.duration, 0)
+    activities, is_known = work_counts(model).activities, known_work(model)
+    duration = np.where(chosen, activities.duration, 0)
     whole = int(duration.sum())
     if not whole:
         return None
@@ -253,17 +255,17 @@ def coverage(model: Model, chosen: Bool) -> Coverage | None:
     unclear = ~is_known.flops
     matrix = int(duration[is_known.multiplies].sum())
     missing = int(duration[unclear].sum())
-    estimated = ~is_known.bytes & (moved_by_grid(model, pieces) >= 0)
-    said = (unclear | ~is_known.bytes) & (pieces.why >= 0)
-    return Coverage(
+    estimated = ~is_known.bytes & (bytes_by_grid(model, activities) >= 0)
+    said = (unclear | ~is_known.bytes) & (activities.why >= 0)
+    return WorkCoverage(
         time_ns=whole,
         flops=part(is_known.flops),
         matrix=matrix / (matrix + missing) if matrix + missing else None,
         bytes=part(is_known.bytes),
         bytes_estimated=part(estimated),
         unknown={
-            why.value: part(said & (pieces.why == code))
+            why.value: part(said & (activities.why == code))
             for code, why in enumerate(UNKNOWNS)
-            if (said & chosen & (pieces.why == code)).any()
+            if (said & chosen & (activities.why == code)).any()
         },
     )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
-class Unknown(str, Enum):
+class UnknownReason(str, Enum):
     """Why FLOP or bytes are not known."""
 
     SHAPES_OFF = "shapes_off"
@@ -32,7 +32,7 @@ class Unknown(str, Enum):
     GENERATED = "generated"
 
 
-class Sure(str, Enum):
+class Certainty(str, Enum):
     """How a number is known.
 
     EXACT       from the arguments of the call
@@ -49,15 +49,15 @@ class Sure(str, Enum):
     RECORDED = "recorded"
 
 
-class NotKnown(Exception):
+class UnknownWorkError(Exception):
     """The arguments do not say it; `why` says what would."""
 
-    def __init__(self, why: Unknown) -> None:
+    def __init__(self, why: UnknownReason) -> None:
         super().__init__(why.value)
         self.why = why
 
 
-class Product(msgspec.Struct, frozen=True):
+class Matmul(msgspec.Struct, frozen=True):
     """What an operator multiplies: (batch) × (m, k) × (k, n), or a convolution.
 
     data      what the inputs hold: fp64, fp32, fp16, bf16, fp8, int8
@@ -93,7 +93,7 @@ class Product(msgspec.Struct, frozen=True):
         return self.size * (self.elements + self.weights)
 
 
-class Between(msgspec.Struct, frozen=True):
+class FlopBounds(msgspec.Struct, frozen=True):
     """What FLOP lie between where they are not known.
 
     least, most               of those that are executed
@@ -106,7 +106,7 @@ class Between(msgspec.Struct, frozen=True):
     model_most: int
 
 
-class Work(msgspec.Struct, frozen=True):
+class OperatorWork(msgspec.Struct, frozen=True):
     """What one call does. A multiplication with its addition counts two FLOP; softmax, bias, activation and norm none.
 
     flops     matrix FLOP that are executed; None: not known
@@ -123,12 +123,12 @@ class Work(msgspec.Struct, frozen=True):
     flops: int | None
     bytes: int | None
     data: str = ""
-    sure: Sure = Sure.EXACT
+    sure: Certainty = Certainty.EXACT
     model: int | None = None
     dense: int | None = None
-    product: Product | None = None
-    why: Unknown | None = None
-    between: Between | None = None
+    product: Matmul | None = None
+    why: UnknownReason | None = None
+    between: FlopBounds | None = None
 
     @property
     def model_flops(self) -> int | None:
@@ -139,27 +139,27 @@ class Work(msgspec.Struct, frozen=True):
         return self.flops if self.dense is None else self.dense
 
     @property
-    def limits(self) -> Between | None:
+    def limits(self) -> FlopBounds | None:
         """What FLOP lie between, where they are not known."""
         return self.between if self.flops is None else None
 
-    def surely(self, sure: Sure) -> Work:
+    def surely(self, sure: Certainty) -> OperatorWork:
         """The same, known in another way."""
         return replace(self, sure=sure)
 
 
-def moves(size: int, sure: Sure = Sure.EXACT) -> Work:
+def moves(size: int, sure: Certainty = Certainty.EXACT) -> OperatorWork:
     """Work that multiplies no matrices. size: bytes."""
-    return Work(0, size, sure=sure)
+    return OperatorWork(0, size, sure=sure)
 
 
-def of_product(product: Product) -> Work:
-    return Work(product.flops, product.bytes, product.data, product=product)
+def matmul_work(product: Matmul) -> OperatorWork:
+    return OperatorWork(product.flops, product.bytes, product.data, product=product)
 
 
-def not_known(why: Unknown, flops: int | None = None) -> Work:
+def unknown_work(why: UnknownReason, flops: int | None = None) -> OperatorWork:
     """flops: where these are known though bytes are not."""
-    return Work(flops, None, why=why)
+    return OperatorWork(flops, None, why=why)
 
 
 Dims = tuple[int, ...]
@@ -226,7 +226,7 @@ class Tensor(msgspec.Struct, frozen=True):
         """Bytes of an element. Raises NotKnown."""
         size = ELEMENT_BYTES.get(self.kind)
         if size is None:
-            raise NotKnown(Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.NO_MODEL)
         return size
 
     @property
@@ -247,7 +247,7 @@ class Tensor(msgspec.Struct, frozen=True):
         return self.elements * self.size
 
 
-class Arguments(msgspec.Struct, frozen=True):
+class OperatorArguments(msgspec.Struct, frozen=True):
     """Parallel, shape (arguments,): as the trace has them. Readers raise one of ERRORS, or NotKnown.
 
     kernel   name of the first kernel that the call launched itself; empty without
@@ -280,21 +280,21 @@ class Arguments(msgspec.Struct, frozen=True):
             elif at < len(self.types) and self.types[at] == "TensorList":
                 yield from self.listed(at)
             elif isinstance(self.dims[at], list) and self.dims[at] and self.types[at : at + 1] != [""]:
-                raise NotKnown(Unknown.NO_MODEL)  # a tensor of a type that nothing is known of
+                raise UnknownWorkError(UnknownReason.NO_MODEL)  # a tensor of a type that nothing is known of
 
     def listed(self, at: int) -> list[Tensor]:
         """A list of tensors. Its types are not recorded: they are those of the kernel, of another tensor, or float."""
         dims = self.dims[at]
         if not isinstance(dims, list) or not dims:
-            raise NotKnown(Unknown.LONG_LIST)
+            raise UnknownWorkError(UnknownReason.LONG_LIST)
         kind = self._kind_of_kernel() or self._kind_of_others() or "float"
         strides = self.strides[at] if at < len(self.strides) and isinstance(self.strides[at], list) else []
         return [Tensor(_dims(each), kind, _dims(strides[i]) if i < len(strides) else ()) for i, each in enumerate(dims)]
 
     @property
-    def sure_of_lists(self) -> Sure:
+    def sure_of_lists(self) -> Certainty:
         """Whether the types of lists are known."""
-        return Sure.EXACT if self._kind_of_kernel() or self._kind_of_others() else Sure.ESTIMATE
+        return Certainty.EXACT if self._kind_of_kernel() or self._kind_of_others() else Certainty.ESTIMATE
 
     def _kind_of_others(self) -> str | None:
         return next((kind for kind in self.types if kind in ELEMENT_BYTES), None)
@@ -361,10 +361,10 @@ def _list(text: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def read_arguments(dims: str, types: str, concrete: str, strides: str, kernel: str = "") -> Arguments:
+def read_arguments(dims: str, types: str, concrete: str, strides: str, kernel: str = "") -> OperatorArguments:
     """Of the arguments `Input Dims`, `Input type`, `Concrete Inputs`, `Input Strides`, JSON texts; "" for missing.
 
     Raises one of ERRORS.
     """
     kinds, values = ([str(each) for each in _list(text)] for text in (types, concrete))
-    return Arguments(_list(dims), kinds, values, _list(strides), kernel)
+    return OperatorArguments(_list(dims), kinds, values, _list(strides), kernel)

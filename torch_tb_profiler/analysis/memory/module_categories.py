@@ -157,7 +157,7 @@ def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
 _USUAL = ("gradient", "optimizer_state", "saved_for_backward", "kept_from_forward")
 
 
-class OfMemory(msgspec.Struct, frozen=True):
+class ModuleMemoryDevice(msgspec.Struct, frozen=True):
     """A device."""
 
     device: Annotated[str | None, Meta(description="A device, as in meta.devices; without it the first.")] = None
@@ -178,7 +178,7 @@ class MemoryModulesMeta(TableMeta, frozen=True, kw_only=True):
     unknown_bytes: Bytes = 0
 
 
-def _modules(subject: Subject, asked: OfMemory) -> Table[MemoryModulesMeta]:
+def _modules(subject: Subject, asked: ModuleMemoryDevice) -> Table[MemoryModulesMeta]:
     found = memory_modules(subject.model)
     chosen = next((each for each in found if asked.device in (None, each.device)), None)
     about = subject.about("memory")

@@ -43,7 +43,7 @@ _Device = Annotated[
 ]
 
 
-class Bins(msgspec.Struct, frozen=True):
+class CurveWindow(msgspec.Struct, frozen=True):
     """A window of time, and how exactly it is drawn."""
 
     start_ns: _Start = None
@@ -202,7 +202,7 @@ class MemoryAliveAnswer(Columns, frozen=True, kw_only=True):
     meta: MemoryAliveMeta
 
 
-def _curve(subject: Subject, asked: Bins) -> MemoryCurveAnswer:
+def _curve(subject: Subject, asked: CurveWindow) -> MemoryCurveAnswer:
     found = memory_curves(subject.model)
     start_ns, end_ns = _window(subject, asked)
     begins = [int(curve.time_ns[0]) for curve in found.curves]
@@ -299,7 +299,7 @@ def _device_index(model: Model, device: str | None) -> int:
     return index
 
 
-def _window(subject: Subject, asked: Bins | OnDevice) -> tuple[int | None, int | None]:
+def _window(subject: Subject, asked: CurveWindow | OnDevice) -> tuple[int | None, int | None]:
     """A window of time; without an end that of the steps that are chosen, without those that of the trace."""
     if subject.steps is None:
         return asked.start_ns, asked.end_ns
@@ -329,7 +329,7 @@ MEMORY_CURVE = Question(
     compute=_curve,
     of_steps=False,
     bundle="memory",
-    first=(Bins(),),
+    first=(CurveWindow(),),
     report=({},),
 )
 

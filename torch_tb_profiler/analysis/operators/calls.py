@@ -166,7 +166,7 @@ def unlinked_share(model: Model) -> float | None:
     return None if known is None else 1 - known
 
 
-class OperatorSums(msgspec.Struct, frozen=True):
+class OperatorSelfTimes(msgspec.Struct, frozen=True):
     """Operators by name, in the order of `OperatorTable`; columns as there, parallel."""
 
     name: tuple[str, ...]
@@ -175,14 +175,14 @@ class OperatorSums(msgspec.Struct, frozen=True):
     host_self_ns: Int64
 
 
-def operator_sums(model: Model) -> OperatorSums:
+def operator_sums(model: Model) -> OperatorSelfTimes:
     """As `operators(model)`, without all that it tells beside these columns."""
     times = operator_times(model)
     names = model.tree.name[times.node]
     groups = group([names], old_order(model, call_forest(model))[times.node])
     host_self, device_self = groups.sum(times.host_self), groups.sum(times.device_self)
     order = descending(device_self if model.has_device_work else host_self)
-    return OperatorSums(
+    return OperatorSelfTimes(
         name=tuple(model.trace.strings[code] for code in names[groups.first][order].tolist()),
         calls=groups.count()[order],
         device_self_ns=device_self[order],

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.operators.table import (
 from torch_tb_profiler.analysis.question import Node, Question, Subject
 from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
-from torch_tb_profiler.analysis.stacks.recorded import Stacks
+from torch_tb_profiler.analysis.stacks.recorded import OperatorStacks
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.codec import convert
@@ -73,7 +73,7 @@ def _read(stored: bytes) -> KnownOperators:
     tables = kept.tables
     details = OperatorDetails(
         Strings(kept.strings),
-        Stacks(**tables["stacks"]),
+        OperatorStacks(**tables["stacks"]),
         CallGroups(**tables["groups"]),
         LaunchGroups(**tables["launched"]),
         **kept.header["totals"],
@@ -97,7 +97,7 @@ Backward = Literal["as_run", "with_forward"]
 _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 
 
-class Grouped(msgspec.Struct, frozen=True):
+class OperatorsGrouped(msgspec.Struct, frozen=True):
     """How operators are grouped."""
 
     group_by: Annotated[Literal["name", "name_shape", "name_stack"], Meta(description="What makes a row.")] = "name"
@@ -152,7 +152,7 @@ class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
     host_ns: None = None
 
 
-def _operators(subject: Subject, asked: Grouped) -> Table[OperatorsMeta]:
+def _operators(subject: Subject, asked: OperatorsGrouped) -> Table[OperatorsMeta]:
     model = subject.model
     busy = mean_known([use.busy for use in device_use(model)])
     found = operators(model, asked.group_by, asked.backward == "with_forward")
@@ -196,7 +196,7 @@ OPERATORS = Question(
     name="operators",
     summary="Operators",
     compute=_operators,
-    first=(Grouped("name"), Grouped("name_shape"), Grouped("name_stack")),
+    first=(OperatorsGrouped("name"), OperatorsGrouped("name_shape"), OperatorsGrouped("name_stack")),
     report=({"group_by": "name"}, {"group_by": "name_shape"}, {"group_by": "name_stack"}),
 )
 

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
+from torch_tb_profiler.analysis.flops.calls import work_counts
+from torch_tb_profiler.analysis.flops.rates import RateSums, rate_sums
 from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, keys_of, operator_calls
 from torch_tb_profiler.analysis.result import Result, column, column_of, fact
-from torch_tb_profiler.analysis.stacks.recorded import Stacks, call_stacks
+from torch_tb_profiler.analysis.stacks.recorded import OperatorStacks, call_stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known
@@ -216,7 +216,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
     """
 
     strings: Strings
-    stacks: Stacks
+    stacks: OperatorStacks
     groups: CallGroups
     launched: LaunchGroups
     has_device_work: bool
@@ -233,7 +233,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
         def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
             return np.where(decided > 0, _percent(part, whole), np.nan)[order]
 
-        rates = Sums(found.flops, found.flops_ns, found.bytes, found.bytes_ns)
+        rates = RateSums(found.flops, found.flops_ns, found.bytes, found.bytes_ns)
         has_work = bool(self.groups.flops_ns.any() or self.groups.bytes_ns.any())
         names = self._texts(found.name[order])
         return OperatorTable(
@@ -358,13 +358,13 @@ def _details(model: Model, with_forward: bool) -> OperatorDetails:
     )
 
 
-def _work(model: Model, calls: OperatorCalls, groups: Groups) -> Sums:
+def _work(model: Model, calls: OperatorCalls, groups: Groups) -> RateSums:
     """The part of device work whose FLOP or bytes an operator knows; nothing about the host."""
-    found = counted(model)
-    node = take_known(found.calls.node, found.pieces.call)
-    of = calls.of_node[np.where(found.pieces.recorded >= 0, found.pieces.node, node)]
+    found = work_counts(model)
+    node = take_known(found.calls.node, found.activities.call)
+    of = calls.of_node[np.where(found.activities.recorded >= 0, found.activities.node, node)]
     own = np.flatnonzero((of >= 0) & (not found.on_host))
-    return sums_of(model, own, Groups(groups.of[of[own]], groups.first))
+    return rate_sums(model, own, Groups(groups.of[of[own]], groups.first))
 
 
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:

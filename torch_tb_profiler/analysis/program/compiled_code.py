@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.marks import marks
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward import evaluates
@@ -157,7 +157,9 @@ def region_totals(model: Model) -> RegionTotals:
         if (said := _RESTART.match(name)) is not None
     ]
     nesting, phase = marks(model.whole).nesting, marks(model.whole).phase
-    compiling = intervals.union(nesting.start[phase == CODE[Phase.COMPILE]], nesting.end[phase == CODE[Phase.COMPILE]])
+    compiling = intervals.union(
+        nesting.start[phase == CODE[ProgramPhase.COMPILE]], nesting.end[phase == CODE[ProgramPhase.COMPILE]]
+    )
     steps = model.steps
     if len(steps):
         compiling = intervals.intersection(compiling, intervals.union(steps.host_start, steps.host_end))

@@ -12,7 +12,7 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
 from torch_tb_profiler.analysis.program.graphs import capturing
-from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward import evaluates
@@ -88,8 +88,18 @@ def _index(dims: str) -> tuple[int, int, int] | None:
 #: tokens, calls of the parts of a diffusion pipeline
 How = Literal["names", "ranges", "modules", "embedding", "stages"]
 
-_OF_STEPS = frozenset({Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY, Phase.DENOISE, Phase.OTHER})
-_OF_LOOPS = frozenset({Phase.PREFILL, Phase.DECODE})
+_OF_STEPS = frozenset(
+    {
+        ProgramPhase.PREFILL,
+        ProgramPhase.DECODE,
+        ProgramPhase.MIXED,
+        ProgramPhase.DRAFT,
+        ProgramPhase.VERIFY,
+        ProgramPhase.DENOISE,
+        ProgramPhase.OTHER,
+    }
+)
+_OF_LOOPS = frozenset({ProgramPhase.PREFILL, ProgramPhase.DECODE})
 _LANGUAGE = lazy_pattern(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditionalGeneration)\w*$")
 _TEXT = lazy_pattern(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
 _DENOISER = lazy_pattern(
@@ -125,7 +135,7 @@ class EngineSteps(Result, group="engine_steps"):
     context_tokens: Int64 = column("Prompt tokens", "Those of prompts.", missing_below_zero=True)
     padded: Int64 = column("Room", "Requests that the captured graph has room for.", missing_below_zero=True)
 
-    def of(self, phase: Phase) -> Bool:
+    def of(self, phase: ProgramPhase) -> Bool:
         return np.array([each == phase.value for each in self.phase], np.bool_)
 
 
@@ -244,7 +254,7 @@ def _by_modules(model: Model) -> _Found | None:
         _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
         for each in node.tolist()
     ]
-    if all(each.phase is Phase.PREFILL for each in steps) and not _in_generate(model, node).all():
+    if all(each.phase is ProgramPhase.PREFILL for each in steps) and not _in_generate(model, node).all():
         return None
     return _Found(
         "model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps
@@ -311,14 +321,14 @@ def _by_stages(model: Model) -> _Found | None:
         return None
     denoiser = max(set(calls), key=lambda name: (calls.count(name), name))
     last = max(at for at, name in enumerate(names) if name == denoiser)
-    stages: list[tuple[int, Phase]] = []
+    stages: list[tuple[int, ProgramPhase]] = []
     for at, (each, name) in enumerate(zip(node.tolist(), names, strict=True)):
         if name == denoiser:
-            stages.append((each, Phase.DENOISE))
+            stages.append((each, ProgramPhase.DENOISE))
         elif _TEXT.match(name):
-            stages.append((each, Phase.ENCODE))
+            stages.append((each, ProgramPhase.ENCODE))
         elif _IMAGE.match(name) and at > last:
-            stages.append((each, Phase.DECODE_IMAGE))
+            stages.append((each, ProgramPhase.DECODE_IMAGE))
     chosen = np.array([each for each, _ in stages], np.int64)
     steps = [EngineStep("diffusion", phase) for _, phase in stages]
     track = _most(frames.track[chosen])
@@ -341,16 +351,16 @@ def _outer_modules(model: Model) -> Int64:
     return node[np.argsort(frames.start[node], kind="stable")]
 
 
-def _of_lookup(kind: str, found: tuple[int, int] | None, phase: Phase | None = None) -> EngineStep:
+def _of_lookup(kind: str, found: tuple[int, int] | None, phase: ProgramPhase | None = None) -> EngineStep:
     """What the index of tokens says: one new token of each request is generating."""
     if found is None:
-        return EngineStep(kind, phase or Phase.OTHER)
+        return EngineStep(kind, phase or ProgramPhase.OTHER)
     batch, length = int(found[0]), int(found[1])
     if batch < 0:
         # all tokens in one row: how many requests they are of is not told
-        return EngineStep(kind, phase or Phase.OTHER, tokens=length)
-    told = phase or (Phase.PREFILL if length > 1 else Phase.DECODE)
-    generating = told is Phase.DECODE
+        return EngineStep(kind, phase or ProgramPhase.OTHER, tokens=length)
+    told = phase or (ProgramPhase.PREFILL if length > 1 else ProgramPhase.DECODE)
+    generating = told is ProgramPhase.DECODE
     return EngineStep(
         engine=kind,
         phase=told,
@@ -432,4 +442,4 @@ def _most(tracks: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
 
 def phase_codes(found: EngineSteps) -> Int8:
     """Shape (steps,): the code of the phase of each."""
-    return np.array([CODE[Phase(each)] for each in found.phase], np.int8)
+    return np.array([CODE[ProgramPhase(each)] for each in found.phase], np.int8)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
 from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -32,7 +32,7 @@ class EngineStep(msgspec.Struct, frozen=True):
     """
 
     engine: str
-    phase: Phase
+    phase: ProgramPhase
     requests: int | None = None
     context: int | None = None
     generation: int | None = None
@@ -58,23 +58,23 @@ _FIELD = lazy_pattern(r"(?<!\w)(?P<key>\w+)=(?P<value>\[[^\]]{0,1000}\]|[^\s\],]
 _NUMBER = lazy_pattern(r"[0-9]{1,15}")
 
 _SCOPES = {
-    "sample": Phase.SAMPLE,
-    "schedule": Phase.SCHEDULE,
-    "sample_logits": Phase.SAMPLE,
-    "sample_postprocess": Phase.SAMPLE,
-    "draft": Phase.DRAFT,
+    "sample": ProgramPhase.SAMPLE,
+    "schedule": ProgramPhase.SCHEDULE,
+    "sample_logits": ProgramPhase.SAMPLE,
+    "sample_postprocess": ProgramPhase.SAMPLE,
+    "draft": ProgramPhase.DRAFT,
 }
 _MODES = {
-    "EXTEND": Phase.PREFILL,
-    "SPLIT_PREFILL": Phase.PREFILL,
-    "DLLM_EXTEND": Phase.PREFILL,
-    "MIXED": Phase.MIXED,
-    "DECODE": Phase.DECODE,
-    "TARGET_VERIFY": Phase.VERIFY,
-    "DRAFT_EXTEND": Phase.DRAFT,
-    "DRAFT_EXTEND_V2": Phase.DRAFT,
-    "IDLE": Phase.OTHER,
-    "PREBUILT": Phase.OTHER,
+    "EXTEND": ProgramPhase.PREFILL,
+    "SPLIT_PREFILL": ProgramPhase.PREFILL,
+    "DLLM_EXTEND": ProgramPhase.PREFILL,
+    "MIXED": ProgramPhase.MIXED,
+    "DECODE": ProgramPhase.DECODE,
+    "TARGET_VERIFY": ProgramPhase.VERIFY,
+    "DRAFT_EXTEND": ProgramPhase.DRAFT,
+    "DRAFT_EXTEND_V2": ProgramPhase.DRAFT,
+    "IDLE": ProgramPhase.OTHER,
+    "PREBUILT": ProgramPhase.OTHER,
 }
 
 
@@ -95,19 +95,19 @@ def engine_step(name: str) -> EngineStep | None:
     return None
 
 
-def mixed_or(context: int, generation: int) -> Phase:
+def mixed_or(context: int, generation: int) -> ProgramPhase:
     """Of a step with so many requests that read their prompt, and so many that generate."""
     if not context and not generation:
-        return Phase.OTHER
+        return ProgramPhase.OTHER
     if not context:
-        return Phase.DECODE
-    return Phase.MIXED if generation else Phase.PREFILL
+        return ProgramPhase.DECODE
+    return ProgramPhase.MIXED if generation else ProgramPhase.PREFILL
 
 
-def _or_verify(phase: Phase, generation: int | None, tokens: int | None) -> Phase:
+def _or_verify(phase: ProgramPhase, generation: int | None, tokens: int | None) -> ProgramPhase:
     """Of a step that generates: with more tokens than requests it checks tokens that were guessed."""
-    guesses = phase is Phase.DECODE and generation is not None and tokens is not None and tokens > generation
-    return Phase.VERIFY if guesses else phase
+    guesses = phase is ProgramPhase.DECODE and generation is not None and tokens is not None and tokens > generation
+    return ProgramPhase.VERIFY if guesses else phase
 
 
 def _vllm(name: str) -> EngineStep | None:
@@ -163,9 +163,9 @@ def _sglang(name: str) -> EngineStep | None:
         return None
     requests, tokens = _number(fields, "bs"), _number(fields, "toks")
     context, generation = _number(fields, "c"), _number(fields, "g")
-    if phase is Phase.DECODE:
+    if phase is ProgramPhase.DECODE:
         context, generation, tokens = 0, requests, requests if tokens is None else tokens
-    if phase is Phase.PREFILL:
+    if phase is ProgramPhase.PREFILL:
         context, generation = requests, 0
     return EngineStep(
         engine="sglang",
@@ -174,7 +174,7 @@ def _sglang(name: str) -> EngineStep | None:
         context=context,
         generation=generation,
         tokens=tokens,
-        context_tokens=tokens if phase is Phase.PREFILL else None,
+        context_tokens=tokens if phase is ProgramPhase.PREFILL else None,
     )
 
 
@@ -184,20 +184,20 @@ def _atom(name: str) -> EngineStep | None:
     if found is None:
         return None
     if found["mode"] is None:
-        return EngineStep("atom", Phase.DRAFT)
+        return EngineStep("atom", ProgramPhase.DRAFT)
     if found["dummy"]:
-        return EngineStep("atom", Phase.OTHER)
+        return EngineStep("atom", ProgramPhase.OTHER)
     fields = _fields(found["rest"])
     if "bs" not in fields:
         return None
     real, _, padded = fields["bs"].partition("/")
     requests, tokens = _as_number(real), _number(fields, "tok")
     prefills, decodes = _number(fields, "p"), _number(fields, "d")
-    phase = Phase.PREFILL if found["mode"] == "prefill" else Phase.DECODE
+    phase = ProgramPhase.PREFILL if found["mode"] == "prefill" else ProgramPhase.DECODE
     if prefills is not None and decodes is not None:
         phase = mixed_or(prefills, decodes)
     phase = _or_verify(phase, requests, tokens)
-    reads, both = phase is Phase.PREFILL, phase is Phase.MIXED
+    reads, both = phase is ProgramPhase.PREFILL, phase is ProgramPhase.MIXED
     return EngineStep(
         engine="atom",
         phase=phase,
@@ -229,7 +229,7 @@ def _tensorrt(name: str) -> EngineStep | None:
 
 def _xdit(name: str) -> EngineStep | None:
     found = _XDIT.match(name)
-    return None if found is None else EngineStep("xdit", Phase.DENOISE, int(found["b"]))
+    return None if found is None else EngineStep("xdit", ProgramPhase.DENOISE, int(found["b"]))
 
 
 def _fields(text: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.answer import (
     TraceMeta,
 )
 from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, engine, phase_codes, step_of_work
-from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, PhaseName, ProgramPhase, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.shared.quantities import share
@@ -40,7 +40,7 @@ from torch_tb_profiler.trace import Category
 CountMean = Annotated[float, Meta(description="how many, a mean")]
 PerSecond = Annotated[float, Meta(description="how many in a second")]
 
-_GENERATING = (CODE[Phase.DECODE], CODE[Phase.MIXED], CODE[Phase.VERIFY])
+_GENERATING = (CODE[ProgramPhase.DECODE], CODE[ProgramPhase.MIXED], CODE[ProgramPhase.VERIFY])
 _DETOKENISE = lazy_pattern(r"detokeni[sz]e", re.IGNORECASE)
 
 
@@ -142,7 +142,7 @@ def engine_summary(model: Model) -> EngineSummary | None:
     weight = steps.generation[followed]
     known = bool((weight > 0).all())
     period = steps.period_ns[followed].astype(np.float64)
-    decodes = code == CODE[Phase.DECODE]
+    decodes = code == CODE[ProgramPhase.DECODE]
     # of tokens that were guessed the trace does not tell how many were kept
     guesses = bool(_guesses(steps, code).any())
     told = (steps.generation[generating] >= 0).all() and not guesses
@@ -168,11 +168,13 @@ def engine_summary(model: Model) -> EngineSummary | None:
 def _guesses(steps: EngineSteps, code: Int8) -> Bool:
     """Steps that check tokens which were guessed: they give a request one token or more."""
     told = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
-    found: Bool = (code == CODE[Phase.VERIFY]) | (told & (steps.tokens - steps.context_tokens > steps.generation))
+    found: Bool = (code == CODE[ProgramPhase.VERIFY]) | (
+        told & (steps.tokens - steps.context_tokens > steps.generation)
+    )
     return found
 
 
-def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> EnginePhase:
+def _phase(found: Engine, phase: ProgramPhase, mine: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> EnginePhase:
     steps = found.steps
     period = steps.period_ns[mine & (steps.period_ns >= 0)]
     requests, tokens = (column[mine & (column >= 0)] for column in (steps.requests, steps.tokens))
@@ -196,11 +198,16 @@ def engine_gaps(model: Model, found: Engine) -> EngineGaps | None:
     between = intervals.union(start, steps.start_ns[1:])
     segments = phases(model).segments
 
-    def marked(phase: Phase) -> Spans:
+    def marked(phase: ProgramPhase) -> Spans:
         mine = segments.phase == CODE[phase]
         return intervals.union(segments.start[mine], segments.end[mine])
 
-    sets = [marked(Phase.SAMPLE), marked(Phase.SCHEDULE), _detokenising(model), _waiting(model, found.track)]
+    sets = [
+        marked(ProgramPhase.SAMPLE),
+        marked(ProgramPhase.SCHEDULE),
+        _detokenising(model),
+        _waiting(model, found.track),
+    ]
     parts = intervals.paint(sets, between.start, between.end).sum(axis=1).tolist()
     sample, schedule, detokenise, wait, other = parts
     return EngineGaps(

@@ -7,7 +7,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, PhaseEvidence, ProgramPhase
 from torch_tb_profiler.analysis.program.marks import Marks
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes
 from torch_tb_profiler.analysis.shared.compiled import COMPILED_BACKWARD, compiled
@@ -20,10 +20,19 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
 #: of which the beginning, on the main thread, ends a backward pass
-_ENDS = tuple(CODE[each] for each in (Phase.FORWARD, Phase.LOSS, Phase.DATA, Phase.OPTIMIZER, Phase.ZERO_GRAD))
+_ENDS = tuple(
+    CODE[each]
+    for each in (
+        ProgramPhase.FORWARD,
+        ProgramPhase.LOSS,
+        ProgramPhase.DATA,
+        ProgramPhase.OPTIMIZER,
+        ProgramPhase.ZERO_GRAD,
+    )
+)
 
 
-class Runs(msgspec.Struct, frozen=True):
+class BackwardPasses(msgspec.Struct, frozen=True):
     """Backward passes in the order of time; parallel. One follows another when the program did something between.
 
     start, end  ns: of the first node, and of the last to end
@@ -38,7 +47,7 @@ class Runs(msgspec.Struct, frozen=True):
         return len(self.start)
 
 
-def backward_runs(model: Model, marked: Marks, main: int) -> Runs:
+def backward_passes(model: Model, marked: Marks, main: int) -> BackwardPasses:
     """All of the trace. With Python frames each call of `backward` or `grad` is one.
 
     Compiled autograd runs one region for all nodes, which counts as one.
@@ -48,10 +57,10 @@ def backward_runs(model: Model, marked: Marks, main: int) -> Runs:
     outer = np.flatnonzero(is_node)
     outer = outer[nearest(tree.parent, is_node, tree.parent[outer]) < 0]
     nesting = marked.nesting
-    backward = marked.phase == CODE[Phase.BACKWARD]
+    backward = marked.phase == CODE[ProgramPhase.BACKWARD]
     within = nearest(nesting.parent, backward, nesting.parent) >= 0
     ends = (nesting.lane == main) & ~within & one_of(marked.phase, _ENDS)
-    calls = (nesting.lane == main) & ~within & backward & (marked.evidence == Evidence.FRAME)
+    calls = (nesting.lane == main) & ~within & backward & (marked.evidence == PhaseEvidence.FRAME)
     nodes = tree.start[outer]
     between = np.concatenate([nesting.start[ends | calls], tree.start[forward_operators(model, marked, main)]])
     # of what begins at one time the program's own doing comes first
@@ -66,7 +75,7 @@ def backward_runs(model: Model, marked: Marks, main: int) -> Runs:
     of_node = passed[: len(nodes)]
     run = np.unique(of_node, return_inverse=True)[1].astype(np.int64)
     count = int(run.max()) + 1 if len(run) else 0
-    return Runs(
+    return BackwardPasses(
         start=least_at(run, nodes, count),
         end=greatest_at(run, tree.end[outer], count),
         nodes=np.bincount(run, minlength=count).astype(np.int64),
@@ -84,7 +93,7 @@ def forward_operators(model: Model, marked: Marks, main: int) -> Int64:
     at = at[take_known(operators.forward_thread, tree.operator[at]) <= 0]
     at = at[nearest(tree.parent, autograd_nodes(model), at) < 0]
     mark = marked.nesting.innermost(tree.track[at], tree.start[at])
-    free = (mark < 0) | one_of(take_known(marked.phase, mark), (CODE[Phase.FORWARD], CODE[Phase.LOSS]))
+    free = (mark < 0) | one_of(take_known(marked.phase, mark), (CODE[ProgramPhase.FORWARD], CODE[ProgramPhase.LOSS]))
     return at[free]
 
 
@@ -104,7 +113,7 @@ _OPTIMIZER = lazy_pattern(r"aten::(?:_foreach_\w+|_fused_\w+|addcdiv_|addcmul_|a
 _ROOT_GRADIENT = "aten::ones_like"
 
 
-class Hulls(msgspec.Struct, frozen=True):
+class InferredPhases(msgspec.Struct, frozen=True):
     """Stretches of the main thread with an inferred phase; they count only where no mark does.
 
     nesting   the stretches, all in lane 0
@@ -117,23 +126,23 @@ class Hulls(msgspec.Struct, frozen=True):
     evidence: Int8
 
 
-def hulls(model: Model, marked: Marks, runs: Runs, main: int) -> Hulls:
+def inferred_phases(model: Model, marked: Marks, runs: BackwardPasses, main: int) -> InferredPhases:
     """Of the whole trace; without a backward pass only of compiled code."""
-    found: list[tuple[int, int, Phase, Evidence]] = []
+    found: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
     if len(runs):
         outer = _Outer.of(model, marked, main)
         passes = _backward(model, outer, runs, marked.has_frames)
-        found += [(start, end, Phase.BACKWARD, Evidence.BACKWARD_RUN) for start, end in passes]
+        found += [(start, end, ProgramPhase.BACKWARD, PhaseEvidence.BACKWARD_RUN) for start, end in passes]
         found += _forward(model, marked, outer, runs, main, passes)
-        if not ((marked.phase == CODE[Phase.OPTIMIZER]).any()):
+        if not ((marked.phase == CODE[ProgramPhase.OPTIMIZER]).any()):
             found += _optimizer(outer, passes)
     else:
         found += _compiled(model, main)
     columns = list(zip(*found, strict=True)) or [(), (), (), ()]
     start, end = (np.array(each, np.int64) for each in columns[:2])
     nesting = nest(np.zeros(len(start), np.int32), start, end, np.zeros(len(start), np.int32))
-    phase = np.array([CODE[Phase(each)] for each in columns[2]], np.int8)
-    return Hulls(nesting, phase[nesting.order], np.array(columns[3], np.int8)[nesting.order])
+    phase = np.array([CODE[ProgramPhase(each)] for each in columns[2]], np.int8)
+    return InferredPhases(nesting, phase[nesting.order], np.array(columns[3], np.int8)[nesting.order])
 
 
 class _Outer(msgspec.Struct, frozen=True):
@@ -180,7 +189,7 @@ class _Outer(msgspec.Struct, frozen=True):
         )
 
 
-def _backward(model: Model, outer: _Outer, runs: Runs, has_frames: bool) -> list[tuple[int, int]]:
+def _backward(model: Model, outer: _Outer, runs: BackwardPasses, has_frames: bool) -> list[tuple[int, int]]:
     """When each run holds the main thread: with its root gradient, and what the reducer does behind it.
 
     Without Python frames also up to what the main thread shows next within the step: there it waits without an event.
@@ -228,8 +237,8 @@ def _end_of_step(model: Model, time: Int64) -> Int64:
 
 
 def _forward(
-    model: Model, marked: Marks, outer: _Outer, runs: Runs, main: int, passes: list[tuple[int, int]]
-) -> list[tuple[int, int, Phase, Evidence]]:
+    model: Model, marked: Marks, outer: _Outer, runs: BackwardPasses, main: int, passes: list[tuple[int, int]]
+) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
     """What a backward pass of the same step follows: unmarked operators, and what is between them and forward marks."""
     tree, steps = model.structure.tree, model.steps
     numbers = bool((model.trace.operators.sequence[tree.operator[tree.is_operator]] >= 0).any())
@@ -245,11 +254,11 @@ def _forward(
         numbered[holding[holding >= 0]] = True
         wanted = wanted & numbered
     nesting = marked.nesting
-    of_forward = one_of(marked.phase, (CODE[Phase.FORWARD], CODE[Phase.LOSS]))
+    of_forward = one_of(marked.phase, (CODE[ProgramPhase.FORWARD], CODE[ProgramPhase.LOSS]))
     whole = np.flatnonzero((nesting.lane == main) & (nesting.parent < 0) & of_forward)
     start = np.concatenate([outer.start[wanted], nesting.start[whole]])
     end = np.concatenate([outer.end[wanted], nesting.end[whole]])
-    loss = np.concatenate([outer.is_loss[wanted], marked.phase[whole] == CODE[Phase.LOSS]])
+    loss = np.concatenate([outer.is_loss[wanted], marked.phase[whole] == CODE[ProgramPhase.LOSS]])
     order = np.argsort(start, kind="stable")
     start, end, loss = start[order], end[order], loss[order]
 
@@ -268,31 +277,31 @@ def _forward(
     others = nesting.start[(nesting.lane == main) & (nesting.parent < 0) & ~of_forward]
     piece = np.searchsorted(np.sort(np.concatenate([others, begin])), start, side="right")
     leads = np.flatnonzero(begins_run(piece))
-    evidence = Evidence.OPERATORS if numbers else Evidence.NO_NUMBERS
-    found: list[tuple[int, int, Phase, Evidence]] = []
+    evidence = PhaseEvidence.OPERATORS if numbers else PhaseEvidence.NO_NUMBERS
+    found: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
     lasts = np.maximum.reduceat(end, leads)
     losses = np.append(np.flatnonzero(loss), len(start))
     loss_at = losses[np.searchsorted(losses, leads)]
     has_loss = loss_at < np.append(leads[1:], len(start))
     middles = np.where(has_loss, np.append(start, 0)[loss_at], lasts)
     for first, middle, last in zip(start[leads].tolist(), middles.tolist(), lasts.tolist(), strict=True):
-        found += [(first, middle, Phase.FORWARD, evidence)] if middle > first else []
-        found += [(middle, last, Phase.LOSS, evidence)] if last > middle else []
+        found += [(first, middle, ProgramPhase.FORWARD, evidence)] if middle > first else []
+        found += [(middle, last, ProgramPhase.LOSS, evidence)] if last > middle else []
     return found
 
 
-def _compiled(model: Model, main: int) -> list[tuple[int, int, Phase, Evidence]]:
+def _compiled(model: Model, main: int) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
     """Calls of compiled code in a program without a backward pass."""
     tree, whole = model.structure.tree, model.whole
     node = compiled(whole).regions
     node = node[tree.track[node] == main]
     return [
-        (int(start), int(end), Phase.FORWARD, Evidence.OPERATORS)
+        (int(start), int(end), ProgramPhase.FORWARD, PhaseEvidence.OPERATORS)
         for start, end in zip(tree.start[node], tree.end[node], strict=True)
     ]
 
 
-def _optimizer(outer: _Outer, passes: list[tuple[int, int]]) -> list[tuple[int, int, Phase, Evidence]]:
+def _optimizer(outer: _Outer, passes: list[tuple[int, int]]) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
     """Behind each run, up to the next mark or run: from the first to the last operator that optimizers use."""
     chosen = np.flatnonzero(outer.is_optimizer & ~outer.marked)
     begins, ends = (np.array(each, np.int64) for each in zip(*passes, strict=True))
@@ -301,6 +310,6 @@ def _optimizer(outer: _Outer, passes: list[tuple[int, int]]) -> list[tuple[int, 
     held = np.flatnonzero(after > behind)
     first, last = chosen[behind[held]], chosen[after[held] - 1]
     return [
-        (start, end, Phase.OPTIMIZER, Evidence.OPTIMIZER_OPERATORS)
+        (start, end, ProgramPhase.OPTIMIZER, PhaseEvidence.OPTIMIZER_OPERATORS)
         for start, end in zip(outer.start[first].tolist(), outer.end[last].tolist(), strict=True)
     ]

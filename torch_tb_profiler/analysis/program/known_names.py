@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.program.engine_names import engine_step
-from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 if sys.version_info >= (3, 11):
@@ -34,17 +34,17 @@ class KnownNames(msgspec.Struct, frozen=True):
     writers      beginnings of names, by who writes them
     """
 
-    annotations: dict[str, Phase]
-    beginnings: tuple[tuple[str, Phase], ...]
-    torch: tuple[tuple[re.Pattern[str], Phase], ...]
-    frames: tuple[tuple[re.Pattern[str], Phase], ...]
+    annotations: dict[str, ProgramPhase]
+    beginnings: tuple[tuple[str, ProgramPhase], ...]
+    torch: tuple[tuple[re.Pattern[str], ProgramPhase], ...]
+    frames: tuple[tuple[re.Pattern[str], ProgramPhase], ...]
     writers: tuple[tuple[re.Pattern[str], str], ...]
 
-    def by_torch(self, name: str) -> Phase | None:
+    def by_torch(self, name: str) -> ProgramPhase | None:
         """The phase that a range of torch's own marks."""
         return next((phase for pattern, phase in self.torch if pattern.fullmatch(name)), None)
 
-    def by_user(self, name: str) -> Phase | None:
+    def by_user(self, name: str) -> ProgramPhase | None:
         """The phase that a range of a user, a framework or an engine marks."""
         step = engine_step(name)
         if step is not None:
@@ -55,7 +55,7 @@ class KnownNames(msgspec.Struct, frozen=True):
             return found
         return next((phase for text, phase in self.beginnings if plain.startswith(text)), None)
 
-    def by_frame(self, name: str) -> Phase | None:
+    def by_frame(self, name: str) -> ProgramPhase | None:
         """The phase that a Python frame, `file(line): function`, marks."""
         return next((phase for pattern, phase in self.frames if pattern.search(name)), None)
 
@@ -85,7 +85,7 @@ def normalised(name: str) -> str:
 def known_names() -> KnownNames:
     """The table of this version."""
     told: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    annotations = [(text, Phase(phase)) for phase, texts in told["annotations"].items() for text in texts]
+    annotations = [(text, ProgramPhase(phase)) for phase, texts in told["annotations"].items() for text in texts]
     return KnownNames(
         annotations={text: phase for text, phase in annotations if not text.endswith("*")},
         beginnings=tuple((text[:-1], phase) for text, phase in annotations if text.endswith("*")),
@@ -95,13 +95,13 @@ def known_names() -> KnownNames:
     )
 
 
-def _joined(texts: list[str], phase: str) -> tuple[re.Pattern[str], Phase]:
-    return re.compile("|".join(f"(?:{text})" for text in texts)), Phase(phase)
+def _joined(texts: list[str], phase: str) -> tuple[re.Pattern[str], ProgramPhase]:
+    return re.compile("|".join(f"(?:{text})" for text in texts)), ProgramPhase(phase)
 
 
-def _frames(texts: list[str], phase: str) -> tuple[re.Pattern[str], Phase]:
+def _frames(texts: list[str], phase: str) -> tuple[re.Pattern[str], ProgramPhase]:
     parts = []
     for text in texts:
         file, _, function = text.partition(": ")
         parts.append(rf"{re.escape(file)}\(\d+\): {'.*' if function == '*' else re.escape(function)}$")
-    return re.compile(rf"(?:^|/)(?:{'|'.join(parts)})"), Phase(phase)
+    return re.compile(rf"(?:^|/)(?:{'|'.join(parts)})"), ProgramPhase(phase)

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.phases import device_phase, phases
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
@@ -21,8 +21,8 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.open_ranges import still_open
 
-_FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
-_BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])
+_FORWARD = (CODE[ProgramPhase.FORWARD], CODE[ProgramPhase.LOSS])
+_BACKWARD = (CODE[ProgramPhase.BACKWARD], CODE[ProgramPhase.RECOMPUTE])
 #: what runs when the gradients of ranks are joined
 _SYNCHRONISES = lazy_pattern(
     r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::copy|(?:nccl|gloo|mpi|ucc|xccl|hccl):\w*reduce"
@@ -91,7 +91,7 @@ def micro_batches(model: Model) -> MicroBatches:
         step=step,
         number=number,
         start_ns=runs.start[inside],
-        data_ns=on_host((CODE[Phase.DATA],)),
+        data_ns=on_host((CODE[ProgramPhase.DATA],)),
         forward_ns=on_host(_FORWARD),
         backward_ns=on_host(_BACKWARD),
         forward_device_ns=on_devices(_FORWARD),

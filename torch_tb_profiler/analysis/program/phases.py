@@ -7,10 +7,23 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Ns
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.calls import work_counts
 from torch_tb_profiler.analysis.memory.records import memory_curves, memory_records
-from torch_tb_profiler.analysis.program.inferred_phases import Hulls, Runs, backward_runs, hulls
-from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Evidence, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.inferred_phases import (
+    BackwardPasses,
+    InferredPhases,
+    backward_passes,
+    inferred_phases,
+)
+from torch_tb_profiler.analysis.program.kinds import (
+    CODE,
+    INFERRED,
+    PHASES,
+    PhaseEvidence,
+    PhaseName,
+    ProgramPhase,
+    name_of,
+)
 from torch_tb_profiler.analysis.program.marks import Marks, marks
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
@@ -24,10 +37,10 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 
-_OTHER, _NO_LAUNCH = CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH]
+_OTHER, _NO_LAUNCH = CODE[ProgramPhase.OTHER], CODE[ProgramPhase.NO_LAUNCH]
 
 
-class Segments(msgspec.Struct, frozen=True):
+class PhaseSegments(msgspec.Struct, frozen=True):
     """All time of the main thread, cut wherever its phase changes. Parallel; sorted, without gaps between them.
 
     start, end   ns
@@ -51,21 +64,21 @@ class Phases(msgspec.Struct, frozen=True):
 
     main: int
     marks: Marks
-    hulls: Hulls
-    runs: Runs
-    segments: Segments
+    inferred: InferredPhases
+    runs: BackwardPasses
+    segments: PhaseSegments
 
     def at(self, track: Int32, time: Int64) -> tuple[Int8, Int8]:
         """The phase of some threads at some times, and its Evidence. Arrays of one shape."""
-        return _at(self.main, self.marks, self.hulls, track, time)
+        return _at(self.main, self.marks, self.inferred, track, time)
 
 
 @cached(for_good=True)
 def _phases(model: Model) -> Phases:
     main = main_lane(model)
     marked = marks(model)
-    runs = backward_runs(model, marked, main)
-    filled = hulls(model, marked, runs, main)
+    runs = backward_passes(model, marked, main)
+    filled = inferred_phases(model, marked, runs, main)
     return Phases(main, marked, filled, runs, _segments(main, marked, filled))
 
 
@@ -89,24 +102,24 @@ def event_phase(model: Model, found: Phases, row: Int32) -> Int8:
     return found.at(events.track[row], events.start[row])[0]
 
 
-def _at(main: int, marked: Marks, filled: Hulls, track: Int32, time: Int64) -> tuple[Int8, Int8]:
+def _at(main: int, marked: Marks, filled: InferredPhases, track: Int32, time: Int64) -> tuple[Int8, Int8]:
     track = track.astype(np.int32)
     mark = marked.nesting.innermost(track, time)
     phase = take_known(marked.phase, mark, _OTHER).astype(np.int8)
-    evidence = take_known(marked.evidence, mark, Evidence.NONE).astype(np.int8)
+    evidence = take_known(marked.evidence, mark, PhaseEvidence.NONE).astype(np.int8)
     elsewhere = np.flatnonzero((mark < 0) & (track != main))
     if len(elsewhere):
         there = np.full(len(elsewhere), main, np.int32)
         phase[elsewhere], of_main = _at(main, marked, filled, there, time[elsewhere])
-        evidence[elsewhere] = np.where(of_main == Evidence.NONE, Evidence.NONE, Evidence.OTHER_THREAD)
+        evidence[elsewhere] = np.where(of_main == PhaseEvidence.NONE, PhaseEvidence.NONE, PhaseEvidence.OTHER_THREAD)
     open_ = np.flatnonzero((mark < 0) & (track == main))
     hull = filled.nesting.innermost(np.zeros(len(open_), np.int32), time[open_])
     phase[open_] = take_known(filled.phase, hull, _OTHER)
-    evidence[open_] = take_known(filled.evidence, hull, Evidence.NONE)
+    evidence[open_] = take_known(filled.evidence, hull, PhaseEvidence.NONE)
     return phase, evidence
 
 
-def _segments(main: int, marked: Marks, filled: Hulls) -> Segments:
+def _segments(main: int, marked: Marks, filled: InferredPhases) -> PhaseSegments:
     mine = marked.nesting.lane == main
     times = distinct(
         np.concatenate(
@@ -115,18 +128,18 @@ def _segments(main: int, marked: Marks, filled: Hulls) -> Segments:
     )
     if len(times) < 2:
         nothing, code = np.empty(0, np.int64), np.empty(0, np.int8)
-        return Segments(nothing, nothing, code, code)
+        return PhaseSegments(nothing, nothing, code, code)
     start = times[:-1]
     phase, evidence = _at(main, marked, filled, np.full(len(start), main, np.int32), start)
     leads = np.flatnonzero(np.concatenate(([True], (phase[1:] != phase[:-1]) | (evidence[1:] != evidence[:-1]))))
     end = np.append(start[leads[1:]], times[-1])
-    return Segments(start[leads], end, phase[leads], evidence[leads])
+    return PhaseSegments(start[leads], end, phase[leads], evidence[leads])
 
 
 class PhaseTimes(msgspec.Struct, frozen=True):
     """Time of each step by phase, in ns. Shapes are (steps, phases) where nothing else is said.
 
-    phases            those that occur, in the order of `Phase`
+    phases            those that occur, in the order of `ProgramPhase`
     host_ns           of the main thread, from the begin to the end of the step's mark: adds up to that exactly
     device_ns         Σ durations of kernels, copies and fills by the phase that launched them: adds up to the device
                       work of the step; what runs at once counts each time
@@ -136,14 +149,14 @@ class PhaseTimes(msgspec.Struct, frozen=True):
     communication_ns  the part of `exposed_ns` in which a collective runs and no compute kernel
     """
 
-    phases: tuple[Phase, ...]
+    phases: tuple[ProgramPhase, ...]
     host_ns: Int64
     device_ns: Int64
     exposed_ns: Int64
     inferred_ns: Int64
     communication_ns: Int64
 
-    def of(self, phase: Phase, column: Int64) -> int:
+    def of(self, phase: ProgramPhase, column: Int64) -> int:
         """Sum over the steps; 0 of a phase that does not occur."""
         return int(column[:, self.phases.index(phase)].sum()) if phase in self.phases else 0
 
@@ -174,8 +187,8 @@ class PhaseAmounts(msgspec.Struct, frozen=True):
     flops             FLOP of operators that begin in the steps
     """
 
-    allocated_bytes: dict[Phase, int] | None
-    flops: dict[Phase, int] | None
+    allocated_bytes: dict[ProgramPhase, int] | None
+    flops: dict[ProgramPhase, int] | None
 
 
 @cached
@@ -212,7 +225,7 @@ def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
         track = model.trace.events.track[row]
         phase, evidence = found.at(np.array([track], np.int32), np.array([curve.peak.time_ns], np.int64))
         peak = curve.peak
-        how = Evidence(int(evidence[0])).name.lower()
+        how = PhaseEvidence(int(evidence[0])).name.lower()
         peaks.append(PhaseAtPeak(curve.device.name, name_of(PHASES[int(phase[0])]), how, peak.time_ns, peak.allocated))
     return tuple(peaks)
 
@@ -275,7 +288,7 @@ def _on_devices(model: Model, found: Phases) -> Int64:
     return sums_at(step * many + phase, duration, size * many).reshape(size, many)
 
 
-def _allocated(model: Model, found: Phases) -> dict[Phase, int] | None:
+def _allocated(model: Model, found: Phases) -> dict[ProgramPhase, int] | None:
     inside = model.in_steps
     row, size = inside.memory.row, inside.memory.bytes
     if not len(row) or not memory_records(model).devices:
@@ -285,9 +298,9 @@ def _allocated(model: Model, found: Phases) -> dict[Phase, int] | None:
     return _by_phase(sums_at(phase.astype(np.int64), size[at], len(PHASES)))
 
 
-def _flops(model: Model, found: Phases) -> dict[Phase, int] | None:
+def _flops(model: Model, found: Phases) -> dict[ProgramPhase, int] | None:
     inside = model.in_steps
-    calls = counted(inside).calls
+    calls = work_counts(inside).calls
     flops = np.nan_to_num(calls.numbers("flops"))
     if not flops.any():
         return None
@@ -296,5 +309,5 @@ def _flops(model: Model, found: Phases) -> dict[Phase, int] | None:
     return _by_phase(np.rint(sums).astype(np.int64))
 
 
-def _by_phase(sums: Int64) -> dict[Phase, int]:
+def _by_phase(sums: Int64) -> dict[ProgramPhase, int]:
     return {phase: int(amount) for phase, amount in zip(PHASES, sums.tolist(), strict=True) if amount}

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.kinds import CODE, PhaseEvidence, PhaseName, ProgramPhase, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
 from torch_tb_profiler.analysis.program.phases import (
     PhaseAtPeak,
@@ -185,8 +185,8 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
             PhaseRow(
                 **msgspec.structs.asdict(mean),
                 communication_ns=float(exposed),
-                allocated_bytes=_amount(amounts.allocated_bytes, Phase(mean.name)),
-                flops=_amount(amounts.flops, Phase(mean.name)),
+                allocated_bytes=_amount(amounts.allocated_bytes, ProgramPhase(mean.name)),
+                flops=_amount(amounts.flops, ProgramPhase(mean.name)),
             )
             for mean, exposed in zip(phase_means(model), communication, strict=True)
         ],
@@ -202,7 +202,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=optimizers(model).as_columns(),
         peaks=phases_at_peak(model),
-        stretches=[] if asked.phase is None else _stretches(model, Phase(asked.phase), asked.limit),
+        stretches=[] if asked.phase is None else _stretches(model, ProgramPhase(asked.phase), asked.limit),
     )
 
 
@@ -227,8 +227,8 @@ def recompute_shares(model: Model) -> Recomputation:
     times = phase_times(model)
 
     def part(column: Int64) -> float | None:
-        again = times.of(Phase.RECOMPUTE, column)
-        return share(again, again + times.of(Phase.BACKWARD, column))
+        again = times.of(ProgramPhase.RECOMPUTE, column)
+        return share(again, again + times.of(ProgramPhase.BACKWARD, column))
 
     return Recomputation(host=part(times.host_ns), device=part(times.device_ns), exposed=part(times.exposed_ns))
 
@@ -252,7 +252,7 @@ def _adding_up(total: Int64, mean: float) -> list[float]:
     return parts
 
 
-def _amount(amounts: Mapping[Phase, int] | None, phase: Phase) -> int | None:
+def _amount(amounts: Mapping[ProgramPhase, int] | None, phase: ProgramPhase) -> int | None:
     return None if amounts is None else amounts.get(phase, 0)
 
 
@@ -260,7 +260,7 @@ def _by_phase(times: PhaseTimes, column: Int64) -> dict[str, list[int]]:
     return {phase.value: column[:, at].tolist() for at, phase in enumerate(times.phases)}
 
 
-def _stretches(model: Model, phase: Phase, limit: int) -> list[Stretch]:
+def _stretches(model: Model, phase: ProgramPhase, limit: int) -> list[Stretch]:
     """Those that begin in the steps, the longest first."""
     segments, steps = phases(model).segments, model.steps
     step = np.searchsorted(steps.host_start, segments.start, side="right") - 1
@@ -272,7 +272,7 @@ def _stretches(model: Model, phase: Phase, limit: int) -> list[Stretch]:
             step=steps.names[int(step[each])],
             start_ns=int(segments.start[each]),
             duration_ns=int(segments.end[each] - segments.start[each]),
-            evidence=Evidence(int(segments.evidence[each])).name.lower(),
+            evidence=PhaseEvidence(int(segments.evidence[each])).name.lower(),
         )
         for each in at[descending(length)[:limit]].tolist()
     ]

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.answer import Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
-from torch_tb_profiler.analysis.roofline.pieces import reached
+from torch_tb_profiler.analysis.roofline.activities import reached
 from torch_tb_profiler.analysis.roofline.roofs import DeviceRoofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops

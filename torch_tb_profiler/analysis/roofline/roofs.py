@@ -10,7 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.work import Product
+from torch_tb_profiler.analysis.flops.work import Matmul
 from torch_tb_profiler.analysis.shared.peaks import (
     SPREAD,
     ElementType,
@@ -144,7 +144,7 @@ def _has_tensor_cores(flops: Mapping[ElementType, float]) -> bool:
     return any(rate > 2 * plain for kind, rate in flops.items() if kind != "fp64")
 
 
-def minimal_ns(product: Product, peaks: Peaks, multiplied: ElementType, size: int | None = None) -> float | None:
+def minimal_ns(product: Matmul, peaks: Peaks, multiplied: ElementType, size: int | None = None) -> float | None:
     """For a product, ns: the longer of multiplying and moving. None if the device has no such units.
 
     multiplied   the element type that it would multiply

@@ -15,13 +15,13 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, NsMean
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
+from torch_tb_profiler.analysis.flops.calls import CountedCalls, WorkCounts, work_counts
 from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS
-from torch_tb_profiler.analysis.flops.rates import Coverage, coverage, known_pieces
+from torch_tb_profiler.analysis.flops.rates import WorkCoverage, known_work, work_coverage
 from torch_tb_profiler.analysis.overview.overview import step_times
-from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, PhaseName, ProgramPhase, name_of
 from torch_tb_profiler.analysis.program.phases import device_phase, event_phase, phases
-from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
+from torch_tb_profiler.analysis.roofline.activities import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
@@ -33,22 +33,22 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8
 from torch_tb_profiler.model import Model
 
-_NOT_KNOWN = (CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH])
+_NOT_KNOWN = (CODE[ProgramPhase.OTHER], CODE[ProgramPhase.NO_LAUNCH])
 
 
 @cached
-def piece_phase(model: Model) -> Int8:
-    """Shape (pieces,): the code of the phase that launched each piece; on the host that in which it begins."""
-    found, program = counted(model), phases(model)
+def activity_phase(model: Model) -> Int8:
+    """Shape (activities,): the code of the phase that launched each activity; on the host that in which it begins."""
+    found, program = work_counts(model), phases(model)
     if found.on_host:
-        return event_phase(model, program, found.pieces.row)
-    return device_phase(model, program)[found.pieces.place]
+        return event_phase(model, program, found.activities.row)
+    return device_phase(model, program)[found.activities.place]
 
 
 @cached
 def call_phase(model: Model) -> Int8:
     """Shape (calls,): the code of the phase in which each call begins."""
-    return event_phase(model, phases(model), counted(model).calls.row)
+    return event_phase(model, phases(model), work_counts(model).calls.row)
 
 
 def tells_phases(phase: Int8) -> Bool:
@@ -61,7 +61,7 @@ Flop = Annotated[int, Meta(description="FLOP")]
 #: with so much of the time of products known, a utilization is a number; with less it is a least
 ENOUGH, SOME = 0.9, 0.6
 #: `exact`; `range`: it is not known which peak counts; `at_least`: a part of the products is not known; `hidden`: most
-Shown = Literal["exact", "range", "at_least", "hidden"]
+FlopPrecision = Literal["exact", "range", "at_least", "hidden"]
 #: why there is no utilization: no steps, no device work, no peak of the device, no products, or too little is known
 NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "coverage"]
 
@@ -79,7 +79,7 @@ class Utilization(msgspec.Struct, frozen=True):
     value: Fraction | None
     low: Fraction | None
     high: Fraction | None
-    shown: Shown
+    shown: FlopPrecision
     why: NoUtilization | None
 
 
@@ -151,13 +151,13 @@ class StepFlops(Answer, frozen=True, kw_only=True):
     busy_mfu: Utilization
     elements: Sequence[OfElement]
     phases: Sequence[OfPhase]
-    coverage: Coverage | None
+    coverage: WorkCoverage | None
 
 
 @cached
 def step_flops(model: Model) -> StepFlops:
     """FLOP and utilizations of the steps that are chosen."""
-    found, of_calls = counted(model), call_roofs(model)
+    found, of_calls = work_counts(model), call_roofs(model)
     inside = _in_steps(model, found)
     weight = _weights(found, inside)
     steps = len(model.steps)
@@ -165,7 +165,7 @@ def step_flops(model: Model) -> StepFlops:
     again = computed_again(model)
     model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
     flops = np.nan_to_num(found.calls.numbers("flops"))
-    covered = coverage(model, inside)
+    covered = work_coverage(model, inside)
     needs, does = (_Limits.of(found.calls, weight, again, part) for part in ("model", "all"))
     usage = {
         name: _utilization(model, found, inside, of_calls, weight * values, limits, span, covered)
@@ -199,7 +199,7 @@ class _Limits(msgspec.Struct, frozen=True):
     most: Float64
 
     @classmethod
-    def of(cls, calls: Calls, weight: Float64, again: Bool, part: Literal["model", "all"]) -> _Limits:
+    def of(cls, calls: CountedCalls, weight: Float64, again: Bool, part: Literal["model", "all"]) -> _Limits:
         if part == "all":
             names, taken = ("least", "most"), weight
         else:
@@ -214,24 +214,24 @@ class _Limits(msgspec.Struct, frozen=True):
         return PackedFlops(round(float(self.least.sum()) / steps), round(float(self.most.sum()) / steps))
 
 
-def _in_steps(model: Model, found: Counted) -> Bool:
-    """Shape (pieces,): which are in a step."""
+def _in_steps(model: Model, found: WorkCounts) -> Bool:
+    """Shape (activities,): which are in a step."""
     if found.on_host:
-        in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.pieces.row]) >= 0
+        in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.activities.row]) >= 0
         return in_a_step
-    return model.in_steps.are_selected(found.pieces.row)
+    return model.in_steps.are_selected(found.activities.row)
 
 
-def _weights(found: Counted, inside: Bool) -> Float64:
-    """Shape (calls,): which part of the time of its pieces is in the steps."""
-    pieces, count = found.pieces, len(found.calls)
-    owned = (pieces.call >= 0) & (pieces.recorded < 0)
-    whole = sums_at(pieces.call[owned], pieces.duration[owned], count)
-    part = sums_at(pieces.call[owned & inside], pieces.duration[owned & inside], count)
+def _weights(found: WorkCounts, inside: Bool) -> Float64:
+    """Shape (calls,): which part of the time of its activities is in the steps."""
+    activities, count = found.activities, len(found.calls)
+    owned = (activities.call >= 0) & (activities.recorded < 0)
+    whole = sums_at(activities.call[owned], activities.duration[owned], count)
+    part = sums_at(activities.call[owned & inside], activities.duration[owned & inside], count)
     return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)
 
 
-def _total(found: Counted, name: str, weight: Float64, chosen: Bool) -> float:
+def _total(found: WorkCounts, name: str, weight: Float64, chosen: Bool) -> float:
     """Exact where calls are in the steps as a whole."""
     parts = chosen & (weight > 0) & (weight < 1)
     values = np.nan_to_num(found.calls.numbers(name))
@@ -250,7 +250,7 @@ def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
 
     which   of the FLOP that the model needs, or of all that are executed
     """
-    calls, rate = counted(model).calls, call_roofs(model).rate
+    calls, rate = work_counts(model).calls, call_roofs(model).rate
     flops = calls.numbers("flops" if which == "hfu" else "model_flops")
     if which == "mfu":
         flops[computed_again(model)] = 0.0
@@ -260,7 +260,7 @@ def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
 @cached
 def computed_again(model: Model) -> Bool:
     """Shape (calls,): computed a second time in the backward pass."""
-    found, nodes = counted(model), recomputed(model)
+    found, nodes = work_counts(model), recomputed(model)
     again = np.zeros(len(model.tree), np.bool_)
     again[nodes] = True
     if not again.any():
@@ -271,13 +271,13 @@ def computed_again(model: Model) -> Bool:
 
 def _utilization(
     model: Model,
-    found: Counted,
+    found: WorkCounts,
     inside: Bool,
     of_calls: CallRoofs,
     flops: Float64,
     limits: _Limits,
     time: int,
-    said: Coverage | None,
+    said: WorkCoverage | None,
 ) -> Utilization:
     """flops, limits: of each call in the steps."""
     devices = roofs(model)
@@ -286,9 +286,9 @@ def _utilization(
     if found.on_host or not time:
         return _none("no_device")
     multiplies = flops > 0
-    is_known = known_pieces(model)
-    missing_ns = int(found.pieces.duration[inside & ~is_known.flops].sum())
-    matrix_ns = int(found.pieces.duration[inside & is_known.multiplies].sum())
+    is_known = known_work(model)
+    missing_ns = int(found.activities.duration[inside & ~is_known.flops].sum())
+    matrix_ns = int(found.activities.duration[inside & is_known.multiplies].sum())
     if not multiplies.any():
         return _none("coverage" if missing_ns else "no_products")
     used = set(distinct(of_calls.device[multiplies]).tolist())
@@ -313,17 +313,17 @@ def _utilization(
     return Utilization(value, low, most, "range" if is_range else "exact", None)
 
 
-def _of_limits(found: Counted, inside: Bool, of_calls: CallRoofs, limits: _Limits) -> tuple[float, float]:
+def _of_limits(found: WorkCounts, inside: Bool, of_calls: CallRoofs, limits: _Limits) -> tuple[float, float]:
     """How long the least of FLOP that lie between take at the peak; and how much less than all of their time the most.
 
-    Both in ns, of pieces in the steps.
+    Both in ns, of activities in the steps.
     """
-    pieces, calls = found.pieces, found.calls
+    activities, calls = found.activities, found.calls
     bounded = (limits.most > 0) & ~np.isnan(of_calls.rate)
     if not bounded.any():
         return 0.0, 0.0
-    mine = inside & (pieces.call >= 0) & (pieces.recorded < 0)
-    time = sums_at(pieces.call[mine], pieces.duration[mine], len(calls))[bounded]
+    mine = inside & (activities.call >= 0) & (activities.recorded < 0)
+    time = sums_at(activities.call[mine], activities.duration[mine], len(calls))[bounded]
     at_most = 1e9 * limits.most[bounded] / of_calls.rate[bounded]
     least = 1e9 * limits.least[bounded] / of_calls.most[bounded]
     return float(least.sum()), float(np.maximum(time - at_most, 0.0).sum())
@@ -333,7 +333,7 @@ def _none(why: NoUtilization) -> Utilization:
     return Utilization(None, None, None, "hidden", why)
 
 
-def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int) -> Sequence[OfElement]:
+def _by_element(found: WorkCounts, of_calls: CallRoofs, weight: Float64, steps: int) -> Sequence[OfElement]:
     flops = weight * np.nan_to_num(found.calls.numbers("flops"))
     rows = []
     for code, name in enumerate(ELEMENTS):
@@ -346,14 +346,14 @@ def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int
     return sorted(rows, key=lambda each: -each.flops)
 
 
-def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
-    """Those that occur, in the order of `Phase`; together all FLOP and all time. Empty if no phase is known."""
-    calls, pieces = call_phase(model), piece_phase(model)[inside]
-    if not tells_phases(pieces).any():
+def _by_phase(model: Model, found: WorkCounts, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
+    """Those that occur, in the order of `ProgramPhase`; together all FLOP and all time. Empty if no phase is known."""
+    calls, activities = call_phase(model), activity_phase(model)[inside]
+    if not tells_phases(activities).any():
         return ()
     many = len(PHASES)
     executed = np.bincount(calls, flops, many)
-    time = np.bincount(pieces, found.pieces.duration[inside], many)
+    time = np.bincount(activities, found.activities.duration[inside], many)
     return tuple(
         OfPhase(name_of(phase), round(float(executed[code]) / steps), float(time[code]) / steps)
         for code, phase in enumerate(PHASES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 import msgspec
@@ -67,33 +68,33 @@ class AliveRows(Result, group="snapshot"):
 
 def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, since: int | None = None) -> AliveRows:
     """What is in use after a record; with `since` also what was then and is not any more, with 0 bytes."""
-    lives = history.lives
-    now = lives.wanted(position)
-    then = lives.wanted(since) if since is not None else np.zeros(len(lives), np.bool_)
+    lifetimes = history.lifetimes
+    now = lifetimes.wanted(position)
+    then = lifetimes.wanted(since) if since is not None else np.zeros(len(lifetimes), np.bool_)
     chosen = np.flatnonzero(now | then)
     own = group_names(history, names, chosen, by)
     groups = _groups(history, names, chosen, by) if own is None else group([own.of])
     here, there = now[chosen], then[chosen]
-    requested = lives.requested[chosen]
+    requested = lifetimes.requested[chosen]
     bytes_ = groups.sum(np.where(here, requested, 0))
     before = groups.sum(np.where(there, requested, 0))
     difference = bytes_ - before if since is not None else np.zeros(len(groups), np.int64)
     order = descending(np.abs(difference)) if since is not None else descending(bytes_)
     first = chosen[groups.first[order]]
     least, most = groups.min(requested)[order], groups.max(requested)[order]
-    stack = lives.stack[first]
+    stack = lifetimes.stack[first]
     return AliveRows(
         group=("",) * len(order)
         if own is None
         else tuple(own.names[own.of[row]] for row in groups.first[order].tolist()),
         stack=stack,
-        line=tuple(line_named(names, s, b) for s, b in zip(stack.tolist(), lives.born[first].tolist(), strict=True)),
+        line=tuple(map(partial(line_named, names), stack.tolist(), lifetimes.born[first].tolist())),
         size=np.where(least == most, least, -1),
         blocks=groups.sum(here)[order],
         bytes=bytes_[order],
         block_bytes=groups.sum(np.where(here, history.blocks.bytes[chosen], 0))[order],
         difference=difference[order],
-        born=lives.born[first],
+        born=lifetimes.born[first],
     )
 
 
@@ -113,7 +114,7 @@ def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy)
     """The module or annotation of some allocations; None if neither is asked for."""
     if by not in ("module", "annotation"):
         return None
-    born, stack = history.lives.born[chosen], history.lives.stack[chosen]
+    born, stack = history.lifetimes.born[chosen], history.lifetimes.stack[chosen]
     if by == "module":
         texts = (*names.modules, NO_MODULE, NO_STACK, BEFORE_RECORDING)
         code = names.module[np.maximum(stack, 0)] if len(names.module) else np.full(len(stack), -1, np.int64)
@@ -130,15 +131,15 @@ def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy)
 
 
 def _groups(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> Groups:
-    lives = history.lives
-    stack = lives.stack[chosen]
+    lifetimes = history.lifetimes
+    stack = lifetimes.stack[chosen]
     if by == "size":
-        return group([lives.requested[chosen]])
+        return group([lifetimes.requested[chosen]])
     if by == "stream":
-        return group([lives.stream[chosen]])
+        return group([lifetimes.stream[chosen]])
     if by == "stack":
-        return group([stack, np.minimum(lives.born[chosen], 0)])
-    return group([lines_of(names, stack), np.where(stack < 0, np.minimum(lives.born[chosen], 0), 0)])
+        return group([stack, np.minimum(lifetimes.born[chosen], 0)])
+    return group([lines_of(names, stack), np.where(stack < 0, np.minimum(lifetimes.born[chosen], 0), 0)])
 
 
 def lines_of(names: StackNames, stack: Int64) -> Int64:
@@ -162,15 +163,15 @@ def alive_stacks(
     shown: python leaves out the frames of C++ where a stack has others; own those of libraries, too
     None if there is no entry `root`.
     """
-    lives = history.lives
-    chosen = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))
-    groups = group([lives.stack[chosen], np.minimum(lives.born[chosen], 0)])
+    lifetimes = history.lifetimes
+    chosen = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
+    groups = group([lifetimes.stack[chosen], np.minimum(lifetimes.born[chosen], 0)])
     first = chosen[groups.first]
-    weights, counts = groups.sum(lives.requested[chosen]).tolist(), groups.count().tolist()
+    weights, counts = groups.sum(lifetimes.requested[chosen]).tolist(), groups.count().tolist()
     labels = Labels()
     columns: list[list[int]] = [[], [], [], [], []]  # parent, label, blocks, first seen, bytes
     for stack, born, weight, count in zip(
-        lives.stack[first].tolist(), lives.born[first].tolist(), weights, counts, strict=True
+        lifetimes.stack[first].tolist(), lifetimes.born[first].tolist(), weights, counts, strict=True
     ):
         above = -1
         chain = _chain(names, stack, shown) or [line_named(names, stack, born)]

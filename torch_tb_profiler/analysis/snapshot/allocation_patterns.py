@@ -94,12 +94,12 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
     within = ends.time[(ends.time >= time[0])]
     last = np.unique(np.searchsorted(time, within, "right") - 1)
     steps = len(last)
-    if steps < LEAST_STEPS or history.lives.missing:
+    if steps < LEAST_STEPS or history.lifetimes.missing:
         return Growth(history.device.number, ends.rule, steps, None, None, ())
-    lives, end = history.lives, int(last[-1])
-    stays = np.flatnonzero((lives.born >= 0) & (lives.born <= end) & (lives.released > end))
-    step = np.searchsorted(last, lives.born[stays], "left")
-    groups = group([lives.stack[stays]])
+    lifetimes, end = history.lifetimes, int(last[-1])
+    stays = np.flatnonzero((lifetimes.born >= 0) & (lifetimes.born <= end) & (lifetimes.released > end))
+    step = np.searchsorted(last, lifetimes.born[stays], "left")
+    groups = group([lifetimes.stack[stays]])
     found = []
     for number in range(len(groups)):
         mine = groups.of == number
@@ -107,8 +107,8 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
         if len(in_steps) < LEAST_STEPS:
             continue
         later = stays[mine & (step > 0)]
-        bytes_ = int(lives.requested[later].sum()) / (steps - 1)
-        found.append(Growing(int(lives.stack[stays[groups.first[number]]]), bytes_, len(later), len(in_steps)))
+        bytes_ = int(lifetimes.requested[later].sum()) / (steps - 1)
+        found.append(Growing(int(lifetimes.stack[stays[groups.first[number]]]), bytes_, len(later), len(in_steps)))
     found.sort(key=lambda each: -each.bytes)
     whole = round(sum(each.bytes for each in found))
     return Growth(history.device.number, ends.rule, steps, whole, _reserved(history, last), tuple(found))
@@ -187,24 +187,24 @@ class Churn(msgspec.Struct, frozen=True):
 
 def durations(history: History) -> Int64:
     """ns from birth to release of each life, -1 where it is not known."""
-    lives, time = history.lives, history.device.records.time
-    both = (lives.born >= 0) & (lives.released >= 0) & (lives.released < len(time))
+    lifetimes, time = history.lifetimes, history.device.records.time
+    both = (lifetimes.born >= 0) & (lifetimes.released >= 0) & (lifetimes.released < len(time))
     if not both.any():
-        return np.full(len(lives), -1, np.int64)
-    start, end = time[np.where(both, lives.born, 0)], time[np.where(both, lives.released, 0)]
+        return np.full(len(lifetimes), -1, np.int64)
+    start, end = time[np.where(both, lifetimes.born, 0)], time[np.where(both, lifetimes.released, 0)]
     both &= (start != NO_TIME) & (end != NO_TIME)
     return np.where(both, np.maximum(np.where(both, end, 0) - np.where(both, start, 0), 0), -1)
 
 
 def lifetime_rows(history: History, names: StackNames) -> LifetimeRows:
-    lives = history.lives
-    chosen = np.flatnonzero(lives.born >= 0)
-    groups = group([lives.stack[chosen]])
+    lifetimes = history.lifetimes
+    chosen = np.flatnonzero(lifetimes.born >= 0)
+    groups = group([lifetimes.stack[chosen]])
     lived = durations(history)[chosen]
-    requested = lives.requested[chosen]
+    requested = lifetimes.requested[chosen]
     peak = history.curves.peak(history.curves.requested)
     order = descending(groups.sum(requested))
-    stack = lives.stack[chosen][groups.first[order]]
+    stack = lifetimes.stack[chosen][groups.first[order]]
     churns = (lived >= 0) & (lived <= CHURN_NS) & (requested > CHURN_BYTES)
     backward = np.zeros(len(groups), np.bool_)[order]
     if len(names.in_backward):
@@ -216,8 +216,8 @@ def lifetime_rows(history: History, names: StackNames) -> LifetimeRows:
         bytes=groups.sum(requested)[order],
         median_ns=_medians(groups.of, lived, len(groups))[order],
         longest_ns=np.maximum(groups.max(lived), -1)[order] if len(groups) else np.empty(0, np.int64),
-        at_peak=groups.sum(np.where(lives.wanted(peak)[chosen], requested, 0))[order],
-        at_end=groups.sum(np.where(lives.wanted(history.last)[chosen], requested, 0))[order],
+        at_peak=groups.sum(np.where(lifetimes.wanted(peak)[chosen], requested, 0))[order],
+        at_end=groups.sum(np.where(lifetimes.wanted(history.last)[chosen], requested, 0))[order],
         churn=groups.sum(churns)[order],
         in_backward=backward.astype(np.float64),
     )
@@ -238,8 +238,8 @@ def _medians(of: Int64, values: Int64, size: int) -> Int64:
 
 def churn(history: History) -> Churn:
     """Short-lived large allocations, and segments given back and taken again."""
-    lived, lives, records = durations(history), history.lives, history.device.records
-    short = (lived >= 0) & (lived <= CHURN_NS) & (lives.requested > CHURN_BYTES)
+    lived, lifetimes, records = durations(history), history.lifetimes, history.device.records
+    short = (lived >= 0) & (lived <= CHURN_NS) & (lifetimes.requested > CHURN_BYTES)
     given = np.flatnonzero(records.action == Action.SEGMENT_FREE)
     again, bytes_ = 0, 0
     if len(given):
@@ -250,4 +250,4 @@ def churn(history: History) -> Churn:
             pairs = int(np.minimum(np.searchsorted(freed, got), np.arange(1, len(got) + 1)).max(initial=0))
             again += pairs
             bytes_ += pairs * size
-    return Churn(int(np.count_nonzero(short)), int(lives.requested[short].sum()), again, bytes_)
+    return Churn(int(np.count_nonzero(short)), int(lifetimes.requested[short].sum()), again, bytes_)

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.numerals import whole_number
-from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lives
+from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lifetimes
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import Action
 
@@ -63,32 +63,32 @@ class BlockBytes(msgspec.Struct, frozen=True):
     exact: bool
 
 
-def block_bytes(device: DeviceSnapshot, lives: Lives) -> BlockBytes:
+def block_bytes(device: DeviceSnapshot, lifetimes: Lifetimes) -> BlockBytes:
     """From the state at the end, from a history that begins with nothing, else the request rounded."""
-    least = np.where(lives.block >= 0, lives.block, rounded(lives.requested, device.settings))
+    least = np.where(lifetimes.block >= 0, lifetimes.block, rounded(lifetimes.requested, device.settings))
     if not len(device.records):
         return BlockBytes(least, True)
-    if device.cut_off or lives.missing or (lives.born < 0).any() or len(device.records) > MOST_RECORDS:
+    if device.cut_off or lifetimes.missing or (lifetimes.born < 0).any() or len(device.records) > MOST_RECORDS:
         return BlockBytes(least, False)
-    followed = _follow(device, lives, rounded(lives.requested, device.settings))
-    if followed is None or (followed[lives.block >= 0] != lives.block[lives.block >= 0]).any():
+    followed = _follow(device, lifetimes, rounded(lifetimes.requested, device.settings))
+    if followed is None or (followed[lifetimes.block >= 0] != lifetimes.block[lifetimes.block >= 0]).any():
         return BlockBytes(least, False)
     return BlockBytes(followed, True)
 
 
-def _follow(device: DeviceSnapshot, lives: Lives, need: Int64) -> Int64 | None:
+def _follow(device: DeviceSnapshot, lifetimes: Lifetimes, need: Int64) -> Int64 | None:
     """Cut and join blocks as the allocator does; None if the records do not fit each other.
 
     A block is cut where what is left is worth keeping: 512 B of small and expandable segments, else more than 1 MiB.
     """
     records = device.records
     life_at = np.full(len(records), -1, np.int64)
-    life_at[lives.born] = np.arange(len(lives))
-    goes = np.flatnonzero(lives.gone < len(records))
-    life_at[lives.gone[goes]] = goes
+    life_at[lifetimes.born] = np.arange(len(lifetimes))
+    goes = np.flatnonzero(lifetimes.gone < len(records))
+    life_at[lifetimes.gone[goes]] = goes
     most_split = device.settings.get("max_split_size")
     limit = most_split if isinstance(most_split, int) and most_split > 0 else None
-    size_of = np.zeros(len(lives), np.int64)
+    size_of = np.zeros(len(lifetimes), np.int64)
     free, borders = _Free(), set[int]()
     used: dict[int, tuple[int, bool]] = {}
     needs, actions, addresses, sizes, which = (

@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
-from torch_tb_profiler.snapshot.schema import Frames, StackFrames, Stacks
+from torch_tb_profiler.snapshot.schema import Frames, StackFrames, StackRanges
 
 NO_STACK = "(no stack)"
 
@@ -82,7 +82,7 @@ class StackNames(msgspec.Struct, frozen=True):
 @cached
 def stack_names(model: Model) -> StackNames:
     strings = model.trace.strings
-    frames, stacks = model.trace.table(Frames), model.trace.table(Stacks)
+    frames, stacks = model.trace.table(Frames), model.trace.table(StackRanges)
     inside = model.trace.table(StackFrames).frame
     if (stacks.depth < 1).any() or not np.array_equal(np.append(stacks.start, len(inside)), running_sums(stacks.depth)):
         raise ValueError("the stacks are not made of these frames")
@@ -132,7 +132,7 @@ def _is_caller(file: str) -> bool:
     return _CALLS_MODULES.search(file) is not None
 
 
-def first_called(inside: Int32, stacks: Stacks, is_python: Bool, is_caller: Bool) -> Int64:
+def first_called(inside: Int32, stacks: StackRanges, is_python: Bool, is_caller: Bool) -> Int64:
     """Of each stack the first place of a frame of Python whose caller, of the frames of Python, is a certain one.
 
     inside: the frame at each place; is_python, is_caller: of each frame. -1 where there is none.

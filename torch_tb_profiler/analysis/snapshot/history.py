@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Bytes, Ns
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.question import NotFound, Question, Refused
 from torch_tb_profiler.analysis.snapshot.blocks import BlockBytes, block_bytes
-from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lives, about, device_snapshots, lives
+from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lifetimes, about, device_snapshots, lifetimes
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
@@ -105,7 +105,7 @@ class History(msgspec.Struct, frozen=True):
     """One device with all that is computed of it together."""
 
     device: DeviceSnapshot
-    lives: Lives
+    lifetimes: Lifetimes
     blocks: BlockBytes
     curves: Curves
     contradictions: dict[str, int]
@@ -120,12 +120,11 @@ class History(msgspec.Struct, frozen=True):
 @cached
 def histories(model: Model) -> tuple[History, ...]:
     """Of each device of `device_snapshots`."""
-    return tuple(
-        history(device, found, held(model)) for device, found in zip(device_snapshots(model), lives(model), strict=True)
-    )
+    per_device = zip(device_snapshots(model), lifetimes(model), strict=True)
+    return tuple(history(device, of_device, held(model)) for device, of_device in per_device)
 
 
-def history(device: DeviceSnapshot, found: Lives, annotations: Held) -> History:
+def history(device: DeviceSnapshot, found: Lifetimes, annotations: Held) -> History:
     blocks = block_bytes(device, found)
     count = len(device.records)
     requested = _sum(count, found, found.released, found.requested)
@@ -150,7 +149,7 @@ def history(device: DeviceSnapshot, found: Lives, annotations: Held) -> History:
     )
 
 
-def _sum(count: int, found: Lives, end: Int64, bytes_: Int64) -> Int64:
+def _sum(count: int, found: Lifetimes, end: Int64, bytes_: Int64) -> Int64:
     """Bytes of what is born and has not ended, after each record and before the first."""
     change = np.zeros(count + 2, np.int64)
     there = end != found.born  # what was released before the recording never counts

@@ -17,7 +17,7 @@ _TAKEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 _GIVEN = (Action.SEGMENT_FREE, Action.SEGMENT_UNMAP)
 
 
-class Layout(msgspec.Struct, frozen=True):
+class SegmentLayout(msgspec.Struct, frozen=True):
     """Segments of one device after a record, by address, and the pieces they are cut into, by segment and address.
 
     position        of the record
@@ -25,7 +25,7 @@ class Layout(msgspec.Struct, frozen=True):
     piece_segment   index of the segment
     piece_address   where the piece begins
     piece_bytes     its size
-    life            index into `Lives`, -1 of what is free
+    life            index into `Lifetimes`, -1 of what is free
     exact           whether the sizes of blocks are known; else rounding is seen as free
     """
 
@@ -68,18 +68,18 @@ class _Segment(msgspec.Struct):
     pool: tuple[int, int]
 
 
-def layout(history: History, position: int) -> Layout:
+def segment_layout(history: History, position: int) -> SegmentLayout:
     """What there was after a record."""
-    device, lives = history.device, history.lives
+    device, lifetimes = history.device, history.lifetimes
     segments = _segments(history, position)
     address = np.array(list(segments), np.int64)
     described = list(segments.values())
     size = np.array([each.bytes for each in described], np.int64)
     at_end = position >= history.last and not device.cut_off
-    life = np.flatnonzero(lives.alive(position))
-    order = np.argsort(lives.address[life], kind="stable")
+    life = np.flatnonzero(lifetimes.alive(position))
+    order = np.argsort(lifetimes.address[life], kind="stable")
     life = life[order]
-    begin, length = lives.address[life], history.blocks.bytes[life]
+    begin, length = lifetimes.address[life], history.blocks.bytes[life]
     segment = np.searchsorted(address, begin, "right") - 1
     inside = segment >= 0
     inside[inside] &= begin[inside] < address[segment[inside]] + size[segment[inside]]
@@ -89,7 +89,7 @@ def layout(history: History, position: int) -> Layout:
     following = np.append(begin[1:], np.iinfo(np.int64).max)
     length = np.minimum(length, np.minimum(following, ends) - begin)
     pieces = _with_gaps(address, size, segment, begin, length, life)
-    return Layout(
+    return SegmentLayout(
         position,
         address,
         size,
@@ -121,9 +121,9 @@ def _with_gaps(
         (empty, address[empty], size[empty], None),
     ]
     columns = [np.concatenate([part[place] for part in parts]) for place in range(3)]
-    lives = np.concatenate([np.full(len(part[0]), -1, np.int64) if part[3] is None else part[3] for part in parts])
+    lifetimes = np.concatenate([np.full(len(part[0]), -1, np.int64) if part[3] is None else part[3] for part in parts])
     order = np.lexsort((columns[1], columns[0]))
-    return columns[0][order], columns[1][order], columns[2][order], lives[order]
+    return columns[0][order], columns[1][order], columns[2][order], lifetimes[order]
 
 
 def _segments(history: History, position: int) -> dict[int, _Segment]:
@@ -255,7 +255,7 @@ def pool_name(a: int, b: int) -> str:
     return "default" if (a, b) == (0, 0) else f"CUDA graph or MemPool ({a}, {b})"
 
 
-def pools(found: Layout) -> tuple[PoolRow, ...]:
+def pools(found: SegmentLayout) -> tuple[PoolRow, ...]:
     """Pools × streams × size classes, the largest first."""
     keys = list(
         zip(found.pool_a.tolist(), found.pool_b.tolist(), found.stream.tolist(), found.is_small.tolist(), strict=True)
@@ -285,7 +285,7 @@ def pools(found: Layout) -> tuple[PoolRow, ...]:
     return tuple(sorted(rows, key=lambda row: -row.reserved))
 
 
-def fragmentation(found: Layout) -> float | None:
+def fragmentation(found: SegmentLayout) -> float | None:
     """1 − largest free piece / Σ free pieces; None if nothing is free."""
     free = found.piece_bytes[found.is_free]
     whole = int(free.sum())

@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.schema import Action, Blocks, BlockState, Contexts, Records, Segments
+from torch_tb_profiler.snapshot.schema import Action, BlockState, Contexts, Records, SnapshotBlocks, SnapshotSegments
 from torch_tb_profiler.snapshot.state import KEY
 
 
@@ -32,8 +32,8 @@ class DeviceSnapshot(msgspec.Struct, frozen=True):
 
     number: int
     records: Records
-    segments: Segments
-    blocks: Blocks
+    segments: SnapshotSegments
+    blocks: SnapshotBlocks
     contexts: Contexts
     cut_off: bool
     settings: dict[str, Any]
@@ -63,8 +63,8 @@ def device_snapshots(model: Model) -> tuple[DeviceSnapshot, ...]:
     trace, told = model.trace, about(model)
     if not told:
         return ()
-    records, segments = trace.table(Records), trace.table(Segments)
-    blocks, contexts = trace.table(Blocks), trace.table(Contexts)
+    records, segments = trace.table(Records), trace.table(SnapshotSegments)
+    blocks, contexts = trace.table(SnapshotBlocks), trace.table(Contexts)
     devices = sorted({*np.unique(records.device).tolist(), *np.unique(segments.device).tolist()})
     of_block = segments.device[blocks.segment]
     found = []
@@ -80,7 +80,7 @@ def device_snapshots(model: Model) -> tuple[DeviceSnapshot, ...]:
                 device,
                 of_device,
                 segments.take(chosen),
-                Blocks.from_columns(columns),
+                SnapshotBlocks.from_columns(columns),
                 contexts,
                 bool(told.get("cut_off")),
                 told.get("settings") or {},
@@ -97,7 +97,7 @@ BEFORE = -1
 _ACTIONS = (Action.ALLOC, Action.FREE_REQUESTED, Action.FREE_COMPLETED)
 
 
-class Lives(msgspec.Struct, frozen=True):
+class Lifetimes(msgspec.Struct, frozen=True):
     """Allocations of one device, parallel arrays, in the order of their births; those from before come first.
 
     address        where it is
@@ -140,12 +140,12 @@ class Lives(msgspec.Struct, frozen=True):
 
 
 @cached
-def lives(model: Model) -> tuple[Lives, ...]:
+def lifetimes(model: Model) -> tuple[Lifetimes, ...]:
     """Of each device of `device_snapshots`."""
-    return tuple(map(lives_of, device_snapshots(model)))
+    return tuple(map(lifetimes_of, device_snapshots(model)))
 
 
-def lives_of(device: DeviceSnapshot) -> Lives:
+def lifetimes_of(device: DeviceSnapshot) -> Lifetimes:
     records = device.records
     wrong: Counter[str] = Counter()
     at = np.flatnonzero(device.is_action(*_ACTIONS))
@@ -171,7 +171,7 @@ def lives_of(device: DeviceSnapshot) -> Lives:
     requested = records.bytes[order[first]]
     wrong["size_differs"] += int(np.count_nonzero(records.bytes[order] != requested[life]))
     at_birth = np.where(born >= 0, born, 0) if len(records) else born
-    found = Lives(
+    found = Lifetimes(
         address=address[first],
         requested=requested,
         block=np.full(count, -1, np.int64),
@@ -187,10 +187,10 @@ def lives_of(device: DeviceSnapshot) -> Lives:
     order = stable_order(found.born)
     columns: dict[str, Any] = {name: getattr(found, name)[order] for name in _COLUMNS}
     told = {kind: times for kind, times in wrong.items() if times}
-    return Lives(**columns, missing=missing, contradictions=told)
+    return Lifetimes(**columns, missing=missing, contradictions=told)
 
 
-_COLUMNS = tuple(Lives.__struct_fields__)[:10]
+_COLUMNS = tuple(Lifetimes.__struct_fields__)[:10]
 
 
 def _ends(life: Int64, order: Int64, chosen: Bool, count: int, wrong: Counter[str]) -> Int64:
@@ -237,7 +237,7 @@ def _completed(
     return tuple(missing), np.minimum(released, gone), gone
 
 
-def _with_state(device: DeviceSnapshot, found: Lives, wrong: Counter[str]) -> Lives:
+def _with_state(device: DeviceSnapshot, found: Lifetimes, wrong: Counter[str]) -> Lifetimes:
     """The same with what the blocks at the end say, and those that no record tells of."""
     if device.cut_off:
         return found
@@ -279,4 +279,4 @@ def _with_state(device: DeviceSnapshot, found: Lives, wrong: Counter[str]) -> Li
     }
     own = {name: getattr(found, name) for name in _COLUMNS} | {"block": block}
     joined: dict[str, Any] = {n: np.concatenate([own[n], columns[n]]).astype(np.int64) for n in _COLUMNS}
-    return Lives(**joined)
+    return Lifetimes(**joined)

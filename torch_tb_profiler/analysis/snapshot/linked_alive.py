@@ -59,14 +59,14 @@ def linked_alive(
     trace: Model, snapshot: Model, history: History, link: SnapshotLink, position: int, by: LinkedBy
 ) -> LinkedAliveRows:
     """What is in use after a record; `link`: of this device."""
-    lives = history.lives
-    alive = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))
+    lifetimes = history.lifetimes
+    alive = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
     record = _records_of(trace, snapshot, history, link)[alive]
     found = record >= 0
     named = _names(trace, by)
     texts = (*named.names, NOT_LINKED)
     code = np.where(found, named.of[np.maximum(record, 0)] if len(named.of) else -1, len(texts) - 1)
-    requested = lives.requested[alive]
+    requested = lifetimes.requested[alive]
     groups = group([code])
     bytes_ = groups.sum(requested)
     order = descending(bytes_)
@@ -81,8 +81,8 @@ def linked_alive(
 
 def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotLink) -> Int64:
     """Of each life the record of the trace that is its allocation, -1 where none is."""
-    lives, device = history.lives, history.device
-    none = np.full(len(lives), -1, np.int64)
+    lifetimes, device = history.lifetimes, history.device
+    none = np.full(len(lifetimes), -1, np.int64)
     records = memory_records(trace)
     if link.offset_ns is None or link.device != device.number or not len(records):
         return none
@@ -90,8 +90,8 @@ def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotL
     chosen = np.flatnonzero(
         (memory.device_type != CPU) & (memory.device == device.number) & (memory.address >= 0) & (records.bytes > 0)
     )
-    born = np.flatnonzero(lives.born >= 0)
-    at = lives.born[born]
+    born = np.flatnonzero(lifetimes.born >= 0)
+    at = lifetimes.born[born]
     known = device.records.time[at] != NO_TIME
     born, at = born[known], at[known]
     if not len(chosen) or not len(born):

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.blocks import SMALL_REQUEST, segment_for
 from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
 from torch_tb_profiler.analysis.snapshot.history import History, histories
-from torch_tb_profiler.analysis.snapshot.layout import Layout, layout
+from torch_tb_profiler.analysis.snapshot.layout import SegmentLayout, segment_layout
 from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Bool
@@ -115,7 +115,7 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     """Why the allocation of a record failed."""
     device = history.device
     records = device.records
-    found = layout(history, position - 1)
+    found = segment_layout(history, position - 1)
     request, stream = int(records.bytes[position]), int(records.stream[position])
     context = int(records.context[position])
     contexts = device.contexts
@@ -130,8 +130,8 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     others = free & (same_pool & same_class & (found.stream != stream))[found.piece_segment]
     elsewhere = free & ~(same_pool & same_class)[found.piece_segment]
     sizes = found.piece_bytes
-    pending = history.lives.alive(position - 1) & ~history.lives.wanted(position - 1)
-    pending &= history.lives.stream == stream
+    pending = history.lifetimes.alive(position - 1) & ~history.lifetimes.wanted(position - 1)
+    pending &= history.lifetimes.stream == stream
     told, needed = int(records.address[position]), segment_for(request)
     device_free = None if told == NO_DEVICE_FREE else told
     free_bytes, other_streams, other_pools = (int(sizes[mask].sum()) for mask in (own, others, elsewhere))
@@ -188,21 +188,21 @@ def _fits(request: int, free: int, device_free: int | None) -> bool | None:
     return None if device_free is None else free + device_free >= request
 
 
-def holders(history: History, names: StackNames, found: Layout, free: Bool) -> tuple[Holder, ...]:
+def holders(history: History, names: StackNames, found: SegmentLayout, free: Bool) -> tuple[Holder, ...]:
     """What lies in the segments of some free pieces, by line of the program."""
-    lives = history.lives
+    lifetimes = history.lifetimes
     with_gaps = np.zeros(len(found.address), np.bool_)
     with_gaps[found.piece_segment[free]] = True
     piece = np.flatnonzero(~found.is_free & with_gaps[found.piece_segment])
     if not len(piece):
         return ()
     life = found.life[piece]
-    stack = lives.stack[life]
+    stack = lifetimes.stack[life]
     line = np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1) if len(names.line) else stack
     groups = group([line])
     segment = found.piece_segment[piece]
     free_in = np.bincount(found.piece_segment, np.where(free, found.piece_bytes, 0), minlength=len(found.address))
-    requested, count = groups.sum(lives.requested[life]), groups.count()
+    requested, count = groups.sum(lifetimes.requested[life]), groups.count()
     rows = []
     for number in descending(requested)[:MOST_HOLDERS].tolist():
         mine = groups.of == number
@@ -260,7 +260,7 @@ def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
         return None
     if device.is_action(Action.OOM).any():
         return None
-    found = layout(history, history.last)
+    found = segment_layout(history, history.last)
     most = _most(found)
     own = found.is_free & most[found.piece_segment]
     free = int(found.piece_bytes[own].sum())
@@ -277,7 +277,7 @@ def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
     )
 
 
-def _most(found: Layout) -> Bool:
+def _most(found: SegmentLayout) -> Bool:
     """The segments of the pool, stream and size class that reserves most."""
     keys = np.stack([found.pool_a, found.pool_b, found.stream, found.is_small], axis=1)
     _, of = np.unique(keys, axis=0, return_inverse=True)

@@ -21,8 +21,15 @@ from torch_tb_profiler.analysis.snapshot.history import (
     moment_of,
     snapshot_question,
 )
-from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, fragmentation, layout, pool_name, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import Lives
+from torch_tb_profiler.analysis.snapshot.layout import (
+    PoolRow,
+    SegmentLayout,
+    fragmentation,
+    pool_name,
+    pools,
+    segment_layout,
+)
+from torch_tb_profiler.analysis.snapshot.lifetimes import Lifetimes
 from torch_tb_profiler.arrays.types import Int64
 
 #: a segment is drawn at most so wide, in pixels
@@ -97,21 +104,23 @@ class SegmentsAnswer(Answer, frozen=True, kw_only=True):
     left_out: Count
 
 
-def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> tuple[Int64, PieceColumns, list[str]]:
+def drawn_pieces(
+    layout: SegmentLayout, lifetimes: Lifetimes, names: StackNames
+) -> tuple[Int64, PieceColumns, list[str]]:
     """The largest segments, by address; their pieces; and the lines that these point to."""
-    chosen = np.sort(np.argsort(-found.bytes, kind="stable")[:MOST_SEGMENTS])
-    place = np.full(len(found.address), -1, np.int64)
+    chosen = np.sort(np.argsort(-layout.bytes, kind="stable")[:MOST_SEGMENTS])
+    place = np.full(len(layout.address), -1, np.int64)
     place[chosen] = np.arange(len(chosen))
-    piece = np.flatnonzero(place[found.piece_segment] >= 0)
-    owner = found.piece_segment[piece]
-    offset = found.piece_address[piece] - found.address[owner]
-    life, size = found.life[piece], found.piece_bytes[piece]
-    stack = np.where(life >= 0, lives.stack[np.maximum(life, 0)], -1) if len(lives) else life
-    born = lives.born[np.maximum(life, 0)] if len(lives) else life
+    piece = np.flatnonzero(place[layout.piece_segment] >= 0)
+    owner = layout.piece_segment[piece]
+    offset = layout.piece_address[piece] - layout.address[owner]
+    life, size = layout.life[piece], layout.piece_bytes[piece]
+    stack = np.where(life >= 0, lifetimes.stack[np.maximum(life, 0)], -1) if len(lifetimes) else life
+    born = lifetimes.born[np.maximum(life, 0)] if len(lifetimes) else life
     none = np.where(born < 0, _BEFORE, _NO_STACK)
     line = lines_of(names, stack)
     code = np.where(life >= 0, np.where(line >= 0, line + _LINES, none), FREE)
-    room = np.maximum(found.bytes[owner], 1)  # a file may have segments without size
+    room = np.maximum(layout.bytes[owner], 1)  # a file may have segments without size
     width = WIDTH
     while True:
         # pieces that begin in the same pixel of their segment, where none is larger than it
@@ -151,8 +160,8 @@ def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
     model = subject.model
     history, names = device_history(model, asked.device), stack_names(model)
     at = moment_of(history, asked.at)
-    found = layout(history, at.position)
-    chosen, pieces, lines = drawn_pieces(found, history.lives, names)
+    found = segment_layout(history, at.position)
+    chosen, pieces, lines = drawn_pieces(found, history.lifetimes, names)
     return SegmentsAnswer(
         meta=TraceMeta(**subject.about("snapshot")),
         moment=at,

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.snapshot.alive import alive_rows
 from torch_tb_profiler.analysis.snapshot.allocation_patterns import Churn, Growth, churn, growth, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
 from torch_tb_profiler.analysis.snapshot.history import History, Moment, histories, moments
-from torch_tb_profiler.analysis.snapshot.layout import PoolRow, fragmentation, layout, pools
+from torch_tb_profiler.analysis.snapshot.layout import PoolRow, fragmentation, pools, segment_layout
 from torch_tb_profiler.analysis.snapshot.lifetimes import about
 from torch_tb_profiler.analysis.snapshot.oom import InferredOom, Oom, has_history, holders, inferred_oom, ooms
 from torch_tb_profiler.arrays.types import Int64
@@ -130,7 +130,7 @@ def _fragmentation(history: History, names: StackNames, _: Growth) -> SnapshotFi
     at = curves.peak(curves.reserved)
     if not history.blocks.exact and at != history.last:
         return None  # what is only rounding would be seen as free
-    found = layout(history, at)
+    found = segment_layout(history, at)
     free = found.free_bytes
     split = (free < found.bytes) & ~found.is_expandable
     lost, reserved = int(free[split].sum()), int(found.bytes.sum())
@@ -288,7 +288,7 @@ def memory_snapshot(model: Model) -> MemorySnapshot:
 
 def _device(history: History, grown: Growth, names: StackNames) -> SnapshotDevice:
     curves, device = history.curves, history.device
-    end = layout(history, history.last)
+    end = segment_layout(history, history.last)
     is_told = has_history(device)
     return SnapshotDevice(
         device=device.number,
@@ -307,7 +307,7 @@ def _device(history: History, grown: Growth, names: StackNames) -> SnapshotDevic
         largest_free=end.largest_free,
         fragmentation=fragmentation(end),
         contradictions=history.contradictions,
-        missing=history.lives.missing,
+        missing=history.lifetimes.missing,
         moments=moments(history),
         pools=pools(end),
         growth=grown,

@@ -42,7 +42,7 @@ BandBy = Literal["line", "size"]
 MOST_SHAPES = 1500
 MOST_BANDS = 40
 #: with more allocations in a window only groups are drawn
-MOST_LIVES = 20_000
+MOST_LIFETIMES = 20_000
 _OTHERS = "(others)"
 
 
@@ -64,10 +64,10 @@ class TimelineColumns(msgspec.Struct, frozen=True):
     reserved: Int64
 
 
-class Shapes(msgspec.Struct, frozen=True):
+class AllocationShapes(msgspec.Struct, frozen=True):
     """Allocations drawn one by one, in the order of their births: parallel.
 
-    life   index into `Lives`
+    life   index into `Lifetimes`
     begin  first column in which each is drawn; end: first in which it is not any more
     """
 
@@ -76,7 +76,7 @@ class Shapes(msgspec.Struct, frozen=True):
     end: Int64
 
 
-class Band(msgspec.Struct, frozen=True):
+class AllocationBand(msgspec.Struct, frozen=True):
     """Allocations drawn together. bytes: in use in each column; blocks: how many there are in the window."""
 
     name: str
@@ -133,41 +133,41 @@ def _only(history: History) -> TimelineColumns:
 
 
 def _spans(history: History, columns: TimelineColumns) -> tuple[Int64, Int64, Int64]:
-    """The lives that are drawn in any column, with their first column and the one after their last."""
-    lives = history.lives
+    """The lifetimes that are drawn in any column, with their first column and the one after their last."""
+    lifetimes = history.lifetimes
     ascending = columns.position
-    begin = np.searchsorted(ascending, lives.born, "left")
-    end = np.searchsorted(ascending, lives.released, "left")
-    drawn = np.flatnonzero((end > begin) & (lives.requested > 0))
+    begin = np.searchsorted(ascending, lifetimes.born, "left")
+    end = np.searchsorted(ascending, lifetimes.released, "left")
+    drawn = np.flatnonzero((end > begin) & (lifetimes.requested > 0))
     return drawn, begin[drawn].astype(np.int64), end[drawn].astype(np.int64)
 
 
 def drawing(
     history: History, names: StackNames, columns: TimelineColumns, by: BandBy, most: int = MOST_SHAPES
-) -> tuple[Shapes, list[Band]]:
+) -> tuple[AllocationShapes, list[AllocationBand]]:
     """What makes up each column: Σ shapes + Σ bands = requested, in every column."""
     drawn, begin, end = _spans(history, columns)
-    requested = history.lives.requested[drawn]
+    requested = history.lifetimes.requested[drawn]
     # what is seen most: bytes by columns
     area = requested * np.minimum(end - begin, len(columns.x))
     single = np.zeros(len(drawn), np.bool_)
-    if len(drawn) <= MOST_LIVES:
+    if len(drawn) <= MOST_LIFETIMES:
         single[descending(area)[:most]] = True
-    shapes = Shapes(drawn[single], begin[single], end[single])
+    shapes = AllocationShapes(drawn[single], begin[single], end[single])
     rest = np.flatnonzero(~single)
     return shapes, _bands(history, names, columns, by, drawn[rest], begin[rest], end[rest])
 
 
 def _bands(
     history: History, names: StackNames, columns: TimelineColumns, by: BandBy, life: Int64, begin: Int64, end: Int64
-) -> list[Band]:
+) -> list[AllocationBand]:
     if not len(life):
         return []
-    lives = history.lives
-    key = lines_of(names, lives.stack[life]) if by == "line" else lives.requested[life]
-    before = np.where((key < 0) & (lives.born[life] < 0), -2, key)
+    lifetimes = history.lifetimes
+    key = lines_of(names, lifetimes.stack[life]) if by == "line" else lifetimes.requested[life]
+    before = np.where((key < 0) & (lifetimes.born[life] < 0), -2, key)
     groups = group([before])
-    requested = lives.requested[life]
+    requested = lifetimes.requested[life]
     order = descending(groups.sum(requested * np.minimum(end - begin, len(columns.x))))
     rank = np.empty(len(groups), np.int64)
     rank[order] = np.arange(len(groups))
@@ -185,7 +185,7 @@ def _bands(
         else:
             code = int(before[groups.first[order[number]]])
             name = _name(names, code, by)
-        found.append(Band(name, sums[number], int(blocks[number])))
+        found.append(AllocationBand(name, sums[number], int(blocks[number])))
     return found
 
 
@@ -298,14 +298,14 @@ def _timeline(subject: Subject, asked: WhichWindow) -> SnapshotTimelineAnswer:
     history, names = device_history(model, asked.device), stack_names(model)
     columns = columns_of(history, asked.axis, asked.start, asked.end, asked.columns)
     shapes, bands = drawing(history, names, columns, asked.by)
-    lives = history.lives
-    ends = zip(lives.stack[shapes.life].tolist(), lives.born[shapes.life].tolist(), strict=True)
+    lifetimes = history.lifetimes
+    ends = zip(lifetimes.stack[shapes.life].tolist(), lifetimes.born[shapes.life].tolist(), strict=True)
     texts = [line_named(names, stack, born) for stack, born in ends]
     lines = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     time = history.device.records.time
     last = max(history.last, 0)
     whole = (int(time[0]), int(time[-1])) if columns.axis == "time" and len(time) else (0, last)
-    released = lives.released[shapes.life].tolist()
+    released = lifetimes.released[shapes.life].tolist()
     return SnapshotTimelineAnswer(
         meta=TraceMeta(**subject.about("snapshot")),
         device=history.device.number,
@@ -323,9 +323,9 @@ def _timeline(subject: Subject, asked: WhichWindow) -> SnapshotTimelineAnswer:
         shapes=ShapeColumns(
             begin=plain(shapes.begin),
             end=plain(shapes.end),
-            bytes=plain(lives.requested[shapes.life]),
+            bytes=plain(lifetimes.requested[shapes.life]),
             line=[lines[text] for text in texts],
-            born=plain(lives.born[shapes.life]),
+            born=plain(lifetimes.born[shapes.life]),
             released=[None if each == NEVER else each for each in released],
         ),
         bands=[BandColumn(name=band.name, blocks=band.blocks, bytes=plain(band.bytes)) for band in bands],

@@ -42,13 +42,13 @@ MOST_LINES = 8
 OTHER_LINES = "(others)"
 
 
-class Tracks(msgspec.Struct, frozen=True):
+class SnapshotTracks(msgspec.Struct, frozen=True):
     """What windows of one device are cut from.
 
     time    of each record, ns since the start of the recording, never less than before; empty without times
     curves  that are known after every record
     lines   what is told apart of the bytes requested, most bytes × time first; empty if those are not known
-    line    shape (lives,): index into `lines`, -1 of what is never in use
+    line    shape (lifetimes,): index into `lines`, -1 of what is never in use
     """
 
     history: History
@@ -125,23 +125,23 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
 
 
 @cached
-def tracks(model: Model) -> tuple[Tracks, ...]:
+def tracks(model: Model) -> tuple[SnapshotTracks, ...]:
     """Of each device of `histories`."""
     return tuple(_tracks(model, history) for history in histories(model))
 
 
-def _tracks(model: Model, history: History) -> Tracks:
+def _tracks(model: Model, history: History) -> SnapshotTracks:
     time = history.device.records.time
     # a clock that was set back does not lead back
     time = np.empty(0, np.int64) if (time == NO_TIME).any() else np.maximum.accumulate(time)
     curves = _known_curves(history) if len(time) else ()
     lines, line = _lines(model, history, time) if "requested" in curves else ((), np.empty(0, np.int64))
-    return Tracks(history, time, curves, lines, line)
+    return SnapshotTracks(history, time, curves, lines, line)
 
 
 def _known_curves(history: History) -> tuple[CurveKind, ...]:
     """Those that need no action that is not recorded, and that do not contradict each other."""
-    curves, missing = history.curves, set(history.lives.missing)
+    curves, missing = history.curves, set(history.lifetimes.missing)
     if not curves.known_start:
         return ()
     found: list[CurveKind] = []
@@ -157,16 +157,16 @@ def _known_curves(history: History) -> tuple[CurveKind, ...]:
 
 
 def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...], Int64]:
-    lives, names, last = history.lives, stack_names(model), history.last
-    used = np.flatnonzero((lives.released > lives.born) & (lives.requested > 0))
-    line = np.full(len(lives), -1, np.int64)
+    lifetimes, names, last = history.lifetimes, stack_names(model), history.last
+    used = np.flatnonzero((lifetimes.released > lifetimes.born) & (lifetimes.requested > 0))
+    line = np.full(len(lifetimes), -1, np.int64)
     if not len(used):
         return (), line
-    stack, born = lives.stack[used], lives.born[used]
+    stack, born = lifetimes.stack[used], lifetimes.born[used]
     code = lines_of(names, stack)
     groups = group([np.where((code < 0) & (born < 0), -2, code)])
-    length = time[np.minimum(lives.released[used], last)] - time[np.maximum(born, 0)]
-    weight = groups.sum_of_floats(lives.requested[used].astype(np.float64) * np.maximum(length, 1))
+    length = time[np.minimum(lifetimes.released[used], last)] - time[np.maximum(born, 0)]
+    weight = groups.sum_of_floats(lifetimes.requested[used].astype(np.float64) * np.maximum(length, 1))
     order = np.argsort(-weight, kind="stable")
     rank = np.empty(len(groups), np.int64)
     rank[order] = np.arange(len(groups))
@@ -178,7 +178,7 @@ def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...]
     return tuple(found + [OTHER_LINES] * (len(groups) > MOST_LINES)), line
 
 
-def track_window(tracks: Tracks, start: int, width: int, columns: int) -> SnapshotTracksTileAnswer:
+def track_window(tracks: SnapshotTracks, start: int, width: int, columns: int) -> SnapshotTracksTileAnswer:
     """So many columns of `width` ns from `start` on."""
     time = tracks.time
     first, after = np.searchsorted(time, [start, start + width * columns], "left").tolist()
@@ -211,31 +211,31 @@ def track_window(tracks: Tracks, start: int, width: int, columns: int) -> Snapsh
     )
 
 
-def _highest(tracks: Tracks, first: int, after: int, of: Int64, count: int) -> Int64:
+def _highest(tracks: SnapshotTracks, first: int, after: int, of: Int64, count: int) -> Int64:
     """The first record of each column after which most is requested."""
     values = tracks.values("requested")[1:][first:after]
     top = np.flatnonzero(values == greatest_at(of, values, count)[of])
     return first + top[begins_run(of[top])]
 
 
-def _line_bytes(tracks: Tracks, position: Int64) -> Int64:
+def _line_bytes(tracks: SnapshotTracks, position: Int64) -> Int64:
     """Bytes of each line that are in use after some records, which ascend."""
-    lives, count, width = tracks.history.lives, len(tracks.lines), len(position) + 1
+    lifetimes, count, width = tracks.history.lifetimes, len(tracks.lines), len(position) + 1
     if not count:
         return np.zeros((0, len(position)), np.int64)
-    # lives are in the order of their births
-    born = int(np.searchsorted(lives.born, position[-1], "right"))
-    chosen = np.flatnonzero((lives.released[:born] > position[0]) & (tracks.line[:born] >= 0))
-    begin = np.searchsorted(position, lives.born[chosen], "left")
-    end = np.searchsorted(position, lives.released[chosen], "left")
-    line, requested = tracks.line[chosen] * width, lives.requested[chosen]
+    # lifetimes are in the order of their births
+    born = int(np.searchsorted(lifetimes.born, position[-1], "right"))
+    chosen = np.flatnonzero((lifetimes.released[:born] > position[0]) & (tracks.line[:born] >= 0))
+    begin = np.searchsorted(position, lifetimes.born[chosen], "left")
+    end = np.searchsorted(position, lifetimes.released[chosen], "left")
+    line, requested = tracks.line[chosen] * width, lifetimes.requested[chosen]
     change = np.zeros(count * width, np.int64)
     np.add.at(change, line + begin, requested)
     np.add.at(change, line + end, -requested)
     return np.cumsum(change.reshape(count, width), axis=1)[:, :-1]
 
 
-def _calls(tracks: Tracks, first: int, after: int, column: Int64) -> TrackCallColumns:
+def _calls(tracks: SnapshotTracks, first: int, after: int, column: Int64) -> TrackCallColumns:
     device = tracks.history.device
     inside = np.flatnonzero(device.is_action(*CALLS)[first:after])
     action, size = device.records.action[first:after][inside], device.records.bytes[first:after][inside]

@@ -25,8 +25,8 @@ from torch_tb_profiler.analysis.snapshot.tracks import (
     CALLS,
     AllocatorCall,
     CurveKind,
+    SnapshotTracks,
     SnapshotTracksTileAnswer,
-    Tracks,
     track_window,
     tracks,
 )
@@ -160,13 +160,13 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     curves: Sequence[CurveValue]
 
 
-def _found(model: Model, device: int | None) -> Tracks:
+def _found(model: Model, device: int | None) -> SnapshotTracks:
     """Raises NotFound."""
     history = device_history(model, device)
     return next(each for each in tracks(model) if each.history is history)
 
 
-def _is_exact(found: Tracks, kind: CurveKind) -> bool:
+def _is_exact(found: SnapshotTracks, kind: CurveKind) -> bool:
     return kind in ("requested", "reserved") or found.history.curves.allocated_exact
 
 

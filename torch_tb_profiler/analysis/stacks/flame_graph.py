@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from typing import Annotated, Literal, get_args
 
-from torch_tb_profiler.analysis.stacks.entries import StackEntries, Weight, by_level, ids, only_files, onwards
-from torch_tb_profiler.analysis.stacks.recorded import all_stacks
-from torch_tb_profiler.analysis.stacks.stack_table import Callers, Direction, Shown, StackTable, Whole
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta
+from torch_tb_profiler.analysis.health.recording import no_stacks
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
+from torch_tb_profiler.analysis.shared.backward_links import backward_links
+from torch_tb_profiler.analysis.slices import track_name
+from torch_tb_profiler.analysis.stacks.entries import (
+    EntryKind,
+    EntryRole,
+    StackEntries,
+    Weight,
+    by_level,
+    ids,
+    only_files,
+    onwards,
+)
+from torch_tb_profiler.analysis.stacks.recorded import StackThreads, all_stacks, stack_threads
+from torch_tb_profiler.analysis.stacks.stack_table import (
+    Callers,
+    Direction,
+    ShownEntries,
+    StackTable,
+    StackTableBuilder,
+)
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.words.reasons import because
 
 #: the share of the whole below which entries are folded together, unless asked otherwise
 SMALLEST_SHARE = 0.0002
@@ -65,10 +91,10 @@ def top_down(found: StackEntries, weight: Weight, root: int, smallest_share: flo
     for level in levels:
         state[level] = onwards(state[found.parent[level]], hashes[found.label[level]])
     none = np.empty(0, np.int64)
-    everything = Shown(
+    everything = ShownEntries(
         found.label, found.parent, ids(state[:-1]), own, total, found.calls, found.first, none, none, none
     )
-    whole = Whole(found, weight, "top_down", int(own.sum()), int(np.count_nonzero(total)))
+    whole = StackTableBuilder(found, weight, "top_down", int(own.sum()), int(np.count_nonzero(total)))
     shown, whole_ns, above = total > 0, whole.all_ns, None
     if root:
         is_root = shown & (everything.id == root)
@@ -81,7 +107,7 @@ def top_down(found: StackEntries, weight: Weight, root: int, smallest_share: flo
     place = places_of(kept, len(found) + 1)
     # below what is folded is folded, too
     small = small[(place[found.parent[small]] >= 0) | (found.parent[small] < 0)]
-    part = Shown(
+    part = ShownEntries(
         label=found.label[kept],
         parent=place[found.parent[kept]],
         id=everything.id[kept],
@@ -99,7 +125,7 @@ def top_down(found: StackEntries, weight: Weight, root: int, smallest_share: flo
 def bottom_up(found: StackEntries, weight: Weight, root: int, smallest_share: float) -> StackTable | None:
     callers, above = Callers(found, weight), None
     entries = int(np.count_nonzero(_totals(found, found.self_ns(weight), by_level(found.parent))))
-    whole = Whole(found, weight, "bottom_up", callers.whole_ns, entries)
+    whole = StackTableBuilder(found, weight, "bottom_up", callers.whole_ns, entries)
     limit = callers.limit(_limit(whole.all_ns, smallest_share))
     if root:
         reached = callers.part(root, limit)
@@ -114,3 +140,171 @@ def bottom_up(found: StackEntries, weight: Weight, root: int, smallest_share: fl
 
 def _limit(whole_ns: int, smallest_share: float) -> int:
     return max(1, int(np.ceil(whole_ns * smallest_share)))
+
+
+#: of file filters: longer ones are no words that anybody typed
+LONGEST_FILTER = 1000
+
+
+#: where autograd nodes stand
+Backward = Literal["as_run", "with_forward"]
+
+
+class WhichStacks(msgspec.Struct, frozen=True):
+    """Which stacks, and how they are seen."""
+
+    weight: Annotated[Weight | None, Meta(description="Which time; by default the first one available.")] = None
+    direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
+    files: Annotated[
+        str,
+        Meta(
+            description="Words of which the path of a frame must have one, and none after a minus; of longer texts "
+            f"the first {LONGEST_FILTER} characters count."
+        ),
+    ] = ""
+    root: Annotated[int, Meta(description="The id of the only entry that is asked about.", ge=0, le=2**53)] = 0
+    smallest_share: Annotated[
+        float, Meta(description="Entries with less of the whole are folded into one.", ge=0, le=1)
+    ] = SMALLEST_SHARE
+    backward: Annotated[
+        Backward,
+        Meta(description="Autograd nodes are placed where they ran, or below the operator whose backward they are."),
+    ] = "as_run"
+    thread: Annotated[
+        int,
+        Meta(description="The only thread whose stacks are shown: an `id` of `threads`; -1 for all.", ge=-1, le=2**31),
+    ] = -1
+
+
+class StackThread(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread that has stacks.
+
+    id         position of the thread among the tracks of this trace
+    name       the name in the trace, otherwise its number
+    host_ns    in which any frame, operator or annotation ran on it
+    device_ns  of the device work that it launched
+    idle       whether operators, annotations and calls of it took less than 1 % of those of the busiest thread
+    """
+
+    id: int
+    name: str
+    host_ns: Ns
+    device_ns: Ns
+    idle: bool
+
+
+class StacksMeta(TraceMeta, frozen=True, kw_only=True):
+    """Beside call stacks.
+
+    weight       whose time the stacks are weighted by
+    weights      by whose time stacks of this trace can be weighted, the one that matters most first
+    direction    top_down: callers above what they call; bottom_up: the reverse
+    files        words by which frames were chosen
+    root         id of the only entry that is shown, with everything below it; 0 for everything
+    whole_ns     time of what is shown
+    all_ns       time of all stacks
+    no_stack_ns  of the device time what was launched outside all frames, operators and annotations
+    entries      how many different stacks have time of this weight, shown or not
+    kinds        that the entries shown have
+    roles        that the entries shown have
+    limit_ns     entries with less are folded together
+    has_frames   whether Python frames were recorded
+    has_backward  whether the operator whose backward they are is known for some autograd nodes
+    backward     as_run: these are placed where they ran; with_forward: below that operator
+    thread       id of the only thread that is shown, -1 for all
+    threads      that have stacks: by time of this weight, idle ones last
+    above        the entries around `root`, from the top down; null if everything is shown
+    """
+
+    weight: Weight
+    weights: Sequence[Weight]
+    direction: Direction
+    files: str
+    root: int
+    whole_ns: Ns
+    all_ns: Ns
+    no_stack_ns: Ns
+    entries: Count
+    kinds: Sequence[EntryKind]
+    roles: Sequence[EntryRole]
+    limit_ns: Ns
+    has_frames: bool
+    has_backward: bool
+    backward: Backward
+    thread: int
+    threads: Sequence[StackThread]
+    above: Rows | None
+
+
+class StacksAnswer(Columns, frozen=True, kw_only=True):
+    """Call stacks as a tree in a table: `parent` is a row, -1 at the top.
+
+    meta  which trace, and how its stacks were put together
+    """
+
+    meta: StacksMeta
+
+
+def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
+    model, files, with_forward = subject.model, asked.files.strip()[:LONGEST_FILTER], asked.backward == "with_forward"
+    threads = stack_threads(model)
+    thread = asked.thread if asked.thread in threads.track else -1
+    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward, thread)
+    if found is None:
+        raise NotFound(because("no_such_stack", {"root": asked.root}))
+    has_frames = all_stacks(model, with_forward).has_frames
+    around = [found] if found.above is None else [found, found.above]
+    shown_kinds = {kind for each in around for kind in each.kind}
+    shown_roles = {role for each in around for role in each.role}
+    meta = StacksMeta(
+        **subject.about("stacks", *([] if has_frames else [no_stacks()])),
+        weight=found.weight,
+        weights=stack_weights(model),
+        direction=found.direction,
+        files=files,
+        root=asked.root,
+        whole_ns=found.whole_ns,
+        all_ns=found.all_ns,
+        no_stack_ns=found.no_stack_ns,
+        entries=found.entries,
+        kinds=[each for each in get_args(EntryKind) if each in shown_kinds],
+        roles=[each for each in get_args(EntryRole) if each in shown_roles],
+        limit_ns=found.limit_ns,
+        has_frames=has_frames,
+        backward=asked.backward,
+        has_backward=bool((backward_links(model).forward >= 0).any()),
+        thread=thread,
+        threads=_threads(model, threads, found.weight),
+        above=None if found.above is None else found.above.as_columns(nulls=False).rows,
+    )
+    table = found.as_columns(nulls=False)
+    return StacksAnswer(meta=meta, columns=table.columns, rows=table.rows)
+
+
+def _threads(model: Model, found: StackThreads, weight: Weight) -> list[StackThread]:
+    time = found.device_ns if weight == "device" else found.host_ns
+    return [
+        StackThread(
+            id=int(found.track[at]),
+            name=track_name(model.trace.tracks[found.track[at]]),
+            host_ns=int(found.host_ns[at]),
+            device_ns=int(found.device_ns[at]),
+            idle=bool(found.idle[at]),
+        )
+        for at in np.lexsort((found.track, -time, found.idle)).tolist()
+    ]
+
+
+STACKS = Question(
+    name="stacks",
+    summary="Time by call stack as a tree in a table",
+    compute=_stacks,
+    # the most memory for a moment, so when what was computed for the others is gone
+    bundle="stacks",
+    first=(WhichStacks(),),
+    report=tuple(
+        {"direction": direction, **weight}
+        for weight in ({}, {"weight": "host"}, {"weight": "device"})
+        for direction in ("top_down", "bottom_up")
+    ),
+)

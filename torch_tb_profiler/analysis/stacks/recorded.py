@@ -246,7 +246,7 @@ def _sums(track: Ints, values: Int64, size: int) -> Int64:
     return np.bincount(track, values, size).astype(np.int64)
 
 
-class Stacks(msgspec.Struct, frozen=True):
+class OperatorStacks(msgspec.Struct, frozen=True):
     """Distinct call stacks; number 0 is the empty one, "not known". Whom a stack was called from stands before it.
 
     parent    shape (stacks,): the stack without its innermost frame, -1 when `frame` is a whole recorded stack
@@ -274,7 +274,7 @@ class Stacks(msgspec.Struct, frozen=True):
         known[stack] = text
         return text
 
-    def only(self, numbers: Int32) -> tuple[Stacks, Int32]:
+    def only(self, numbers: Int32) -> tuple[OperatorStacks, Int32]:
         """Only these stacks and those they were called from, and what the numbers are then."""
         wanted = np.zeros(len(self.parent), np.bool_)
         wanted[0] = True
@@ -285,14 +285,14 @@ class Stacks(msgspec.Struct, frozen=True):
             todo = distinct(above[(above > 0) & ~wanted[above]])
         renumbered = np.cumsum(wanted, dtype=np.int32) - 1
         parent = self.parent[wanted]
-        return Stacks(np.where(parent > 0, renumbered[parent], parent), self.frame[wanted]), renumbered[numbers]
+        return OperatorStacks(np.where(parent > 0, renumbered[parent], parent), self.frame[wanted]), renumbered[numbers]
 
 
 class CallStacks(msgspec.Struct, frozen=True):
     """of_node: shape (call tree,), the number of the stack around each node."""
 
     of_node: Int32
-    stacks: Stacks
+    stacks: OperatorStacks
 
 
 @cached
@@ -310,7 +310,7 @@ def _recorded(model: Model, recorded: Int32) -> CallStacks:
     codes = recorded[model.tree.operator]
     different, of_node = distinct_places(np.concatenate([np.zeros(1, codes.dtype), codes]))
     parent = np.full(len(different), -1, np.int32)
-    return CallStacks(of_node[1:].astype(np.int32), Stacks(parent, different.astype(np.int32)))
+    return CallStacks(of_node[1:].astype(np.int32), OperatorStacks(parent, different.astype(np.int32)))
 
 
 def _enclosing(model: Model) -> CallStacks:
@@ -329,4 +329,4 @@ def _enclosing(model: Model) -> CallStacks:
         parents.append((different // len(strings)).astype(np.int32))
         names.append((different % len(strings)).astype(np.int32))
         stacks += len(different)
-    return CallStacks(of_frame[model.tree.frame], Stacks(np.concatenate(parents), np.concatenate(names)))
+    return CallStacks(of_frame[model.tree.frame], OperatorStacks(np.concatenate(parents), np.concatenate(names)))

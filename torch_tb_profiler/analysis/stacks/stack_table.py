@@ -95,7 +95,7 @@ class StackTable(Result, group="stacks"):
     limit_ns: int = fact("entries with less are folded together")
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownEntries(msgspec.Struct, frozen=True):
     """The entries of an answer, in any order, and those that are folded into one below each of them."""
 
     label: Int64
@@ -122,7 +122,7 @@ class Shown(msgspec.Struct, frozen=True):
         return np.array(found[::-1], np.int64)
 
 
-class Whole(msgspec.Struct, frozen=True):
+class StackTableBuilder(msgspec.Struct, frozen=True):
     """What a table says about all of it."""
 
     found: StackEntries
@@ -131,7 +131,7 @@ class Whole(msgspec.Struct, frozen=True):
     all_ns: int
     entries: int
 
-    def table(self, shown: Shown, whole_ns: int, limit_ns: int, above: StackTable | None) -> StackTable:
+    def table(self, shown: ShownEntries, whole_ns: int, limit_ns: int, above: StackTable | None) -> StackTable:
         folds, fold = distinct_places(shown.small_parent)
         entries = len(shown)
         parent = np.concatenate([shown.parent, folds])
@@ -168,13 +168,13 @@ class Whole(msgspec.Struct, frozen=True):
             limit_ns=limit_ns,
         )
 
-    def chain(self, shown: Shown, rows: Int64) -> StackTable:
+    def chain(self, shown: ShownEntries, rows: Int64) -> StackTable:
         """Some entries, each below the one before it."""
         none = np.empty(0, np.int64)
         columns = (shown.id, shown.self_ns, shown.total_ns, shown.calls, shown.first)
         id_, self_ns, total_ns, calls, first = (column[rows] for column in columns)
         parent = np.arange(len(rows)) - 1
-        part = Shown(shown.label[rows], parent, id_, self_ns, total_ns, calls, first, none, none, none)
+        part = ShownEntries(shown.label[rows], parent, id_, self_ns, total_ns, calls, first, none, none, none)
         return self.table(part, self.all_ns, 1, None)
 
 
@@ -232,7 +232,7 @@ class Callers:
             least *= 2
         return least
 
-    def part(self, id_: int, limit: int) -> tuple[Shown, _Part] | None:
+    def part(self, id_: int, limit: int) -> tuple[ShownEntries, _Part] | None:
         """What is above the entry of an id, and its part of the tree; None if there is no such among many."""
         while self._count(limit) <= MOST_SEARCHED:
             rows = self._rows(limit)
@@ -245,7 +245,7 @@ class Callers:
             limit = max(1, limit // 16)
         return None
 
-    def shown(self, limit: int) -> Shown:
+    def shown(self, limit: int) -> ShownEntries:
         rows = self._rows(limit)
         return self._shown(rows, self._states(rows), limit)
 
@@ -280,7 +280,7 @@ class Callers:
     def _states(self, rows: _Rows) -> Hash:
         return self._hashes.of(self._ends[self._tree.first[rows.node]], rows.level, self._state)
 
-    def _shown(self, rows: _Rows, states: Hash, limit: int) -> Shown:
+    def _shown(self, rows: _Rows, states: Hash, limit: int) -> ShownEntries:
         tree, first = self._tree, self._tree.first[rows.node]
         calls = running_sums(self._calls)
         seen = least_in(self._first, tree.first, tree.after)
@@ -290,7 +290,7 @@ class Callers:
         small = small[(tree.parent[small] < 0) | (np.append(self._total, 0)[tree.parent[small]] >= limit)]
         below = np.append(rows.last, -1)[tree.parent[small]]
         all_calls = calls[tree.after] - calls[tree.first] if nodes else calls[:0]
-        return Shown(
+        return ShownEntries(
             label=self._found.label[self._at(rows)],
             parent=rows.above,
             id=ids(states),

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.matmuls import product_kernels
+from torch_tb_profiler.analysis.flops.matmuls import matmul_kernels
 from torch_tb_profiler.analysis.replay.changes import kernels, scale, targets
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
 from torch_tb_profiler.analysis.shared.residency import LIMITS, known_occupancy
@@ -280,7 +280,7 @@ def convolution_tuning(facts: Facts) -> Iterator[Found]:
     model, tree, limit = facts.model, facts.model.tree, partial(facts.limit, "convolution_tuning")
     if not len(tree):
         return
-    tried = product_kernels(model)
+    tried = matmul_kernels(model)
     convolves = facts.trace.strings.where(_CONVOLUTIONS.__contains__, tree.name)[tree.name]
     owner = nearest(tree.parent, convolves, model.device_links.operator_node[tried.place])
     rows = tried.row[owner >= 0]

@@ -1,6 +1,6 @@
-"""Each piece of device work beside the least time that its call needs on its device.
+"""Each device activity beside the least time that its call needs on its device.
 
-The least time of a call is the longer of multiplying and moving. What a call needs, its pieces share by their
+The least time of a call is the longer of multiplying and moving. What a call needs, its activities share by their
 durations. No kernel is expected to become shorter than two microseconds: it has to start.
 """
 
@@ -13,11 +13,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
+from torch_tb_profiler.analysis.flops.calls import CountedCalls, WorkCounts, work_counts
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
-from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, FIRST_WITH_TF32, product_kernels
-from torch_tb_profiler.analysis.flops.rates import piece_work, shared
-from torch_tb_profiler.analysis.flops.work import Work
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, FIRST_WITH_TF32, matmul_kernels
+from torch_tb_profiler.analysis.flops.rates import activity_work, share_of_call
+from torch_tb_profiler.analysis.flops.work import OperatorWork
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
@@ -53,8 +53,8 @@ _ON_DEVICE = lazy_pattern(r"DtoD|Device -> Device|Memset")
 _DATA = (*ELEMENTS, "fp4")
 
 
-class RoofPieces(msgspec.Struct, frozen=True):
-    """Parallel to `Pieces`, shape (pieces,); NaN: not known.
+class ActivityRoofs(msgspec.Struct, frozen=True):
+    """Parallel to `Activities`, shape (activities,); NaN: not known.
 
     element       what its call multiplies, index into ELEMENTS; -1: nothing, or not known
     flops         matrix FLOP, its share of those of its call
@@ -65,7 +65,7 @@ class RoofPieces(msgspec.Struct, frozen=True):
     above         why the call is faster than its roof, index into ABOVES; -1: it is not
     tensor_cores  index into TENSOR_CORES; -1: it is no product, or it is not known
     below_wave    its kernels have fewer blocks than the device has multiprocessors; False where it is not known
-    first         the first piece of its call: counts the call
+    first         the first activity of its call: counts the call
     """
 
     element: Int8
@@ -81,7 +81,7 @@ class RoofPieces(msgspec.Struct, frozen=True):
 
 
 class CallRoofs(msgspec.Struct, frozen=True):
-    """Parallel to `Calls`, shape (calls,).
+    """Parallel to `CountedCalls`, shape (calls,).
 
     element  what it multiplies, index into ELEMENTS; -1: nothing, or not known
     device   its number
@@ -102,15 +102,15 @@ class CallRoofs(msgspec.Struct, frozen=True):
 @cached
 def call_roofs(model: Model) -> CallRoofs:
     """The least time of each call on its device."""
-    found = counted(model)
-    pieces, calls = found.pieces, found.calls
+    found = work_counts(model)
+    activities, calls = found.activities, found.calls
     count = len(calls)
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
     element = _elements(model, found)
     rate, most, bandwidth = (np.full(count, np.nan) for _ in range(3))
     device = np.full(count, -1, np.int64)
     if not found.on_host and count:
-        device = model.device_work.device[pieces.place[calls.first]].astype(np.int64)
+        device = model.device_work.device[activities.place[calls.first]].astype(np.int64)
         open_ = _may_be_tf32(model, found, element, device)
         table = roof_table(model)
         place, rates = table.places(device), table.rates(ELEMENTS)
@@ -132,34 +132,34 @@ def call_roofs(model: Model) -> CallRoofs:
     return CallRoofs(element, device, rate, most, roof, bound.astype(np.int8))
 
 
-def _elements(model: Model, found: Counted) -> Int8:
+def _elements(model: Model, found: WorkCounts) -> Int8:
     """What each call multiplies: by its longest kernel whose name or operator says it, else by its inputs."""
-    calls, pieces = found.calls, found.pieces
+    calls, activities = found.calls, found.activities
     data = [_DATA.index(work.data) if _multiplies(work) and work.data in _DATA else -1 for work in calls.works]
     element = np.array(data or [-1], np.int64)[calls.work]
     element[element >= len(ELEMENTS)] = ELEMENTS.index("fp8")  # 4 bits are told apart by the peak alone
     if found.on_host or not len(calls):
         return element.astype(np.int8)
-    kernels = product_kernels(model)
+    kernels = matmul_kernels(model)
     of_place = np.full(len(model.device_work), -1, np.int64)
     of_place[kernels.place] = kernels.element
-    said = of_place[pieces.place]
-    has = np.flatnonzero((pieces.call >= 0) & (said >= 0))
-    has = has[np.argsort(-pieces.duration[has], kind="stable")]
-    by_kernel = first_at(pieces.call[has], said[has], len(calls))
+    said = of_place[activities.place]
+    has = np.flatnonzero((activities.call >= 0) & (said >= 0))
+    has = has[np.argsort(-activities.duration[has], kind="stable")]
+    by_kernel = first_at(activities.call[has], said[has], len(calls))
     return np.where((element >= 0) & (by_kernel >= 0), by_kernel, element).astype(np.int8)
 
 
-def _multiplies(work: Work) -> bool:
+def _multiplies(work: OperatorWork) -> bool:
     return bool(work.flops) or work.limits is not None
 
 
-def _may_be_tf32(model: Model, found: Counted, element: Int8, device: Int64) -> Bool:
+def _may_be_tf32(model: Model, found: WorkCounts, element: Int8, device: Int64) -> Bool:
     """Calls with 32 bits of whose kernels it is not known whether they use tensor cores; arrays of shape (calls,)."""
-    pieces = found.pieces
-    use = use_of_device_work(model)[pieces.place]
-    open_ = (pieces.call >= 0) & (use == Use.UNKNOWN) & ~pieces.no_flops
-    unclear = sums_at(pieces.call[open_], np.ones(int(open_.sum()), np.int64), len(element)) > 0
+    activities = found.activities
+    use = use_of_device_work(model)[activities.place]
+    open_ = (activities.call >= 0) & (use == Use.UNKNOWN) & ~activities.no_flops
+    unclear = sums_at(activities.call[open_], np.ones(int(open_.sum()), np.int64), len(element)) > 0
     capable = {
         device: (nvidia_capability(model.trace.header.device(device)) or (0, 0)) >= FIRST_WITH_TF32
         for device in model.used_devices
@@ -169,22 +169,22 @@ def _may_be_tf32(model: Model, found: Counted, element: Int8, device: Int64) -> 
 
 
 @cached
-def roof_pieces(model: Model) -> RoofPieces:
+def activity_roofs(model: Model) -> ActivityRoofs:
     """What took time beside the roof."""
-    found, of_calls = counted(model), call_roofs(model)
-    pieces, calls = found.pieces, found.calls
-    call = np.where(pieces.recorded >= 0, -1, pieces.call)
-    work = piece_work(model)
-    roof = shared(found, of_calls.roof_ns)
-    lost = shared(found, np.maximum(calls.duration - of_calls.roof_ns, 0.0))
+    found, of_calls = work_counts(model), call_roofs(model)
+    activities, calls = found.activities, found.calls
+    call = np.where(activities.recorded >= 0, -1, activities.call)
+    work = activity_work(model)
+    roof = share_of_call(found, of_calls.roof_ns)
+    lost = share_of_call(found, np.maximum(calls.duration - of_calls.roof_ns, 0.0))
     bound = take_known(of_calls.bound, call)
-    copies = np.flatnonzero(pieces.recorded >= 0)
+    copies = np.flatnonzero(activities.recorded >= 0)
     if len(copies):
         roof[copies], bound[copies] = _copies(model, found, copies)
-        lost[copies] = np.maximum(pieces.duration[copies] - roof[copies], 0.0)
+        lost[copies] = np.maximum(activities.duration[copies] - roof[copies], 0.0)
     is_first = call < 0
     is_first[calls.first] = True
-    return RoofPieces(
+    return ActivityRoofs(
         element=take_known(of_calls.element, call),
         flops=work.flops,
         bytes=work.bytes,
@@ -198,15 +198,15 @@ def roof_pieces(model: Model) -> RoofPieces:
     )
 
 
-def _copies(model: Model, found: Counted, copies: Int64) -> tuple[Float64, Int8]:
+def _copies(model: Model, found: WorkCounts, copies: Int64) -> tuple[Float64, Int8]:
     """Of copies whose bytes are recorded: the least time, NaN for not known, and what bounds it."""
-    pieces, strings = found.pieces, model.trace.strings
-    names = model.trace.events.name[pieces.row[copies]]
-    device = model.device_work.device[pieces.place[copies]]
-    size = pieces.recorded[copies].astype(np.float64)
+    activities, strings = found.activities, model.trace.strings
+    names = model.trace.events.name[activities.row[copies]]
+    device = model.device_work.device[activities.place[copies]]
+    size = activities.recorded[copies].astype(np.float64)
     on_device = strings.where(_ON_DEVICE.search, names)[names]
     between = strings.where(_BETWEEN_DEVICES.search, names)[names]
-    is_copy = model.device_category[pieces.place[copies]] == Category.MEMCPY
+    is_copy = model.device_category[activities.place[copies]] == Category.MEMCPY
     table = roof_table(model)
     place = table.places(device)
     speed = np.where(between, table.link[place], np.where(on_device, table.bandwidth[place], table.host[place]))
@@ -215,21 +215,21 @@ def _copies(model: Model, found: Counted, copies: Int64) -> tuple[Float64, Int8]
     bound = np.where(on_device, BOUNDS.index("memory"), BOUNDS.index("link"))
     bound[roof < FLOOR_NS] = BOUNDS.index("launch")
     bound[np.isnan(roof)] = -1
-    least = np.maximum(roof, np.minimum(pieces.duration[copies], FLOOR_NS))
+    least = np.maximum(roof, np.minimum(activities.duration[copies], FLOOR_NS))
     return np.where(roof < FLOOR_NS, least, roof), bound.astype(np.int8)
 
 
-def _above(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
+def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
     """Shape (calls,): index into ABOVES of those that are faster than their roof, -1."""
-    calls, pieces = found.calls, found.pieces
+    calls, activities = found.calls, found.activities
     above = np.full(len(calls), -1, np.int8)
     fast = (of_calls.roof_ns > ABOVE * calls.duration) & (of_calls.bound != BOUNDS.index("launch"))
     if found.on_host or not fast.any():
         return above
-    names = model.trace.events.name[pieces.row]
-    other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (pieces.call >= 0)
+    names = model.trace.events.name[activities.row]
+    other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (activities.call >= 0)
     other_call = np.zeros(len(calls), np.bool_)
-    other_call[pieces.call[other]] = True
+    other_call[activities.call[other]] = True
     table = roof_table(model)
     place = table.places(of_calls.device)
     cache, bandwidth = np.nan_to_num(table.cache)[place], np.nan_to_num(table.bandwidth)[place]
@@ -243,18 +243,18 @@ def _above(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
     return above
 
 
-def _tensor_cores(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
+def _tensor_cores(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
     """Shape (calls,): of products on devices that have tensor cores; index into TENSOR_CORES, -1."""
-    calls, pieces = found.calls, found.pieces
+    calls, activities = found.calls, found.activities
     state = np.full(len(calls), -1, np.int8)
     able = [each.device for each in roofs(model) if each.tensor_cores]
     if found.on_host or not able:
         return state
-    use = use_of_device_work(model)[pieces.place]
+    use = use_of_device_work(model)[activities.place]
     counts = {}
     for value in (Use.YES, Use.UNKNOWN):
-        of_use = (pieces.call >= 0) & (use == value) & ~pieces.no_flops
-        counts[value] = np.bincount(pieces.call[of_use], minlength=len(calls)) > 0
+        of_use = (activities.call >= 0) & (use == value) & ~activities.no_flops
+        counts[value] = np.bincount(activities.call[of_use], minlength=len(calls)) > 0
     is_product = (calls.numbers("flops") > 0) & np.isin(of_calls.device, able)
     state[is_product & counts[Use.YES]] = TENSOR_CORES.index("used")
     unused = np.flatnonzero(is_product & ~counts[Use.YES] & ~counts[Use.UNKNOWN])
@@ -265,7 +265,7 @@ def _tensor_cores(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
     return state
 
 
-def _causes(calls: Calls) -> Int8:
+def _causes(calls: CountedCalls) -> Int8:
     """Shape (calls,): why tensor cores are not used, as far as arguments say it."""
     of_work = []
     for work in calls.works:
@@ -284,11 +284,11 @@ def _causes(calls: Calls) -> Int8:
     return np.array(of_work or [-1], np.int8)[calls.work]
 
 
-def _below_wave(model: Model, found: Counted) -> Bool:
-    """Shape (pieces,): kernels with fewer blocks than multiprocessors."""
+def _below_wave(model: Model, found: WorkCounts) -> Bool:
+    """Shape (activities,): kernels with fewer blocks than multiprocessors."""
     if found.on_host:
-        return np.zeros(len(found.pieces), np.bool_)
-    blocks = blocks_per_sm(model.trace, model.device_work.take(found.pieces.place))
+        return np.zeros(len(found.activities), np.bool_)
+    blocks = blocks_per_sm(model.trace, model.device_work.take(found.activities.place))
     below: Bool = (blocks > 0) & (blocks < 1)
     return below
 
@@ -314,7 +314,7 @@ class Reached(msgspec.Struct, frozen=True):
 @cached
 def reached(model: Model) -> Mapping[int, Reached]:
     """By number of the device."""
-    found, of_calls = counted(model), call_roofs(model)
+    found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     if found.on_host or not len(calls):
         return {each.device: Reached(None, {}) for each in roofs(model)}
@@ -350,7 +350,7 @@ def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
 
 def reached_ns(model: Model) -> Float64:
     """Shape (calls,): the least time of each by what is reached, else by the peaks, ns; NaN: not known."""
-    found, of_calls = counted(model), call_roofs(model)
+    found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
     least = of_calls.roof_ns.copy()
