@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, StackRanges
 from torch_tb_profiler.snapshot.state import write
-from torch_tb_profiler.snapshot.unpickle_stream import harvest_bytes
+from torch_tb_profiler.snapshot.unpickle_stream import unpickle_bytes
 from torch_tb_profiler.trace import Strings, Trace
 
 
@@ -36,7 +36,7 @@ class _Tables:
 def model_of(content: bytes) -> Model:
     """The model of a snapshot, read in this process."""
     tables = _Tables()
-    info = write(harvest_bytes(content), tables, len(content))
+    info = write(unpickle_bytes(content), tables, len(content))
     assert tables.found.keys() <= set(SNAPSHOT_TABLES)
     strings = Strings(info.strings)
     return Model(Trace.of_tables(tables.found.values(), strings, (), info.header, info.origin_ns, info.notes))
@@ -47,7 +47,7 @@ def test_stacks_that_their_frames_are_not_are_refused(change: dict[str, int]) ->
     """A cached file may hold any numbers: the frames of all stacks together would take 96 GiB."""
     tables = _Tables()
     content = dumped(random_run(0).snapshot())
-    info = write(harvest_bytes(content), tables, len(content))
+    info = write(unpickle_bytes(content), tables, len(content))
     for name, value in change.items():
         getattr(tables.found[StackRanges], name)[:] = value
     model = Model(Trace.of_tables(tables.found.values(), Strings(info.strings), (), info.header, 0, ()))

@@ -27,10 +27,10 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "torch_tb_profiler/cli/report.py": ("{}: {} MB",),
     "torch_tb_profiler/cli/summary.py": ("{} MB of packed files",),
     "torch_tb_profiler/api/notebook/notebook.py": ("0.6 MB or more",),
-    "torch_tb_profiler/snapshot/harvest.py": ("a file of 100 MB",),
+    "torch_tb_profiler/snapshot/unpickle_stream.py": ("a file of 100 MB",),
     # 64e6 bytes
     "torch_tb_profiler/analysis/roofline/table.py": ("above 64 MB",),
-    "torch_tb_profiler/analysis/roofline/reached.py": ("more than 64 MB",),
+    "torch_tb_profiler/analysis/roofline/activities.py": ("more than 64 MB",),
     "torch_tb_profiler/words/zh-CN/columns.toml": ("超过 64 MB",),
     # 4 * 1000³
     "torch_tb_profiler/workspace/reading_order.py": ("does not say, 4 GB",),

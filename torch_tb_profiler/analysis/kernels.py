@@ -152,7 +152,7 @@ class KernelTable(Result, group="kernels"):
 
 
 def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
-    """All kernels, whether their launch is known or not."""
+    """Return all kernels, whether their launch is known or not."""
     return _kernels(model, group_by)
 
 
@@ -250,7 +250,7 @@ def _rates(model: Model, chosen: Int64, groups: Groups) -> RateSums:
 
 
 def by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
-    """A number for the owner of each piece of device work, and what is shown of it."""
+    """Return a number for the owner of each device activity, and the function from numbers to texts."""
     owners = owner_names(model)
     texts = [_shown(owner) for owner in owners.names]
     number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
@@ -266,7 +266,7 @@ def _shown(owner: OwnerName) -> str:
 
 
 def _by_call(model: Model) -> tuple[Int64, Callable[[int], str]]:
-    """The same for the operator, or the API call without one."""
+    """Return the same for the operator, or the API call without one."""
     known = launchers(model)
     return known.code.astype(np.int64), known.text
 
@@ -278,7 +278,7 @@ def _agreed(groups: Groups, use: Int8) -> Int64:
 
 
 def transfers(model: Model, category: Category) -> tuple[TransferSums, ...]:
-    """Copies, fills or waits by name, by total time, descending."""
+    """Return copies, fills or waits by name, by total time, descending."""
     trace = model.trace
     work = model.device_work.take(model.device_category == category)
     name = trace.events.name[work.row]

@@ -96,7 +96,7 @@ class HookTable(Result, group="hooks"):
 
 
 def modules(model: Model, source: Source) -> ModuleTable:
-    """The modules of a source; without any the table is empty."""
+    """Return the modules of a source; without any the table is empty."""
     if source not in module_sources(model):
         return ModuleTable.empty(source)  # the program tree, which takes most of the time, would show none
     return _nn(model) if source == "nn" else _lightning(model)

@@ -98,14 +98,14 @@ def slices(
 
 
 def slice_categories(model: Model) -> tuple[CategorySlices, ...]:
-    """The categories that have selected slices, most slices first."""
+    """Return the categories that have selected slices, most slices first."""
     counts = np.bincount(model.trace.events.category[_are_slices(model)], minlength=len(Category))
     order = np.argsort(-counts, kind="stable")
     return tuple(CategorySlices(Category(code).name.lower(), int(counts[code])) for code in order if counts[code])
 
 
 def _are_slices(model: Model) -> Bool:
-    """Shape (events,): the selected events that have a duration."""
+    """Return, in shape (events,), the selected events that have a duration."""
     found: Bool = model.trace.events.duration >= 0
     return found if model.selected is None else found & model.selected
 
@@ -128,13 +128,13 @@ def _category(name: str) -> Category:
 
 
 def _named(trace: Trace, part: str, chosen: Bool) -> Bool:
-    """A mask over strings: which names of the chosen events contain a text."""
+    """Return a mask over strings: the names of the chosen events that contain a text."""
     part = part.casefold()
     return trace.strings.where(lambda name: part in name.casefold(), trace.events.name[chosen])
 
 
 def longest(duration: Int64, start: Int64, count: int) -> Int64:
-    """Positions of the `count` longest, in order, without sorting all of millions."""
+    """Return the positions of the `count` longest, in order, without sorting all of millions."""
     positions = np.arange(len(duration))
     if 0 < count < len(duration):
         # equal ones at the border are all kept, so that pages do not depend on how numpy parts them

@@ -34,7 +34,7 @@ class Grid(msgspec.Struct, frozen=True):
     size: int
 
     def first(self, count: int) -> dict[str, list[Any]]:
-        """The first rows as Python values, by column; None if a value is missing."""
+        """Return the first rows as Python values, by column; None if a value is missing."""
         found: dict[str, list[Any]] = {}
         for column in self.columns:
             values = self.values[column.key][:count]
@@ -42,13 +42,13 @@ class Grid(msgspec.Struct, frozen=True):
         return found
 
     def to_arrow(self) -> pa.Table:
-        """Raises ModuleNotFoundError without pyarrow."""
+        """Convert to Arrow. Raises ModuleNotFoundError without pyarrow."""
         import pyarrow as pa  # noqa: PLC0415 - not a dependency
 
         return pa.table({column.key: pa.array(*_arrow(self.values[column.key])) for column in self.columns})
 
     def to_polars(self) -> pl.DataFrame:
-        """Raises ModuleNotFoundError without polars."""
+        """Convert to Polars. Raises ModuleNotFoundError without polars."""
         import polars as pl  # noqa: PLC0415 - not a dependency
 
         return pl.DataFrame({column.key: _plain(self.values[column.key]) for column in self.columns})
@@ -104,7 +104,7 @@ CAPTION_STYLE = "color:inherit;opacity:.75;font-size:12px;margin:4px 0"
 
 
 def table_html(grid: Grid, rows: int = MOST_ROWS, most: int = MOST_BYTES) -> str:
-    """The first rows with units; definitions appear on hover. At most `most` bytes."""
+    """Render the first rows with units; definitions appear on hover. At most `most` bytes."""
     columns = _shown(grid)
     for count in range(min(rows, grid.size), -1, -1):
         found = _html(grid, columns, count)
@@ -114,7 +114,7 @@ def table_html(grid: Grid, rows: int = MOST_ROWS, most: int = MOST_BYTES) -> str
 
 
 def table_markdown(grid: Grid, rows: int = MOST_ROWS) -> str:
-    """The same as Markdown, which is readable as plain text too."""
+    """Render the first rows as Markdown, which is readable as plain text too."""
     columns = _shown(grid)
     values = grid.first(min(rows, grid.size))
     lines = [
@@ -129,7 +129,7 @@ def table_markdown(grid: Grid, rows: int = MOST_ROWS) -> str:
 
 
 def _shown(grid: Grid) -> list[Definition]:
-    """The first of those that are not hidden; data frames have all."""
+    """Return the first columns that are not hidden; data frames have all."""
     return [each for each in grid.columns if not each.hidden][:_MOST_COLUMNS]
 
 
@@ -202,7 +202,7 @@ class Tabular:
         raise NotImplementedError
 
     def to_columns(self) -> dict[str, Any]:
-        """The columns that there are, by name: arrays, and sequences of plain values."""
+        """Return the columns by name: arrays, and sequences of plain values."""
         raise NotImplementedError
 
     def as_grid(self) -> Grid:

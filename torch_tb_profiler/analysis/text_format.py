@@ -31,7 +31,7 @@ _UNITS = {
 
 
 def in_column(values: Sequence[Any], unit: Unit | None) -> tuple[str, list[str]]:
-    """The unit that suits the largest of the numbers, and each of them in it, so that a column lines up.
+    """Format numbers in the unit that suits the largest, so that a column lines up. Returns the unit and the texts.
 
     >>> in_column([1_500_000, 2_000, None], "ns")
     ('ms', ['1.500', '0.002', '–'])
@@ -55,12 +55,12 @@ def with_unit(value: float | None, unit: Unit | None) -> str:
 
 
 def yes_no(value: bool | None) -> str:
-    """A boolean in words; None is not known."""
+    """Return a boolean in words; None is unknown."""
     return MISSING if value is None else YES if value else NO
 
 
 def plain(value: float) -> str:
-    """A number without a unit: all digits of integers, four significant digits of others."""
+    """Format a number without a unit: all digits of integers, four significant digits of others."""
     if isinstance(value, int) or value == int(value):
         return f"{int(value):,}"
     digits = 1 if abs(value) < 1 else math.floor(math.log10(abs(value))) + 1
@@ -69,7 +69,7 @@ def plain(value: float) -> str:
 
 
 def _scaled(value: float, decimals: int) -> str:
-    """A small value does not look like none."""
+    """Format a value with fixed decimals; a small value does not look like zero."""
     least = 10.0**-decimals
     if value and abs(value) < least / 2:
         return f"{'>-' if value < 0 else '<'}{least:.{decimals}f}"
@@ -81,7 +81,7 @@ def _is_there(value: Any) -> bool:
 
 
 def harmless(text: str, most: int | None = None) -> str:
-    """The text without characters that control a terminal, a page or the text direction; at most `most` long.
+    """Remove characters that control a terminal, a page or the text direction; cut to `most` characters.
 
     Control characters, marks of direction, characters without width, and spaces that are none become U+FFFD.
     """
@@ -91,7 +91,7 @@ def harmless(text: str, most: int | None = None) -> str:
 
 
 def text_of(value: Any, unit: Unit | None) -> str:
-    """A number with its unit, a boolean in words, a text unchanged."""
+    """Format a number with its unit, a boolean in words, a text unchanged."""
     if value is None:
         return MISSING
     if isinstance(value, bool):

@@ -20,7 +20,7 @@ import msgspec
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import write
-from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, harvest
+from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_stream
 from torch_tb_profiler.trace.column_file import Writer
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, UnpackError, text_of
 from torch_tb_profiler.words.reasons import because
@@ -31,7 +31,7 @@ _BASE64 = lazy_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
 
 
 def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:
-    """The text of the pickle in a file. Raises SnapshotError; an OSError while it is read says what is damaged."""
+    """Open the pickle in a file. Raises SnapshotError; an OSError while it is read says what is damaged."""
     text = _Ahead(text_of(StoredFile(stream), limits))
     if not _PAGE.match(text.peek(_HEAD_BYTES)):
         return text
@@ -111,7 +111,7 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
             read = size
             progress(size)
 
-        found = harvest(pickle_in(sys.stdin.buffer, limits), count)
+        found = unpickle_stream(pickle_in(sys.stdin.buffer, limits), count)
         with Writer(target) as writer:
             writer.finish(write(found, writer, read))
         return Outcome()
@@ -124,7 +124,7 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
 
 
 def memory_limit() -> Callable[[int], None]:
-    """What is told how many bytes were read, and lets the process have so much more memory, where the system can."""
+    """Return a callback that raises this process's memory limit with the bytes read, where the system can."""
     try:
         import resource  # noqa: PLC0415 - Windows has none
     except ImportError:
@@ -158,7 +158,7 @@ def limit_time(seconds: int) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of the address space that the process has now; 0 where the system does not tell."""
+    """Return the bytes of the address space that the process has now; 0 where the system does not tell."""
     try:
         import resource  # noqa: PLC0415 - Windows has none
 

@@ -83,7 +83,7 @@ def _has_lists(decoded: list[list[Any]]) -> bool:
 
 
 def _of_sums(decoded: list[list[Any]]) -> MemoryTimeline:
-    """[times in µs, bytes by category of each]; the first category stands for the axis of a picture."""
+    """Read [times in µs, bytes by category of each]; the first category stands for the axis of a picture."""
     times, sizes = decoded
     time, table = np.array(times, np.int64), np.array(sizes, np.int64)
     if time.ndim != 1 or table.shape != (len(time), len(CATEGORIES) + 1) or (table < 0).any():

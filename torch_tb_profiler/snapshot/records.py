@@ -35,7 +35,7 @@ _TEXT = {str}
 
 
 def readable(text: str) -> str:
-    """A text as UTF-8 can hold it: pickles may hold halves of surrogate pairs."""
+    """Return a text as UTF-8 can hold it: pickles may hold halves of surrogate pairs."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -87,7 +87,7 @@ class StackInterner:
         self._frames: list[tuple[int, int, int]] = []
 
     def numbers(self, stacks: Sequence[object]) -> list[int]:
-        """The number of each stack, -1 where there is none."""
+        """Return the number of each stack, -1 where there is none."""
         if set(map(type, stacks)) <= _LIST:
             lists: Sequence[Any] = stacks
         else:
@@ -109,7 +109,7 @@ class StackInterner:
         return found
 
     def _new(self, identities: bytes, frames: tuple[object, ...]) -> int:
-        """The number of a stack whose frames were not seen together yet."""
+        """Assign a number to a stack whose frames were not seen together yet."""
         content = tuple([self._frame(each) for each in frames])
         number = self._of_content.setdefault(content, len(self._of_content))
         if number == len(self._marks):
@@ -222,7 +222,7 @@ class RecordColumns:
 
 
 def _place(record: dict[str, Any]) -> Any:
-    """The address; of an oom what the device had free. Raises KeyError where there is no address."""
+    """Return the address; of an oom what the device had free. Raises KeyError where there is no address."""
     if record["action"] != "oom":
         return record["addr"]
     free = record.get("device_free")
@@ -230,7 +230,7 @@ def _place(record: dict[str, Any]) -> Any:
 
 
 def _field(batch: Sequence[dict[str, Any]], key: str) -> list[Any]:
-    """Raises KeyError where a record lacks it."""
+    """Return one field of all records. Raises KeyError where a record lacks it."""
     return list(map(itemgetter(key), batch))
 
 
@@ -242,14 +242,14 @@ def _field_if_there(batch: Sequence[dict[str, Any]], key: str, missing: object) 
 
 
 def pool_of(value: object) -> tuple[int, int]:
-    """The two numbers of a pool; -1 where they are missing."""
+    """Return the two numbers of a pool; -1 where they are missing."""
     if isinstance(value, list | tuple) and len(value) == 2 and all(map(is_integer, value)):
         return value[0], value[1]
     return -1, -1
 
 
 def as_text(value: object) -> str:
-    """A text as it is, a dict or list as JSON, everything else as nothing."""
+    """Return a text unchanged, a dict or list as JSON, everything else as ""."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list | tuple) and value and _is_small(value):
@@ -261,7 +261,7 @@ def as_text(value: object) -> str:
 
 
 def _is_small(value: object) -> bool:
-    """Whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
+    """Return whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
     parts, seen = [value], 0
     while parts and seen <= _MOST_PARTS:
         seen += 1
@@ -274,12 +274,12 @@ def _is_small(value: object) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number that a column can hold."""
+    """Return whether a value is a whole number that a column can hold."""
     return type(value) is int and _LEAST <= value <= _MOST
 
 
 def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Raises TypeError or OverflowError for what is no integer of 62 bits."""
+    """Return an array. Raises TypeError or OverflowError for what is no integer of 62 bits."""
     if values and set(map(type, values)) != _INTEGER:
         raise TypeError
     found = np.array(values, np.int64)
@@ -289,7 +289,7 @@ def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Raises what `_integers` does, and ValueError for what is less than nothing."""
+    """Return an array. Raises what `_integers` does, and ValueError for negative sizes."""
     found = _integers(values)
     if len(found) and int(found.min()) < 0:
         raise ValueError
@@ -312,7 +312,7 @@ def is_time(value: object) -> bool:
 
 
 def _clean(record: Any) -> dict[str, Any] | None:
-    """A record with what a column can hold; None if it lacks what all must have."""
+    """Return a record with only what a column can hold; None if it lacks what all must have."""
     if not isinstance(record, dict) or not isinstance(record.get("action"), str):
         return None
     is_oom = record["action"] == "oom"

@@ -18,7 +18,7 @@ from torch_tb_profiler.snapshot.schema import (
     SnapshotBlocks,
     SnapshotSegments,
 )
-from torch_tb_profiler.snapshot.unpickle_stream import Harvest, joined
+from torch_tb_profiler.snapshot.unpickle_stream import UnpickledSnapshot, concatenated
 from torch_tb_profiler.trace import Header, Note, Trace, note
 from torch_tb_profiler.trace.schema import Table
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
@@ -37,11 +37,11 @@ _NS = 1000
 
 
 def is_snapshot(trace: Trace) -> bool:
-    """Whether what was read is a memory snapshot."""
+    """Return whether what was read is a memory snapshot."""
     return KEY in trace.header.raw
 
 
-def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
+def write(found: UnpickledSnapshot, writer: TableWriter, file_bytes: int) -> TraceInfo:
     """Hand the tables of a snapshot to a writer, and give what stands beside them."""
     notes: list[Note] = []
     segments, blocks = _segments(found, notes)
@@ -75,7 +75,7 @@ def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
     return TraceInfo(header, found.strings.texts, (), origin * _NS, 0, notes, file_bytes)
 
 
-def _cut_off(found: Harvest) -> Note:
+def _cut_off(found: UnpickledSnapshot) -> Note:
     records = sum(len(piece["action"]) for _, pieces in found.records for piece in pieces)
     return note(
         "truncated",
@@ -85,8 +85,8 @@ def _cut_off(found: Harvest) -> Note:
     )
 
 
-def _about(found: Harvest, devices: int) -> dict[str, Any]:
-    """What a snapshot says of itself as a whole."""
+def _about(found: UnpickledSnapshot, devices: int) -> dict[str, Any]:
+    """Return what a snapshot says of itself as a whole."""
     root = found.root
     settings = root.get("allocator_settings")
     host = _dicts(root.get("host_segments"))
@@ -114,7 +114,7 @@ def _sum_of(key: str, segments: list[dict[str, Any]]) -> int:
 
 
 def _flags(value: Any) -> bool | None:
-    """Whether any device's ring was full."""
+    """Return whether any device's ring was full."""
     if isinstance(value, list | tuple):
         return any(each is True for each in value)
     return value if isinstance(value, bool) else None
@@ -142,7 +142,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _others(value: Any) -> int:
-    """How many parts of a list are no dicts."""
+    """Return how many parts of a list are no dicts."""
     return len(value) - len(_dicts(value)) if isinstance(value, list | tuple) else 0
 
 
@@ -150,23 +150,23 @@ def _number(value: Any, missing: int = 0) -> int:
     return value if is_integer(value) else missing
 
 
-def _records(found: Harvest) -> tuple[Columns, int]:
-    """The records of all devices one after the other, and how many devices there are."""
+def _records(found: UnpickledSnapshot) -> tuple[Columns, int]:
+    """Concatenate the records of all devices. Returns them and the number of devices."""
     pieces, next_device = [], 0
     for place, of_list in found.records:
         device = place if place >= 0 else next_device
         next_device = max(next_device, device) + 1
-        columns = joined(of_list)
+        columns = concatenated(of_list)
         columns["device"] = np.full(len(columns["action"]), device, np.int32)
         pieces.append(columns)
     traces = found.root.get("device_traces") or ()
     if not pieces:
         empty = {name: np.empty(0, c.dtype) for c in Records.schema() for name in (c.name,)}
         return empty, len(traces)
-    return joined(pieces), max(len(traces), next_device)
+    return concatenated(pieces), max(len(traces), next_device)
 
 
-def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
+def _segments(found: UnpickledSnapshot, notes: list[Note]) -> tuple[Columns, Columns]:
     """Segments by device and address, with their blocks; what does not add up is counted."""
     wrong: Counter[str] = Counter()
     rows = []
@@ -210,7 +210,7 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
     return _segment_columns(rows, found), _block_columns(blocks, found.stacks.numbers(stacks))
 
 
-def _segment_columns(rows: Sequence[dict[str, Any]], found: Harvest) -> Columns:
+def _segment_columns(rows: Sequence[dict[str, Any]], found: UnpickledSnapshot) -> Columns:
     def numbers(key: str, missing: int = 0) -> Any:
         return np.array([_number(each.get(key), missing) for each in rows], np.int64)
 
@@ -237,8 +237,8 @@ def _block_columns(blocks: Sequence[tuple[int, ...]], stacks: Sequence[int]) -> 
     return columns | {"stack": np.array(stacks, np.int32)}
 
 
-def _annotations(found: Harvest) -> Columns:
-    """Starts and ends of ranges joined by their names, the innermost first; the file does not name threads."""
+def _annotations(found: UnpickledSnapshot) -> Columns:
+    """Match starts and ends of ranges by name, the innermost first; the file does not name threads."""
     open_: dict[str, list[int]] = {}
     ranges: list[list[Any]] = []
     for each in _dicts(found.root.get("external_annotations")):

@@ -25,7 +25,7 @@ from torch_tb_profiler.words.reasons import because
 
 _FRAME = b"\x95"
 #: between two looks for the next list of records, at least so many frames
-_PATIENCE = 64
+_LOOK_INTERVAL = 64
 _LENGTH_BYTES = 8
 #: longer ones are not looked through to their end beforehand
 _LONGEST_FRAME = 1 << 30
@@ -50,7 +50,7 @@ class _Unpickler(pickle.Unpickler):
         raise _NotASnapshot("a persistent object")
 
 
-class Harvest:
+class UnpickledSnapshot:
     """What was read of a snapshot.
 
     root     the dict of the snapshot, without its records; empty if the file ends too early
@@ -67,12 +67,12 @@ class Harvest:
         self.cut_off: Reason | None = None
 
 
-def harvest(text: Readable, progress: Callable[[int], None] = lambda _: None) -> Harvest:
+def unpickle_stream(text: Readable, progress: Callable[[int], None] = lambda _: None) -> UnpickledSnapshot:
     """Read a snapshot. Raises SnapshotError; MemoryError passes.
 
     progress: is told how many bytes were read
     """
-    found = Harvest()
+    found = UnpickledSnapshot()
     stream = _Source(text, progress)
     head = stream.peek(4)
     if len(head) < 2 or head[0] != 0x80 or head[1] > pickle.HIGHEST_PROTOCOL:
@@ -96,8 +96,8 @@ def harvest(text: Readable, progress: Callable[[int], None] = lambda _: None) ->
     return found
 
 
-def _load(unpickler: _Unpickler, found: Harvest) -> tuple[Any, bool]:
-    """The root, and whether the file ended well."""
+def _load(unpickler: _Unpickler, found: UnpickledSnapshot) -> tuple[Any, bool]:
+    """Return the root, and whether the file ended well."""
     try:
         return unpickler.load(), True
     except _NotASnapshot as error:
@@ -129,7 +129,7 @@ def _record_lists(traces: Any) -> list[Any]:
 
 
 def _unfinished(memo: dict[int, Any], last: list[Any] | None) -> list[Any]:
-    """The lists of records that a file has up to where it ends; none of those that were taken.
+    """Return the record lists of a truncated file; none of those that were taken.
 
     last: the list that was being filled, which gets the records that were not appended to it yet
 
@@ -152,7 +152,7 @@ def _holds_records(value: Any) -> bool:
     return type(value) is list and len(value) > 0 and type(value[0]) is dict and "action" in value[0]
 
 
-def _take_rest(found: Harvest, lists: list[Any], pieces: dict[int, list[Columns]], known: bool) -> None:
+def _take_rest(found: UnpickledSnapshot, lists: list[Any], pieces: dict[int, list[Columns]], known: bool) -> None:
     """Take what was not taken while reading, and put the pieces of each list together."""
     seen: set[int] = set()
     for place, records in enumerate(lists):
@@ -222,7 +222,7 @@ class _Frames:
     An opcode asked for between frames says that all before it is done: then the records are taken.
     """
 
-    def __init__(self, source: _Source, found: Harvest) -> None:
+    def __init__(self, source: _Source, found: UnpickledSnapshot) -> None:
         self._source = source
         self._found = found
         self._unpickler: _Unpickler | None = None
@@ -254,7 +254,7 @@ class _Frames:
         return self._source.read(size)
 
     def _length(self, stored: bytes) -> bytes:
-        """The length of a frame; of one that is cut off what is left of it, so that it is read up to there."""
+        """Return the length of a frame; of one that is cut off what is left of it, so that it is read up to there."""
         length = int.from_bytes(stored, "little")
         left = len(self._source.peek(min(length, _LONGEST_FRAME)))
         if len(stored) == _LENGTH_BYTES and left < length:
@@ -267,7 +267,7 @@ class _Frames:
             self._idle = 0
             return
         self._idle += 1
-        if self._frames >= self._next_look and (self.records is None or self._idle >= _PATIENCE):
+        if self._frames >= self._next_look and (self.records is None or self._idle >= _LOOK_INTERVAL):
             self._next_look = self._frames + max(1, self._frames // 3)
             self._look()
 
@@ -302,11 +302,11 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def joined(pieces: list[Columns]) -> Columns:
-    """The columns of pieces one after the other."""
+def concatenated(pieces: list[Columns]) -> Columns:
+    """Concatenate columns."""
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
-def harvest_bytes(content: bytes) -> Harvest:
-    """The same of a pickle in memory."""
-    return harvest(io.BytesIO(content))
+def unpickle_bytes(content: bytes) -> UnpickledSnapshot:
+    """Unpickle a snapshot in memory."""
+    return unpickle_stream(io.BytesIO(content))

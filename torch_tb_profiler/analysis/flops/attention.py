@@ -37,7 +37,7 @@ def of_packed(
     window: tuple[int, int] | None,
     backward: bool,
 ) -> OperatorWork:
-    """What is moved, and what FLOP lie between. Raises one of `arguments.ERRORS`, or NotKnown.
+    """Return the bytes moved and the bounds of the FLOP. Raises one of `ERRORS`, or UnknownWorkError.
 
     first      where q stands; k and v follow
     lengths    where the cumulated lengths of q stand; those of k, and the longest of either, follow
@@ -65,7 +65,7 @@ def of_packed(
 def _pairs(
     given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, causal: bool | None, window: tuple[int, int] | None
 ) -> tuple[int, int] | None:
-    """How many pairs of a query and a key there are at least and at most; None if nothing can be said.
+    """Return how many pairs of a query and a key there are at least and at most; None if nothing can be said.
 
     Of sequences that attend to themselves the sum of squares is least where all are of one length, if no row is left
     over at the end. Where queries and keys differ there may be none.
@@ -98,7 +98,7 @@ def _packed_elements(tensor: Tensor) -> int:
 
 
 def _longest(given: OperatorArguments, at: int, rows: int) -> int:
-    """How long the longest sequence may be: a recorded number, or all rows."""
+    """Return how long the longest sequence may be: a recorded number, or all rows."""
     text = given.concrete[at] if at < len(given.concrete) else ""
     found = whole_number(text) or 0
     return found if 0 < found < rows else rows
@@ -135,7 +135,7 @@ class _Attention(msgspec.Struct, frozen=True):
 
 
 def kept(queries: int, keys: int, corner: Corner) -> Fraction:
-    """Which part of the scores a causal mask leaves.
+    """Return which part of the scores a causal mask leaves.
 
     >>> kept(4, 4, "upper_left")
     Fraction(5, 8)
@@ -190,7 +190,7 @@ def _read(how: _Attention) -> Reader:
 
 
 def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
-    """Which part of the scores a window leaves, whose diagonal ends in the lower right corner.
+    """Return which part of the scores a window leaves, whose diagonal ends in the lower right corner.
 
     before   keys in front of its own that a query sees; negative: all. behind: those that follow it
 
@@ -206,7 +206,7 @@ def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
 
 
 def _causal_place(how: _Attention, given: OperatorArguments) -> int | None:
-    """Where the truth value stands that says it; None if none was recorded."""
+    """Return where the truth value stands that says it; None if none was recorded."""
     flags = [at for at, _ in given.flags()]
     behind = next((at for at in flags if at and _NUMBER.fullmatch(given.concrete[at - 1])), None)
     if behind is not None or how.causal is None:

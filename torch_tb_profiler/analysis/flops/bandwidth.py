@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.flops.work import (
 
 
 def _copy(given: OperatorArguments) -> OperatorWork:
-    """The argument 1 into the argument 0."""
+    """Read argument 1 and write argument 0."""
     to, of = given.tensor(0), given.tensor(1)
     # an expanded source of which strides were not recorded is not larger than what is written
     return moves(to.whole_bytes + min(of.bytes, to.elements * of.size))
@@ -140,7 +140,7 @@ def _softmax(given: OperatorArguments) -> OperatorWork:
 
 
 def _of_gradient(*places: int) -> Reader:
-    """Some tensors are read, and one like the first of them is written."""
+    """Read some tensors and write one like the first of them."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         tensors = [given.tensor(at) for at in places if given.is_tensor(at)]
@@ -165,7 +165,7 @@ def _norm(*parameters: int) -> Reader:
 
 
 def _norm_backward(given: OperatorArguments) -> OperatorWork:
-    """The first two tensors are the gradient and x; dx is written."""
+    """Read all tensors, the gradient and x first, and write dx."""
     first, second = given.tensor(0), given.tensor(1)
     if not first.dims or first.dims != second.dims:
         raise ValueError("no gradient")
@@ -243,7 +243,7 @@ def _upsample_backward(given: OperatorArguments) -> OperatorWork:
 
 
 def _loss(reduction: int) -> Reader:
-    """What is read, and the losses of all elements where they are not made one number."""
+    """Read all tensors, and write the losses of all elements unless they are reduced to one number."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         inputs = list(given.tensors(0, reduction))
@@ -282,7 +282,7 @@ def _pad(given: OperatorArguments) -> OperatorWork:
 
 
 def _repeated(given: OperatorArguments) -> OperatorWork:
-    """The result is among the arguments: it is written last."""
+    """Count the result once: it is among the arguments, and written last."""
     tensors: Sequence[Tensor] = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
     if len(tensors) < 2:
         raise UnknownWorkError(UnknownReason.CONTENTS)
@@ -290,7 +290,7 @@ def _repeated(given: OperatorArguments) -> OperatorWork:
 
 
 def _nothing(_: OperatorArguments) -> OperatorWork:
-    """Views: another way to look at the same memory, and memory that nothing is written to."""
+    """Move nothing: views, and memory that is allocated without being written."""
     return moves(0)
 
 

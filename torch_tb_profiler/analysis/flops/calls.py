@@ -113,7 +113,7 @@ class CountedCalls(msgspec.Struct, frozen=True):
         return np.array(values or [np.nan])[self.work]
 
     def total(self, name: str, chosen: Bool | None = None) -> int:
-        """Σ of what is known, exact."""
+        """Return Σ of what is known, exact."""
         counts = np.bincount(self.work if chosen is None else self.work[chosen], minlength=len(self.works))
         values = (getattr(work, name) for work in self.works)
         return sum(int(count) * (value or 0) for count, value in zip(counts, values, strict=False))
@@ -129,7 +129,7 @@ class WorkCounts(msgspec.Struct, frozen=True):
 
 @cached
 def work_counts(model: Model) -> WorkCounts:
-    """What the selected events compute and move."""
+    """Count what the selected events compute and move."""
     on_host = not model.has_device_work
     found = _on_host(model) if on_host else _on_devices(model)
     nodes, works, of_node = _works(model, found)
@@ -226,7 +226,7 @@ def _on_host(model: Model) -> Activities:
 
 
 def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorWork, ...], Int64]:
-    """The operators around activities that something is known of: positions in the tree, works, and which each has."""
+    """Return the operators of known work around activities: positions in the tree, works, and the index of each."""
     tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
     nodes = np.flatnonzero(on_paths(tree.parent, activities.node))
     if len(nodes):
@@ -269,7 +269,7 @@ def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorW
 
 
 def _first_kernels(model: Model, activities: Activities, nodes: Int64, wanted: Bool) -> Int32:
-    """Shape (nodes,): the name of the first device activity that a wanted one launched itself, a string code; 0.
+    """Return, in shape (nodes,), the name of the first device activity that a wanted one launched itself, a string code; 0.
 
     nodes, wanted   shape (nodes,): positions in `Model.tree`, and of which of them it is asked
     """
@@ -284,7 +284,7 @@ def _first_kernels(model: Model, activities: Activities, nodes: Int64, wanted: B
 def _counted_once(
     model: Model, node: Int64, work: Int64, works: Sequence[OperatorWork]
 ) -> tuple[Int64, tuple[OperatorWork, ...]]:
-    """The work of each call: nothing of its own where calls inside it have FLOP that are counted."""
+    """Give no work to calls around others whose FLOP are counted."""
     flops = np.array([bool(each.flops) or each.limits is not None for each in works] or [False])[work]
     if not len(node):
         return work, tuple(works)
@@ -294,7 +294,7 @@ def _counted_once(
 
 
 def _why(model: Model, activities: Activities, calls: CountedCalls, tried: Int64) -> Int8:
-    """Index into UNKNOWNS, -1.
+    """Return the index into UNKNOWNS, -1.
 
     tried   of activities without a call what is said of the nearest operator of a known name around, index into
             `calls.works`; -1 without one

@@ -44,7 +44,7 @@ class RecordedArguments(msgspec.Struct, frozen=True):
     model: Model
 
     def of(self, node: int) -> tuple[str, str, str, str]:
-        """Dimensions, types, values, strides; "" for missing."""
+        """Return dimensions, types, values, strides; "" for missing."""
         operators, strings = self.model.trace.operators, self.model.trace.strings
         at = int(self.model.tree.operator[node])
         if at < 0:
@@ -86,7 +86,7 @@ class _Lookup(msgspec.Struct, frozen=True):
 
 
 def by_each_other(model: Model, texts: RecordedArguments, nodes: Sequence[int]) -> dict[int, OperatorWork]:
-    """What is known of some lookups and their backward. nodes: positions in `Model.tree`."""
+    """Return what lookups and their backward say of each other. nodes: positions in `Model.tree`."""
     tree, strings = model.tree, model.trace.strings
     names = strings.where(lambda name: _kind(name) is not None, tree.name)[tree.name]
     every = np.flatnonzero(names & tree.is_operator)
@@ -163,7 +163,7 @@ SERVED = frozenset(("vllm::unified_attention", "vllm::unified_attention_with_out
 
 
 def of_steps(model: Model, texts: RecordedArguments, nodes: Sequence[int]) -> dict[int, OperatorWork]:
-    """What is known of some calls by the range of the engine around them. nodes: positions in `Model.tree`."""
+    """Return what the range of the engine around some calls says of them. nodes: positions in `Model.tree`."""
     tree, strings = model.tree, model.trace.strings
     tells = ~tree.is_operator & strings.where(step_sums, tree.name)[tree.name]
     around = nearest(tree.parent, tells, np.array(nodes, np.int32))
@@ -197,7 +197,7 @@ _ACCUMULATE = "torch::autograd::AccumulateGrad"
 
 
 def derived(model: Model, node: Int64, work: Mapping[int, OperatorWork]) -> dict[int, OperatorWork]:
-    """What else is known of some calls.
+    """Return what other events of the trace say of some calls.
 
     node   positions in `Model.tree`
     work   what their arguments say, by position
@@ -242,7 +242,7 @@ def repeats(model: Model, node: Int64) -> Bool:
 
 
 def of_result(work: OperatorWork, texts: RecordedArguments, node: int) -> OperatorWork:
-    """A copy of an expanded input: what it writes, which is at least what it moves."""
+    """Count only what a copy of an expanded input writes, a lower bound of what it moves."""
     given = texts.arguments(node)
     try:
         return work if given is None else moves(given.tensor(0).whole_bytes, Certainty.BOUND)
@@ -319,7 +319,7 @@ def _by_parameters(model: Model, texts: RecordedArguments, nodes: list[int]) -> 
 
 
 def _parameters(model: Model, texts: RecordedArguments) -> tuple[int, int]:
-    """Σ elements of the gradients that one backward pass accumulates, one pass to a step, and how many passes.
+    """Return Σ elements of the gradients that one backward pass accumulates, one pass to a step, and how many passes.
 
     (0, 0) where it is not known: gradients that are accumulated over several passes do not divide by the steps.
     """

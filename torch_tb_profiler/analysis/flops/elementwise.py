@@ -70,7 +70,7 @@ def _result(arity: int, in_place: bool, out_size: int | None, to_float: bool) ->
 
 
 def _where(given: OperatorArguments) -> OperatorWork:
-    """The condition does not decide the type of the result."""
+    """Read all tensors; the condition does not decide the type of the result."""
     inputs = list(given.tensors(0, 3))
     if len(inputs) != 3:
         raise ValueError("no condition and two values")

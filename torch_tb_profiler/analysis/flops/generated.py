@@ -41,12 +41,12 @@ _BY_CONTENTS = lazy_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
 def all_tensors(given: OperatorArguments) -> int | None:
-    """Σ bytes of the tensors; each element of an expanded one counts once. None if there are none."""
+    """Return Σ bytes of the tensors; each element of an expanded one counts once. None if there are none."""
     return sum(each.bytes for each in given.tensors()) or None
 
 
 def tensor_bytes(dims: str, types: str, strides: str) -> int | None:
-    """The same of recorded arguments; None if it is not known. Arguments as in `read_arguments`."""
+    """Return the bytes of the tensors among recorded arguments; None if unknown. Arguments as in `read_arguments`."""
     try:
         return all_tensors(read_arguments(dims, types, "", strides))
     except (UnknownWorkError, *ERRORS):
@@ -62,7 +62,7 @@ def _pointwise(given: OperatorArguments) -> OperatorWork:
 
 
 def _template(given: OperatorArguments) -> OperatorWork:
-    """A product made from a template: its first two matrices, where one dimension is the same."""
+    """Read a matmul made from a template: its first two matrices, where one dimension is the same."""
     found = [each for each in given.tensors() if len(each.dims) in (2, 3)]
     if len(found) < 3 or len(found[0].dims) != len(found[1].dims) or len(found[2].dims) != len(found[0].dims):
         raise UnknownWorkError(UnknownReason.GENERATED)
@@ -109,7 +109,7 @@ def _rows_by_contents(_: OperatorArguments) -> OperatorWork:
 
 
 def _pooled_rows(given: OperatorArguments) -> OperatorWork:
-    """A lookup in tables of several widths, of FBGEMM: rows of a mean width are read, and summed for each bag."""
+    """Read a lookup of FBGEMM in tables of several widths: rows of a mean width are read, and summed for each bag."""
     weights, tables, indices, offsets = (given.tensor(at) for at in (1, 5, 11, 12))
     if len(given.concrete) <= 8 or whole_number(given.concrete[7]) is None:
         return _rows_by_contents(given)
@@ -123,7 +123,7 @@ def _pooled_rows(given: OperatorArguments) -> OperatorWork:
 
 
 def with_recorded(work: OperatorWork, types: str, flops: str, gigabytes: str) -> OperatorWork:
-    """The same with what Inductor counted: `kernel_flop` and `kernel_num_gb`, "" for missing, and `Input type`.
+    """Add what Inductor counted: `kernel_flop` and `kernel_num_gb`, "" for missing, and `Input type`.
 
     What the arguments say exactly stays. 0 is written of a kernel that Inductor knows nothing of. FLOP without a type
     of inputs have no peak: they stay unknown.

@@ -80,7 +80,7 @@ class MatmulCalls(msgspec.Struct, frozen=True):
 
 @cached
 def matmul_kernels(model: Model) -> MatmulKernels:
-    """The kernels of a trace that multiply matrices or convolve."""
+    """Return the kernels of a trace that multiply matrices or convolve."""
     trace, strings = model.trace, model.trace.strings
     names = trace.events.name[model.device_work.row]
     computes = np.flatnonzero(is_compute(model))
@@ -104,7 +104,7 @@ def matmul_kernels(model: Model) -> MatmulKernels:
 
 
 def _element(kernel: str) -> int:
-    """Index into ELEMENTS; -1 for not known. A template for `float` and no other type multiplies that."""
+    """Return the index into ELEMENTS; -1 for not known. A template for `float` and no other type multiplies that."""
     found = element_type(kernel)
     if found is None and _FLOAT.search(kernel) and not _OTHER.search(kernel):
         found = "fp32"
@@ -116,7 +116,7 @@ def _code(element: str | None) -> int:
 
 
 def _has_tf32(model: Model, place: Int64) -> Bool:
-    """Which device activities ran on a device that can multiply as TF32, shape (n,)."""
+    """Return which device activities ran on a device that can multiply as TF32, shape (n,)."""
     devices, of = distinct_places(model.device_work.device[place])
     capabilities = [nvidia_capability(model.trace.header.device(int(device))) for device in devices.tolist()]
     has = np.array([each is not None and each >= FIRST_WITH_TF32 for each in capabilities], np.bool_)

@@ -30,7 +30,7 @@ _PACKED = frozenset({"c10::Float4_e2m1fn_x2"})
 
 
 def matrices(a: int, b: int, batched: bool = False, result: int | None = None, bias: int | None = None) -> Reader:
-    """A product of the arguments a and b.
+    """Read a product of the arguments a and b.
 
     result     bytes of an element of the result, where it is always another type
     bias       an argument that is read as well, unless it is multiplied by 0
@@ -71,7 +71,7 @@ def _is_added(given: OperatorArguments, bias: int, beta: int) -> bool:
 def matmul(
     first: Tensor, second: Tensor, batch: int, m: int, n: int, k: int, constant: bool, out_size: int | None = None
 ) -> Matmul:
-    """Raises ValueError for nothing, and for different types."""
+    """Return one matmul or a batch of them. Raises ValueError for empty operands and for different types."""
     if not batch * m * n * k:
         raise ValueError("nothing to multiply")
     size = first.size
@@ -97,7 +97,7 @@ def matmul(
 
 
 def _power(number: int) -> int:
-    """The largest power of 2, at most 64, that divides a number; 64 for 1, which is no length of a row."""
+    """Return the largest power of 2, at most 64, that divides a number; 64 for 1, which is no length of a row."""
     return 64 if number == 1 else min(number & -number, 64)
 
 
@@ -109,7 +109,7 @@ def linear(given: OperatorArguments) -> OperatorWork:
 
 
 def _vector(a: int, b: int) -> Reader:
-    """A matrix and a vector: all of the matrix is read."""
+    """Read a matrix times a vector: all of the matrix is read."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         matrix, vector = given.tensor(a), given.tensor(b)
@@ -215,7 +215,7 @@ def _sparse(a: int, b: int) -> Reader:
 
 
 def _sparse_linear(given: OperatorArguments) -> OperatorWork:
-    """A 2:4 sparse weight (n, k ÷ 2) behind the input."""
+    """Read an input and, behind it, a 2:4 sparse weight (n, k ÷ 2)."""
     x, w = given.tensor(0), given.tensor(1)
     if len(x.dims) < 2 or len(w.dims) != 2 or x.dims[-1] != 2 * w.dims[1] or x.kind != w.kind:
         raise UnknownWorkError(UnknownReason.NO_MODEL)
@@ -225,7 +225,7 @@ def _sparse_linear(given: OperatorArguments) -> OperatorWork:
 
 
 def engine(packed: int) -> Reader:
-    """A product of an inference engine, if only one reading of its tensors fits.
+    """Read a matmul of an inference engine, if only one reading of its tensors fits.
 
     packed   how many numbers a byte holds, where both inputs are of bytes
     """
@@ -245,7 +245,7 @@ _BYTES = frozenset({"unsigned char", "signed char"})
 
 
 def _operands(found: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
-    """Both inputs, and how long rows of the result are. Raises NotKnown.
+    """Return both inputs, and how long rows of the result are. Raises NotKnown.
 
     The result may stand before or behind the inputs, and be of their type.
     """
@@ -278,7 +278,7 @@ def _operands(found: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
 
 
 def _lengths(a: Tensor, b: Tensor) -> list[int]:
-    """How long rows of a product of a with b, or with b turned, may be."""
+    """Return how long rows of a product of a with b, or with b turned, may be."""
     return sorted({b.dims[other] for own, other in ((0, 1), (1, 0)) if b.dims[own] == a.dims[1]})
 
 

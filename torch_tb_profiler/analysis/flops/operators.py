@@ -40,14 +40,14 @@ NO_PRODUCTS = frozenset((*ELEMENTWISE, *BANDWIDTH, *LISTS))
 
 @lru_cache(maxsize=4096)
 def reader(operator: str) -> Reader | None:
-    """What reads the arguments of an operator; None for one that nothing is known of."""
+    """Return the reader of an operator's arguments; None for an operator without a model."""
     return READERS.get(operator) or reader_of(operator)
 
 
 def work_of(
     operator: str, dims: str, types: str, concrete: str = "", strides: str = "", kernel: str = ""
 ) -> OperatorWork:
-    """What one call does. Where that is not known, FLOP or bytes are None and `why` says what is missing.
+    """Return the work of one call. Where it is unknown, FLOP or bytes are None and `why` says what is missing.
 
     operator   its name
     kernel     name of the first kernel that it launched itself; "" without
@@ -68,7 +68,7 @@ def work_of(
 
 
 def _sound(work: OperatorWork) -> OperatorWork:
-    """The same. Raises ValueError for numbers that no call has, which hostile arguments lead to."""
+    """Return the work unchanged. Raises ValueError for numbers that no call has, which hostile arguments lead to."""
     if not all(each is None or (type(each) is int and each >= 0) for each in (work.flops, work.bytes)):
         raise ValueError("no amount of work")
     return work

@@ -34,7 +34,7 @@ class ActivityWork(msgspec.Struct, frozen=True):
 
 @cached
 def activity_work(model: Model) -> ActivityWork:
-    """What each activity computes and moves."""
+    """Return what each activity computes and moves."""
     found = work_counts(model)
     activities, calls = found.activities, found.calls
     flops, size = (whole_share_of_call(found, calls.numbers(name)) for name in ("flops", "bytes"))
@@ -43,7 +43,7 @@ def activity_work(model: Model) -> ActivityWork:
 
 
 def share_of_call(found: WorkCounts, values: Float64) -> Float64:
-    """Shape (activities,): the share of a number of its call by time; NaN: unknown.
+    """Return, in shape (activities,), the share of a number of its call by time; NaN: unknown.
 
     values  shape (calls,)
     """
@@ -54,7 +54,7 @@ def share_of_call(found: WorkCounts, values: Float64) -> Float64:
 
 
 def whole_share_of_call(found: WorkCounts, values: Float64) -> Float64:
-    """The same of a count: whole numbers, which of the activities of each call add up to its own.
+    """Share a count of each call out to its activities in whole numbers that add up to it.
 
     Each activity has what the activities up to it have, rounded, less what those before it have.
     """
@@ -124,7 +124,7 @@ _BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8
 
 
 def bytes_by_grid(model: Model, activities: Activities) -> Int64:
-    """Shape (activities,): bytes, -1 where nothing can be said. Vectorised kernels of ROCm differ by version."""
+    """Return, in shape (activities,): bytes, -1 where nothing can be said. Vectorised kernels of ROCm differ by version."""
     found = np.full(len(activities), -1, np.int64)
     if not model.has_device_work:
         return found
@@ -177,7 +177,7 @@ def _size(text: str) -> int:
 
 
 def _types(kernel: str) -> int:
-    """Bytes of the inputs and of the result of one element, by the functor; 0 where its name does not tell.
+    """Return the bytes of the inputs and of the result of one element, by the functor; 0 where its name does not tell.
 
     One type stands for all operands, whose number the kernel is a template of, as in `CUDAFunctor_add<float>`.
     """
@@ -223,7 +223,7 @@ class KnownWork(msgspec.Struct, frozen=True):
 
 @cached
 def known_work(model: Model) -> KnownWork:
-    """What is known of what took time."""
+    """Return what is known of each activity."""
     found = work_counts(model)
     activities, calls = found.activities, found.calls
     per_call = {name: calls.numbers(name) for name in ("flops", "bytes")}

@@ -144,7 +144,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
         return self.between if self.flops is None else None
 
     def surely(self, sure: Certainty) -> OperatorWork:
-        """The same, known in another way."""
+        """Return the same work, known in another way."""
         return replace(self, sure=sure)
 
 
@@ -266,7 +266,7 @@ class OperatorArguments(msgspec.Struct, frozen=True):
         return at < len(self.dims) and at < len(self.types) and self.types[at] in ELEMENT_BYTES
 
     def tensor(self, at: int) -> Tensor:
-        """Raises ValueError for what is none, and IndexError."""
+        """Return the tensor at an argument. Raises ValueError if it is none, and IndexError."""
         dims = _dims(self.dims[at])
         steps = self.strides[at] if at < len(self.strides) else ()
         strides = tuple(steps) if isinstance(steps, list) and all(isinstance(s, int) for s in steps) else ()
@@ -283,7 +283,7 @@ class OperatorArguments(msgspec.Struct, frozen=True):
                 raise UnknownWorkError(UnknownReason.NO_MODEL)  # a tensor of a type that nothing is known of
 
     def listed(self, at: int) -> list[Tensor]:
-        """A list of tensors. Its types are not recorded: they are those of the kernel, of another tensor, or float."""
+        """Return a list of tensors. Types are not recorded: they are those of the kernel, another tensor, or float."""
         dims = self.dims[at]
         if not isinstance(dims, list) or not dims:
             raise UnknownWorkError(UnknownReason.LONG_LIST)
@@ -307,7 +307,7 @@ class OperatorArguments(msgspec.Struct, frozen=True):
         return named[1] if named else None
 
     def value(self, at: int) -> Any:
-        """Raises IndexError where it was not recorded."""
+        """Return the value of an argument. Raises IndexError where it was not recorded."""
         return ast.literal_eval(self.concrete[at])
 
     def numbers(self, at: int, count: int) -> list[int]:
@@ -321,7 +321,7 @@ class OperatorArguments(msgspec.Struct, frozen=True):
         return found
 
     def flags(self) -> list[tuple[int, bool]]:
-        """The truth values among them with their places: signatures moved from version to version."""
+        """Return the booleans among the arguments with their places: signatures moved from version to version."""
         return [(at, text == "True") for at, text in enumerate(self.concrete) if text in ("True", "False")]
 
 
@@ -332,7 +332,7 @@ def _dims(found: object) -> Dims:
 
 
 def result_kind(tensors: Sequence[Tensor]) -> str:
-    """The type that torch gives a result of these: numbers of their own matter only beside others of their own."""
+    """Return the type that torch promotes these tensors to: scalar tensors matter only among themselves."""
     kinds = [each.kind for each in tensors if each.dims] or [each.kind for each in tensors]
     if set(kinds) == {"c10::Half", "c10::BFloat16"}:
         return "float"
@@ -344,7 +344,7 @@ def is_integer(kind: str) -> bool:
 
 
 def broadcast(shapes: Sequence[Dims]) -> Dims:
-    """The common shape. Raises ValueError."""
+    """Return the broadcast shape. Raises ValueError."""
     rank = max((len(each) for each in shapes), default=0)
     found = []
     for place in range(-rank, 0):

@@ -25,7 +25,7 @@ _ZERO_TIMESTAMPS = range(12060, 13010)
 
 
 def _lost_kernels(model: Model) -> Iterator[Note]:
-    """Launches without a kernel: before the first one that has one, after the last, and between."""
+    """Report launches without a kernel: before the first that has one, after the last, and between."""
     events, launches = model.trace.events, model.launches
     called = _named(model, LAUNCH_NAME) & (launches.correlation > 0)
     done = called & among(launches.correlation, model.device_work.correlation[model.is_work])
@@ -98,7 +98,7 @@ def _overruns(model: Model) -> Iterator[Note]:
 
 
 def _named(model: Model, name: re.Pattern[str]) -> Bool:
-    """Which launches have such a name."""
+    """Return which launches have such a name."""
     codes = model.trace.events.name[model.launches.row]
     named: Bool = model.trace.strings.where(name.search, codes)[codes]
     return named

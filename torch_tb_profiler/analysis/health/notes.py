@@ -36,7 +36,7 @@ _OUT_OF_RANGE = lazy_pattern(r"out-of-range\s*=\s*([0-9]{1,12})", re.IGNORECASE)
 
 
 def log_lines(model: Model, level: str) -> list[str]:
-    """What the profiler wrote to its log while it recorded, as far as the file has it."""
+    """Return what the profiler logged while it recorded, as far as the file has it."""
     lines = model.trace.header.raw.get(level)
     return [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
 
@@ -84,7 +84,7 @@ PROFILER_RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (_overhead, _pyt
 
 @cached(for_good=True)
 def health(model: Model) -> tuple[Note, ...]:
-    """All notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
+    """Return all notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
     if is_snapshot(model.trace) or model.foreign_program is not None:
         return troubles(model)
     not_recorded = (note for rule in NOT_RECORDED for note in rule(model))
@@ -93,7 +93,7 @@ def health(model: Model) -> tuple[Note, ...]:
 
 @cached(for_good=True)
 def troubles(model: Model) -> tuple[Note, ...]:
-    """The same without what was not recorded."""
+    """Return all notes but those about what was not recorded."""
     if is_snapshot(model.trace):
         return tuple(model.trace.notes)
     if model.foreign_program is not None:
@@ -106,7 +106,7 @@ def troubles(model: Model) -> tuple[Note, ...]:
 
 
 def _of_rules(model: Model, rules: Sequence[Callable[[Model], Iterator[Note]]]) -> Iterator[Note]:
-    """What rules find."""
+    """Yield the notes of some rules."""
     return (note for rule in rules for note in rule(model))
 
 

@@ -20,7 +20,7 @@ LAUNCH_NAME = lazy_pattern(r"Launch.*Kernel|Kernel.*Launch")
 
 @cache
 def nothing_shown() -> Note:
-    """That there are no kernels, where nothing shows that the program used a device."""
+    """Return the note that there are no kernels in a trace that shows no use of a device."""
     return note("no_kernels", "info", touches=("kernels",))
 
 

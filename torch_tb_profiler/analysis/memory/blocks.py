@@ -51,7 +51,7 @@ class MemoryBlocks(msgspec.Struct, frozen=True):
         return len(self.bytes)
 
     def take(self, index: Int64 | Bool) -> MemoryBlocks:
-        """The blocks that `index` (a mask or positions) selects."""
+        """Select blocks by `index`, a mask or positions."""
         return MemoryBlocks(
             self.device[index], self.bytes[index], self.allocation[index], self.release[index], self.gone[index]
         )
@@ -173,7 +173,7 @@ def memory_events(
     descending: bool = False,
     only: BlockFilter | None = None,
 ) -> BlockTable:
-    """The blocks allocated or released in a time range, filtered and in order.
+    """Return the blocks allocated or released in a time range, filtered and sorted.
 
     What has no value in the column to order by comes last in both directions; ties stay as first seen.
     """
@@ -199,7 +199,7 @@ def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBl
 
 
 def _ordered(model: Model, blocks: MemoryBlocks, order: BlockOrder, descending: bool) -> Int64:
-    """The positions of blocks in order."""
+    """Sort blocks. Returns their positions."""
     if order == "time":
         place = np.arange(len(blocks))
         return place[::-1] if descending else place
@@ -227,7 +227,7 @@ def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64,
 
 
 def alive(model: Model, device: str, time_ns: int | None = None, limit: int | None = None) -> AliveTable:
-    """The blocks in use on a device at a time, by default at its peak. Raises ValueError for an unknown device.
+    """Return the blocks in use on a device at a time, by default at its peak. Raises ValueError for an unknown device.
 
     Records at that very time count as done. For the peak the record that reached it counts, whatever else happened
     in the same nanosecond. Without totals in the trace a time must be given, or it is the end.
@@ -258,7 +258,7 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
 
 
 def missing_blocks(model: Model) -> Missing | None:
-    """What a trace without any block lacks."""
+    """Return what a trace without any block lacks."""
     if len(memory_blocks(model)):
         return None
     return "no_memory_addresses" if len(memory_records(model)) else "no_memory"

@@ -84,7 +84,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
     phases: bool
 
     def over_time(self, model: Model, most: int) -> tuple[Int64, Int64]:
-        """Times in ns, at most so many, and the bytes of each category then: shape (times, categories).
+        """Return at most `most` times in ns, and the bytes of each category then: shape (times, categories).
 
         A stretch of time stands for the record at which most was in use in it.
         """
@@ -107,7 +107,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
         return curve.time_ns[at], sums
 
     def alive(self, model: Model) -> Int64:
-        """The blocks of `memory_blocks` in use at the peak whose allocation was recorded."""
+        """Return the blocks of `memory_blocks` in use at the peak whose allocation was recorded."""
         return _alive(memory_blocks(model), self._device(model), self.curve)
 
     def _device(self, model: Model) -> int:
@@ -118,7 +118,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
 
 @cached
 def memory_phases(model: Model) -> Int64:
-    """The phase of each record of `memory_records`; shape (records,)."""
+    """Return the phase of each record of `memory_records`; shape (records,)."""
     records, trace, tree = memory_records(model), model.trace, model.tree
     names = trace.strings
     row = model.memory.row[records.entry]

@@ -80,7 +80,7 @@ def reason_of(
     device_total: int | None,
     limit: int | None,
 ) -> FailureReason:
-    """What decides, in this order; each is only said of numbers that are known."""
+    """Decide why an allocation failed; a reason needs the numbers that it is about. The order matters."""
     if requested is None:
         return "unknown"
     if unallocated is not None and unallocated >= requested:
@@ -183,7 +183,7 @@ _OTHER_PROCESS = lazy_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:
-    """What the text of an OutOfMemoryError says, of any version of PyTorch; None if it is no such text.
+    """Read the text of an OutOfMemoryError of any version of PyTorch; None if it is no such text.
 
     Sizes in it are rounded to two decimals.
     """

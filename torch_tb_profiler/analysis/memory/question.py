@@ -292,7 +292,7 @@ def _in_use(at: MemoryAt) -> MemoryInUse:
 
 
 def _device_index(model: Model, device: str | None) -> int:
-    """Which device is asked about; by default the first, an accelerator if there is one."""
+    """Return which device is asked about; by default the first, an accelerator if there is one."""
     index = 0 if device is None else memory_records(model).device_index(device)
     if index is None:
         raise NotFound(because("no_memory_of", {"device": device or ""}))
@@ -300,7 +300,7 @@ def _device_index(model: Model, device: str | None) -> int:
 
 
 def _window(subject: Subject, asked: CurveWindow | OnDevice) -> tuple[int | None, int | None]:
-    """A window of time; without an end that of the steps that are chosen, without those that of the trace."""
+    """Return a time window; missing ends are those of the chosen steps, or of the trace."""
     if subject.steps is None:
         return asked.start_ns, asked.end_ns
     steps = subject.model.steps

@@ -32,7 +32,7 @@ Missing = Literal["no_memory", "no_memory_totals", "no_memory_addresses"]
 
 
 def missing(what: Missing) -> Note:
-    """What a trace says of memory that it does not have."""
+    """Return the note about memory that was not recorded."""
     return note(what, "info", touches=("memory",), values={"asked": True})
 
 
@@ -77,19 +77,19 @@ class MemoryRecords(msgspec.Struct, frozen=True):
         return self.bytes < 0
 
     def within(self, start_ns: int | None, end_ns: int | None) -> slice:
-        """The positions from one time to another, both included."""
+        """Return the positions from one time to another, both included."""
         first = 0 if start_ns is None else int(np.searchsorted(self.time, start_ns, "left"))
         after = len(self) if end_ns is None else int(np.searchsorted(self.time, end_ns, "right"))
         return slice(first, max(first, after))
 
     def device_index(self, name: str) -> int | None:
-        """Which device has this name."""
+        """Return which device has this name."""
         return next((i for i, device in enumerate(self.devices) if device.name == name), None)
 
 
 @cached
 def memory_records(model: Model) -> MemoryRecords:
-    """All allocations and releases of a trace."""
+    """Return all allocations and releases of a trace."""
     trace = model.trace
     when = trace.events.start[model.memory.row]
     entry = np.argsort(when, kind="stable")
@@ -129,7 +129,7 @@ def operator_names(model: Model, node: Ints) -> tuple[list[str], list[str]]:
 
 
 def operator_codes(model: Model, node: Ints) -> tuple[Int32, Int32]:
-    """The same as codes of strings; 0 is the empty one.
+    """Return the names as string codes; 0 is the empty one.
 
     Nested calls that count as one call (`OperatorTable.calls`) have the same parent.
     """
@@ -144,7 +144,7 @@ def operator_codes(model: Model, node: Ints) -> tuple[Int32, Int32]:
 
 
 def devices_of(kind: Int32, number: Int32) -> tuple[tuple[MemoryDevice, ...], Int64]:
-    """The devices of records, and of each record which."""
+    """Return the distinct devices of records, and the index of each record's device."""
     number = np.where(kind == CPU, -1, number)  # the CPU is written as number -1 and as number 0
     groups = group([kind, number])
     found = [_device(int(kind[i]), int(number[i])) for i in groups.first.tolist()]
@@ -214,7 +214,7 @@ class MemoryCurve(Result, group="memory"):
         return MemoryAt(int(self.position[i]), int(self.time_ns[i]), int(self.allocated[i]), int(self.reserved[i]))
 
     def last_at(self, time_ns: int) -> MemoryAt:
-        """What holds at a time, records of that very time included."""
+        """Return the memory in use at a time, records of that very time included."""
         return self.at(int(np.searchsorted(self.time_ns, time_ns, "right")) - 1)
 
 
@@ -230,7 +230,7 @@ class MemoryCurves(msgspec.Struct, frozen=True):
         return None if self.missing is None else missing(self.missing).text
 
     def of(self, device: str) -> MemoryCurve | None:
-        """The curve of the device called so."""
+        """Return the curve of the device of a name."""
         return next((curve for curve in self.curves if curve.device.name == device), None)
 
 
@@ -253,7 +253,7 @@ class MemoryBins(msgspec.Struct, frozen=True):
 
 @cached(for_good=True)
 def memory_curves(model: Model) -> MemoryCurves:
-    """The memory in use on each device, as the allocators counted it."""
+    """Return the memory in use on each device, as the allocators counted it."""
     records = memory_records(model)
     found = [_curve(model, records, i) for i in range(len(records.devices))]
     curves = tuple(curve for curve in found if curve is not None)
@@ -263,7 +263,7 @@ def memory_curves(model: Model) -> MemoryCurves:
 
 
 def memory_bins(curve: MemoryCurve, start_ns: int, end_ns: int, most: int) -> MemoryBins:
-    """A curve from one time to another, both included, in at most `most` pieces: records, or equal stretches."""
+    """Return a curve between two times, both included, in at most `most` bins: records, or equal intervals."""
     first = int(np.searchsorted(curve.time_ns, start_ns, "left"))
     after = max(first, int(np.searchsorted(curve.time_ns, end_ns, "right")))
     time, allocated = curve.time_ns[first:after], curve.allocated[first:after]
@@ -342,7 +342,7 @@ def _filled(values: Int64, known: Bool, change: Int64) -> tuple[Int64, int]:
 
 
 def _is_shared(records: MemoryRecords, position: Int64, total: Int64, reserved: Int64) -> Bool:
-    """Which records of the CPU are of shared memory, as DataLoader workers use it.
+    """Return which records of the CPU are of shared memory, as DataLoader workers use it.
 
     Torch maps it beside its allocator and writes 0 as the total of such a record. After an allocation the total of
     the allocator is never less than its size. A release is known by its allocation; without one it is the

@@ -159,7 +159,7 @@ def keys_of(model: Model, calls: OperatorCalls, with_forward: bool) -> Keys:
 
 
 def unlinked_share(model: Model) -> float | None:
-    """The part of the device time of autograd nodes, else of their host time, whose forward is not known."""
+    """Return the share of the device time of autograd nodes, else of their host time, whose forward is unknown."""
     times = backward_times(model)
     spent: Int64 = times.device if times.device.any() else times.host
     known = share(int(spent[LINKS.index("linked")]), int(spent.sum()))

@@ -262,13 +262,13 @@ class OperatorDetails(msgspec.Struct, frozen=True):
         )
 
     def stacks_of(self, name: str, input_shape: str | None = None) -> OperatorTable:
-        """The calls of one operator (of one shape) split by call stack; those without a known stack are left out."""
+        """Split the calls of one operator (of one shape) by call stack; those without a known stack are left out."""
         groups = self.groups
         chosen = self._where(groups.name, groups.shape, name, input_shape) & (groups.stack > 0)
         return self.table("name_stack" if input_shape is None else "name_shape_stack", np.flatnonzero(chosen))
 
     def kernels_of(self, name: str, input_shape: str | None = None) -> LaunchedKernels:
-        """The kernels that an operator (of one shape) launched itself, by name."""
+        """Return the kernels that an operator (of one shape) launched itself, by name."""
         all_ = self.launched
         chosen = np.flatnonzero(self._where(all_.operator, all_.shape, name, input_shape))
         groups = group([all_.kernel[chosen]])
@@ -287,7 +287,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
         )
 
     def shapes_of(self, name: str) -> list[str]:
-        """The input shapes with which an operator was called, as the trace writes them."""
+        """Return the input shapes with which an operator was called, as the trace writes them."""
         codes = distinct(self.groups.shape[self.groups.name == self.strings.code(name)])
         return [self.strings[code] for code in codes.tolist()]
 
@@ -300,7 +300,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
 
 
 def operators(model: Model, group_by: OperatorGrouping = "name", with_forward: bool = False) -> OperatorTable:
-    """All operators, grouped by name and what else `group_by` says.
+    """Return all operators, grouped by name and what else `group_by` says.
 
     with_forward   what autograd nodes ran is a row `… (backward)` of the operator that they are the backward of, with
                    the shapes and the stack of that one; the sums stay the same
@@ -314,12 +314,12 @@ def _operators(model: Model, how: tuple[OperatorGrouping, bool]) -> OperatorTabl
 
 
 def operator_stacks(model: Model, name: str, input_shape: str | None = None) -> OperatorTable:
-    """The calls of one operator (of one shape) split by call stack; calls without a known stack are left out."""
+    """Split the calls of one operator (of one shape) by call stack; calls without a known stack are left out."""
     return operator_details(model).stacks_of(name, input_shape)
 
 
 def operator_kernels(model: Model, name: str, input_shape: str | None = None) -> LaunchedKernels:
-    """The kernels that an operator (of one shape) launched itself, by name."""
+    """Return the kernels that an operator (of one shape) launched itself, by name."""
     return operator_details(model).kernels_of(name, input_shape)
 
 
@@ -359,7 +359,7 @@ def _details(model: Model, with_forward: bool) -> OperatorDetails:
 
 
 def _work(model: Model, calls: OperatorCalls, groups: Groups) -> RateSums:
-    """The part of device work whose FLOP or bytes an operator knows; nothing about the host."""
+    """Sum the device work whose FLOP or bytes operators tell; nothing about the host."""
     found = work_counts(model)
     node = take_known(found.calls.node, found.activities.call)
     of = calls.of_node[np.where(found.activities.recorded >= 0, found.activities.node, node)]

@@ -110,7 +110,7 @@ def regions(model: Model) -> RegionTable:
     nested = nearest(tree.parent, region, tree.parent[node]) >= 0
 
     def within(chosen: Bool) -> Int64:
-        """Σ durations of outermost chosen nodes by the region right around them."""
+        """Return Σ durations of outermost chosen nodes by the region right around them."""
         at = np.flatnonzero(chosen & (nearest(tree.parent, chosen, tree.parent) < 0))
         around = of_node[nearest(tree.parent, region, tree.parent[at])]
         return sums_at(around[around >= 0], length[at][around >= 0], count)
@@ -217,7 +217,7 @@ def compiled_nodes(model: Model) -> Bool:
 
 
 def work_in(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
-    """All device work: where it is, the chosen node around its launch (-1: none), its duration."""
+    """Return all device work: where it is, the chosen node around its launch (-1: none), its duration."""
     work = np.flatnonzero(inside.is_work)
     node = inside.device_links.node[work]
     around = nearest(inside.tree.parent, region, node).astype(np.int64) if len(inside.tree) else node.astype(np.int64)
@@ -225,7 +225,7 @@ def work_in(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
 
 
 def named_nodes(model: Model, wanted: object) -> Bool:
-    """Shape (call tree,): those of a name that is wanted."""
+    """Return, in shape (call tree,): those of a name that is wanted."""
     tree = model.tree
     if not len(tree):
         return np.zeros(0, np.bool_)

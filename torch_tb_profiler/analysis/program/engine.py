@@ -42,7 +42,7 @@ class Lookups(msgspec.Struct, frozen=True):
     length: Int64
 
     def within(self, track: int, start: int, end: int) -> tuple[int, int] | None:
-        """The first that begins in a stretch of time of a thread."""
+        """Return the first that begins in an interval of a thread."""
         low, high = np.searchsorted(self.start, [start, end])
         for at in range(int(low), int(high)):
             if self.track[at] == track:
@@ -262,7 +262,7 @@ def _by_modules(model: Model) -> _Found | None:
 
 
 def _in_generate(model: Model, node: Int64) -> Bool:
-    """Whether some calls lie in a call of `generate` of Transformers; positions in the frames."""
+    """Return whether some calls lie in a call of `generate` of Transformers; positions in the frames."""
     frames = model.frames
     around = model.trace.strings.where(_GENERATE.search, frames.name)[frames.name]
     found: Bool = nearest(frames.parent, around, frames.parent[node]) >= 0
@@ -270,7 +270,7 @@ def _in_generate(model: Model, node: Int64) -> Bool:
 
 
 def _generating(model: Model, outer: Int64) -> Int64:
-    """Calls of the outermost module that looks up tokens, where one of its calls reads one token of each request."""
+    """Return calls of the outermost module that looks up tokens, if one of them reads one token of each request."""
     frames, looked = model.frames, lookups(model)
     of_name: dict[int, list[int]] = {}
     generates: set[int] = set()
@@ -309,7 +309,7 @@ def _by_embedding(model: Model) -> _Found | None:
 
 
 def _by_stages(model: Model) -> _Found | None:
-    """The parts of a diffusion pipeline: outermost modules, of which the one called most often removes noise."""
+    """Return the stages of a diffusion pipeline: outermost modules; the one called most often is the denoiser."""
     frames = model.frames
     if not len(frames) or evaluates(model).any():
         return None
@@ -344,7 +344,7 @@ def _by_stages(model: Model) -> _Found | None:
 
 
 def _outer_modules(model: Model) -> Int64:
-    """Positions of outermost calls of nn.Module in the frames, by start."""
+    """Return the positions of outermost calls of nn.Module in the frames, by start."""
     frames = model.frames
     module = model.trace.strings.where(lambda name: name.startswith(NN_MODULE), frames.name)[frames.name]
     node = np.flatnonzero(module & (nearest(frames.parent, module, frames.parent) < 0))
@@ -352,7 +352,7 @@ def _outer_modules(model: Model) -> Int64:
 
 
 def _of_lookup(kind: str, found: tuple[int, int] | None, phase: ProgramPhase | None = None) -> EngineStep:
-    """What the index of tokens says: one new token of each request is generating."""
+    """Return the phase by the index of tokens: one new token of each request is generating."""
     if found is None:
         return EngineStep(kind, phase or ProgramPhase.OTHER)
     batch, length = int(found[0]), int(found[1])
@@ -401,7 +401,7 @@ def _measured(model: Model, found: _Found) -> EngineSteps:
 
 
 def step_of_work(model: Model, found: _Found | Engine) -> tuple[Int64, Int64]:
-    """The selected device work that was launched in a step: positions in `Model.device_work`, and steps."""
+    """Return the selected device work that was launched in a step: positions in `Model.device_work`, and steps."""
     start = found.start if isinstance(found, _Found) else found.steps.start_ns
     end = found.end if isinstance(found, _Found) else found.steps.start_ns + found.steps.host_ns
     work = np.flatnonzero(model.is_work & (model.device_links.launch >= 0))
@@ -436,10 +436,10 @@ def _numbers(values: Sequence[int | None]) -> Int64:
 
 
 def _most(tracks: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
-    """The thread that has most of them."""
+    """Return the thread that has most of them."""
     return int(np.bincount(tracks).argmax())
 
 
 def phase_codes(found: EngineSteps) -> Int8:
-    """Shape (steps,): the code of the phase of each."""
+    """Return, in shape (steps,), the code of the phase of each."""
     return np.array([CODE[ProgramPhase(each)] for each in found.phase], np.int8)

@@ -79,7 +79,7 @@ _MODES = {
 
 
 def engine_step(name: str) -> EngineStep | None:
-    """What a name says; None of one that no engine writes.
+    """Read the name of an engine's step; None for one that no engine writes.
 
     >>> engine_step("execute_context_1(888)_generation_0(0)").phase.value
     'prefill'
@@ -179,7 +179,7 @@ def _sglang(name: str) -> EngineStep | None:
 
 
 def _atom(name: str) -> EngineStep | None:
-    """A dummy step keeps ranks together and computes for nobody."""
+    """Read a step of ATOM. A dummy step keeps ranks together and computes for nobody."""
     found = _ATOM.match(name)
     if found is None:
         return None
@@ -268,7 +268,7 @@ class RecordingEngine(msgspec.Struct, frozen=True):
     options: dict[str, str]
 
     def told_to_record(self, arguments: Iterable[str]) -> str:
-        """The command with the options for some of these arguments."""
+        """Return the command with the options for some of these arguments."""
         return self.command % ", ".join(self.options[each] for each in arguments)
 
 

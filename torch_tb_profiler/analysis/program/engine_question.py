@@ -166,7 +166,7 @@ def engine_summary(model: Model) -> EngineSummary | None:
 
 
 def _guesses(steps: EngineSteps, code: Int8) -> Bool:
-    """Steps that check tokens which were guessed: they give a request one token or more."""
+    """Return the steps that verify speculated tokens: they give a request one token or more."""
     told = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
     found: Bool = (code == CODE[ProgramPhase.VERIFY]) | (
         told & (steps.tokens - steps.context_tokens > steps.generation)
@@ -190,7 +190,7 @@ def _phase(found: Engine, phase: ProgramPhase, mine: np.ndarray[tuple[int], np.d
 
 
 def engine_gaps(model: Model, found: Engine) -> EngineGaps | None:
-    """Σ by priority: what a range says comes before waiting, and that before the rest."""
+    """Return Σ by priority: what a range says comes before waiting, and that before the rest."""
     steps = found.steps
     if not (steps.gap_ns >= 0).any():
         return None

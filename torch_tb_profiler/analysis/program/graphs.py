@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups, descending, greatest_at, group, least_at, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
-from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
+from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -239,7 +239,7 @@ def graphs(model: Model) -> GraphTable:
 
 
 def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
-    """The nodes of one graph; None of one that there is not."""
+    """Return the nodes of one graph; None if it does not exist."""
     found = replayed_nodes(model)
     mine = np.flatnonzero(found.graph == graph)
     if not len(mine):
@@ -277,7 +277,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
 
 @cached
 def captures(model: Model) -> CaptureTable:
-    """Captures of the whole trace: graphs are captured before the steps."""
+    """Return the captures of the whole trace: graphs are captured before the steps."""
     trace, structure = model.trace, model.structure
     found = captured_calls(trace, structure.device_links)
     first = np.flatnonzero(begins_run(found.capture))
@@ -307,7 +307,7 @@ def outside_ns(model: Model) -> tuple[int, int]:
 
 
 def replayed_rows(model: Model) -> Bool:
-    """Shape (events,): device work of replays that were launched in the steps that are chosen."""
+    """Return, in shape (events,): device work of replays that were launched in the steps that are chosen."""
     found = np.zeros(len(model.trace.events), np.bool_)
     found[model.trace.device_work.row[replayed_nodes(model).work]] = True
     return found
@@ -357,7 +357,7 @@ def outside_graphs(model: Model) -> OutsideGraphs:
 
 
 def _longest(groups: Groups, value: Int64, weight: Int64) -> Int64:
-    """The value of each group with the largest sum of weights."""
+    """Return the value of each group with the largest sum of weights."""
     pairs = group([groups.of, value.astype(np.int64)])
     order = descending(pairs.sum(weight))
     of, least = groups.of[pairs.first[order]], np.full(len(groups), len(order), np.int64)
@@ -382,7 +382,7 @@ class Capturing(msgspec.Struct, frozen=True):
     row: Int64
 
     def at(self, track: Int32, time: Int64) -> Bool:
-        """Whether each thread captures at each time: the last capture that began until then ends last."""
+        """Return whether each thread captures at each time: the last capture that began until then ends last."""
         last = LaneIndex(self.track, self.start).last(track, time)
         return (last >= 0) & (time < np.append(self.end, 0)[last])
 

@@ -48,7 +48,7 @@ class BackwardPasses(msgspec.Struct, frozen=True):
 
 
 def backward_passes(model: Model, marked: Marks, main: int) -> BackwardPasses:
-    """All of the trace. With Python frames each call of `backward` or `grad` is one.
+    """Return all of the trace. With Python frames each call of `backward` or `grad` is one.
 
     Compiled autograd runs one region for all nodes, which counts as one.
     """
@@ -98,7 +98,7 @@ def forward_operators(model: Model, marked: Marks, main: int) -> Int64:
 
 
 def _compiled_passes(model: Model) -> Bool:
-    """Shape (call tree,): calls of a compiled backward pass."""
+    """Return, in shape (call tree,): calls of a compiled backward pass."""
     tree = model.structure.tree
     if not len(tree):
         return np.zeros(0, np.bool_)
@@ -221,7 +221,7 @@ def _backward(model: Model, outer: _Outer, runs: BackwardPasses, has_frames: boo
 
 
 def _next(times: Int64, time: Int64) -> Int64:
-    """The first of some ascending times that is not before each time; the largest number without one."""
+    """Return the first of some ascending times that is not before each time; the largest integer if there is none."""
     return np.append(times, np.iinfo(np.int64).max)[np.searchsorted(times, time, side="left")]
 
 
@@ -230,7 +230,7 @@ def _track(model: Model, outer: _Outer) -> int:
 
 
 def _end_of_step(model: Model, time: Int64) -> Int64:
-    """The end, on the host, of the step at each time; the time itself where there is none."""
+    """Return the end, on the host, of the step at each time; the time itself where there is none."""
     steps = model.steps
     at = np.searchsorted(steps.host_start, time, side="right") - 1
     return np.where(at >= 0, np.append(steps.host_end, 0)[at], time)
@@ -239,7 +239,7 @@ def _end_of_step(model: Model, time: Int64) -> Int64:
 def _forward(
     model: Model, marked: Marks, outer: _Outer, runs: BackwardPasses, main: int, passes: list[tuple[int, int]]
 ) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
-    """What a backward pass of the same step follows: unmarked operators, and what is between them and forward marks."""
+    """Infer forward passes: unmarked operators that a backward pass of their step follows, and gaps between them."""
     tree, steps = model.structure.tree, model.steps
     numbers = bool((model.trace.operators.sequence[tree.operator[tree.is_operator]] >= 0).any())
     wanted = ~outer.marked
@@ -291,7 +291,7 @@ def _forward(
 
 
 def _compiled(model: Model, main: int) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
-    """Calls of compiled code in a program without a backward pass."""
+    """Return the calls of compiled code in a program without a backward pass."""
     tree, whole = model.structure.tree, model.whole
     node = compiled(whole).regions
     node = node[tree.track[node] == main]

@@ -41,11 +41,11 @@ class KnownNames(msgspec.Struct, frozen=True):
     writers: tuple[tuple[re.Pattern[str], str], ...]
 
     def by_torch(self, name: str) -> ProgramPhase | None:
-        """The phase that a range of torch's own marks."""
+        """Return the phase that a range of torch itself marks."""
         return next((phase for pattern, phase in self.torch if pattern.fullmatch(name)), None)
 
     def by_user(self, name: str) -> ProgramPhase | None:
-        """The phase that a range of a user, a framework or an engine marks."""
+        """Return the phase that a range of a user, a framework or an engine marks."""
         step = engine_step(name)
         if step is not None:
             return step.phase
@@ -56,7 +56,7 @@ class KnownNames(msgspec.Struct, frozen=True):
         return next((phase for text, phase in self.beginnings if plain.startswith(text)), None)
 
     def by_frame(self, name: str) -> ProgramPhase | None:
-        """The phase that a Python frame, `file(line): function`, marks."""
+        """Return the phase that a Python frame, `file(line): function`, marks."""
         return next((phase for pattern, phase in self.frames if pattern.search(name)), None)
 
     def writer(self, name: str) -> str:
@@ -65,7 +65,7 @@ class KnownNames(msgspec.Struct, frozen=True):
 
 
 def normalised(name: str) -> str:
-    """A name without what says who wrote it.
+    """Strip from a name what says who wrote it.
 
     >>> normalised("[pl][profile][Strategy]SingleDeviceStrategy.training_step"), normalised("## Forward-Pass ##")
     ('training_step', 'forward_pass')
@@ -83,7 +83,7 @@ def normalised(name: str) -> str:
 
 @cache
 def known_names() -> KnownNames:
-    """The table of this version."""
+    """Return the table of this version."""
     told: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     annotations = [(text, ProgramPhase(phase)) for phase, texts in told["annotations"].items() for text in texts]
     return KnownNames(

@@ -76,7 +76,7 @@ class _Ranges(msgspec.Struct, frozen=True):
 
 @cached
 def marks(model: Model) -> Marks:
-    """All marks of the trace, whatever steps were chosen."""
+    """Return all marks of the trace, whatever steps were chosen."""
     tree, frames = model.structure.tree, model.structure.frames
     of_frames, has_backward = _of_frames(model.trace.strings, frames)
     captured = _of_captures(capturing(model))
@@ -98,7 +98,7 @@ def marks(model: Model) -> Marks:
 
 
 def _settled(nesting: Nesting, given: Int8, evidence: Int8) -> Int8:
-    """What a mark means depends on what it lies in."""
+    """Settle the marks whose meaning depends on what they lie in."""
     phase = given.copy()
     parent = nesting.parent
     in_node = nearest(parent, evidence == PhaseEvidence.AUTOGRAD, parent) >= 0
@@ -178,7 +178,7 @@ def _of_captures(found: Capturing) -> _Ranges:
 
 
 def _of_passes(model: Model) -> _Ranges:
-    """Passes of inference that no range names: calls of a language model, parts of a pipeline, look-ups of tokens."""
+    """Return inference passes that no range names: calls of a language model, pipeline stages, look-ups of tokens."""
     found = engine(model.whole)
     if found is None or found.how in ("names", "ranges"):
         nothing, code = np.empty(0, np.int64), np.empty(0, np.int8)

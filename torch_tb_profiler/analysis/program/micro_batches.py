@@ -58,7 +58,7 @@ class Optimizers(Result, group="optimizers"):
 
 @cached
 def micro_batches(model: Model) -> MicroBatches:
-    """The backward passes that begin in the steps, on the host."""
+    """Return the backward passes that begin in the steps, on the host."""
     found, steps = phases(model), model.steps
     runs = found.runs
     step = np.searchsorted(steps.host_start, runs.start, side="right") - 1
@@ -137,7 +137,7 @@ def _steps_of_optimizers(model: Model) -> _Steps:
 
 @cached
 def optimizers(model: Model) -> Optimizers:
-    """What an optimizer calls, another one too, is in its time."""
+    """Return the outermost calls of optimizers; an optimizer called by another one is in its time."""
     inside, found = model.in_steps, _steps_of_optimizers(model)
     tree, calls = inside.tree, found.node
     work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
@@ -170,7 +170,7 @@ class Updates(msgspec.Struct, frozen=True):
 
 
 def updates(model: Model) -> Updates:
-    """A pass belongs to the optimizer that steps next, so that several optimizers in a step are no accumulation."""
+    """Assign each pass to the optimizer that steps next, so that several optimizers in a step are no accumulation."""
     passes, found = micro_batches(model), _steps_of_optimizers(model)
     order = np.argsort(found.end, kind="stable")
     following = np.searchsorted(found.end[order], passes.start_ns, side="left")
@@ -200,7 +200,7 @@ def _launched(model: Model) -> tuple[Int64, Int64, Int64]:
 
 
 def _synchronises(model: Model, start: Int64, end: Int64) -> Bool:
-    """Whether a range that joins gradients begins between."""
+    """Return whether a range that joins gradients begins between."""
     tree = model.structure.tree
     if not len(tree):
         return np.zeros(len(start), np.bool_)

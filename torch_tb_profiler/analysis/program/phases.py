@@ -69,7 +69,7 @@ class Phases(msgspec.Struct, frozen=True):
     segments: PhaseSegments
 
     def at(self, track: Int32, time: Int64) -> tuple[Int8, Int8]:
-        """The phase of some threads at some times, and its Evidence. Arrays of one shape."""
+        """Return the phase of some threads at some times, and its PhaseEvidence. Arrays of one shape."""
         return _at(self.main, self.marks, self.inferred, track, time)
 
 
@@ -88,7 +88,7 @@ def phases(model: Model) -> Phases:
 
 
 def device_phase(model: Model, found: Phases) -> Int8:
-    """Shape (device work,): the phase in which each piece of the selected work was launched."""
+    """Return, in shape (device work,), the phase in which each piece of the selected work was launched."""
     launch = model.device_links.launch
     known = np.flatnonzero(launch >= 0)
     phase = np.full(len(launch), _NO_LAUNCH, np.int8)
@@ -97,7 +97,7 @@ def device_phase(model: Model, found: Phases) -> Int8:
 
 
 def event_phase(model: Model, found: Phases, row: Int32) -> Int8:
-    """Shape (rows,): the phase in which each of some events of the host begins."""
+    """Return, in shape (rows,), the phase in which each of some events of the host begins."""
     events = model.trace.events
     return found.at(events.track[row], events.start[row])[0]
 
@@ -270,7 +270,7 @@ def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
 
 
 def _between(spans: list[Spans], start: Int64, end: Int64, rest: bool = True) -> Int64:
-    """Shape (steps, phases): how much of each lies in each window; with `rest` what is left is `OTHER`."""
+    """Return, in shape (steps, phases): how much of each lies in each window; with `rest` what is left is `OTHER`."""
     found = np.stack([Coverage(each).between(start, end) for each in spans], axis=1)
     if rest:
         found[:, _OTHER] += np.maximum(end - start, 0) - found.sum(axis=1)

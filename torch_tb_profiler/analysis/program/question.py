@@ -208,7 +208,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
 
 @cached
 def phase_means(model: Model) -> tuple[PhaseMean, ...]:
-    """The phases of the average step; exposed times in whole ns but for the largest, which has the rest of the mean."""
+    """Return the phases of the average step; exposed times are whole ns, and the largest takes the rest of the mean."""
     times, steps = phase_times(model), model.steps
     count = len(steps)
     if not count:

@@ -129,7 +129,7 @@ class NamedCalls(msgspec.Struct, frozen=True):
 
 
 def template(name: str) -> str:
-    """A name without what differs from call to call.
+    """Strip from a name what differs from call to call.
 
     >>> template("## Call CompiledFxGraph fv7qlmqxhkd2a5lcgzm4mbglmmq2y4ngq ##"), template("layer 12")
     ('## Call CompiledFxGraph … ##', 'layer …')
@@ -182,12 +182,12 @@ def ranges(model: Model) -> RangeTable:
 
 
 def sums_of_known(groups: Groups, values: Int64) -> Int64:
-    """Shape (groups,): sums; -1 where one of the values is -1."""
+    """Return, in shape (groups,): sums; -1 where one of the values is -1."""
     return np.where(groups.sum((values < 0).astype(np.int64)) > 0, -1, groups.sum(values))
 
 
 def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
-    """The calls of one row of the table; None of a row that there is not."""
+    """Return the calls of one row of the table; None if there is no such row."""
     calls = named_calls(model)
     if not 0 <= entry < len(calls.parents):
         return None
@@ -249,7 +249,7 @@ class _Nested(msgspec.Struct, frozen=True):
     lanes: int
 
     def add_up(self, track: Ints, time: Int64, amount: Int64) -> Int64:
-        """Shape (ranges,): Σ of amounts at times of threads, in each range that holds them."""
+        """Return, in shape (ranges,): Σ of amounts at times of threads, in each range that holds them."""
         own = np.zeros(len(self.node), np.int64)
         for lane in (track, track + self.lanes):
             at = self.nesting.innermost(lane.astype(np.int32), time)
@@ -425,7 +425,7 @@ def ranges_by_step(model: Model, most: int) -> RangesByStep:
 
 
 def _outermost(outer: Int32, template: Int64) -> Bool:
-    """Shape (ranges,): those that no range of the same name is around."""
+    """Return, in shape (ranges,): those that no range of the same name is around."""
     found = np.ones(len(outer), np.bool_)
     around = outer.astype(np.int64)
     open_ = np.flatnonzero(around >= 0)

@@ -101,7 +101,7 @@ class CallRoofs(msgspec.Struct, frozen=True):
 
 @cached
 def call_roofs(model: Model) -> CallRoofs:
-    """The least time of each call on its device."""
+    """Return the least time of each call on its device."""
     found = work_counts(model)
     activities, calls = found.activities, found.calls
     count = len(calls)
@@ -133,7 +133,7 @@ def call_roofs(model: Model) -> CallRoofs:
 
 
 def _elements(model: Model, found: WorkCounts) -> Int8:
-    """What each call multiplies: by its longest kernel whose name or operator says it, else by its inputs."""
+    """Return what each call multiplies: by its longest kernel whose name or operator says it, else by its inputs."""
     calls, activities = found.calls, found.activities
     data = [_DATA.index(work.data) if _multiplies(work) and work.data in _DATA else -1 for work in calls.works]
     element = np.array(data or [-1], np.int64)[calls.work]
@@ -155,7 +155,7 @@ def _multiplies(work: OperatorWork) -> bool:
 
 
 def _may_be_tf32(model: Model, found: WorkCounts, element: Int8, device: Int64) -> Bool:
-    """Calls with 32 bits of whose kernels it is not known whether they use tensor cores; arrays of shape (calls,)."""
+    """Return the calls on 32 bits whose kernels may or may not use tensor cores; arrays of shape (calls,)."""
     activities = found.activities
     use = use_of_device_work(model)[activities.place]
     open_ = (activities.call >= 0) & (use == Use.UNKNOWN) & ~activities.no_flops
@@ -170,7 +170,7 @@ def _may_be_tf32(model: Model, found: WorkCounts, element: Int8, device: Int64) 
 
 @cached
 def activity_roofs(model: Model) -> ActivityRoofs:
-    """What took time beside the roof."""
+    """Return each activity beside its roof."""
     found, of_calls = work_counts(model), call_roofs(model)
     activities, calls = found.activities, found.calls
     call = np.where(activities.recorded >= 0, -1, activities.call)
@@ -220,7 +220,7 @@ def _copies(model: Model, found: WorkCounts, copies: Int64) -> tuple[Float64, In
 
 
 def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
-    """Shape (calls,): index into ABOVES of those that are faster than their roof, -1."""
+    """Return, in shape (calls,): index into ABOVES of those that are faster than their roof, -1."""
     calls, activities = found.calls, found.activities
     above = np.full(len(calls), -1, np.int8)
     fast = (of_calls.roof_ns > ABOVE * calls.duration) & (of_calls.bound != BOUNDS.index("launch"))
@@ -244,7 +244,7 @@ def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
 
 
 def _tensor_cores(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
-    """Shape (calls,): of products on devices that have tensor cores; index into TENSOR_CORES, -1."""
+    """Return, in shape (calls,): of products on devices that have tensor cores; index into TENSOR_CORES, -1."""
     calls, activities = found.calls, found.activities
     state = np.full(len(calls), -1, np.int8)
     able = [each.device for each in roofs(model) if each.tensor_cores]
@@ -266,7 +266,7 @@ def _tensor_cores(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
 
 
 def _causes(calls: CountedCalls) -> Int8:
-    """Shape (calls,): why tensor cores are not used, as far as arguments say it."""
+    """Return, in shape (calls,): why tensor cores are not used, as far as arguments say it."""
     of_work = []
     for work in calls.works:
         product = work.product
@@ -285,7 +285,7 @@ def _causes(calls: CountedCalls) -> Int8:
 
 
 def _below_wave(model: Model, found: WorkCounts) -> Bool:
-    """Shape (activities,): kernels with fewer blocks than multiprocessors."""
+    """Return, in shape (activities,): kernels with fewer blocks than multiprocessors."""
     if found.on_host:
         return np.zeros(len(found.activities), np.bool_)
     blocks = blocks_per_sm(model.trace, model.device_work.take(found.activities.place))
@@ -349,7 +349,7 @@ def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
 
 
 def reached_ns(model: Model) -> Float64:
-    """Shape (calls,): the least time of each by what is reached, else by the peaks, ns; NaN: not known."""
+    """Return, in shape (calls,), the least time of each by what is reached, else by the peaks, ns; NaN: not known."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     flops, size = calls.numbers("flops"), calls.numbers("bytes")

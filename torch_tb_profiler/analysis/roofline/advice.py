@@ -50,7 +50,7 @@ _SPLIT = lazy_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 
 @cached
 def call_advice(model: Model) -> Int8:
-    """Shape (calls,): index into ADVICES, -1 for none."""
+    """Return, in shape (calls,): index into ADVICES, -1 for none."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     advice = np.full(len(calls), -1, np.int8)
@@ -87,7 +87,7 @@ def call_advice(model: Model) -> Int8:
 
 
 def of_product(product: Matmul, kernel: str, multiprocessors: int, held: int, by_memory: bool) -> Advice | None:
-    """What a product and its longest kernel say.
+    """Advise on a product by its sizes and its longest kernel.
 
     multiprocessors   of the device; 0: not known
     held              how many of the kernel's blocks one of them holds at once; 0: not known
@@ -134,7 +134,7 @@ def _is_matrices(product: Matmul | None) -> bool:
 
 
 def _longest(found: WorkCounts, chosen: Int64) -> Int64:
-    """Shape (chosen,): the longest activity of some calls, an index into `Activities`."""
+    """Return, in shape (chosen,), the longest activity of some calls, an index into `Activities`."""
     activities = found.activities
     place = places_of(chosen, len(found.calls))
     call = take_known(place, activities.call)
@@ -177,7 +177,7 @@ def _in_a_row(model: Model, found: WorkCounts, is_product: Bool) -> Int8:
 
 
 def _input_of(product: Matmul | None) -> tuple[int, int, int, str] | None:
-    """What the first matrix is like."""
+    """Return the sizes and the type of the first matrix."""
     return None if product is None else (product.batch, product.m, product.k, product.data)
 
 

@@ -79,7 +79,7 @@ class RoofTable(msgspec.Struct, frozen=True):
     flops: tuple[Mapping[ElementType, float], ...]
 
     def places(self, device: Ints) -> Int64:
-        """Where each device is in the columns."""
+        """Return where each device is in the columns."""
         return find(self.number, device)
 
     def rates(self, elements: Sequence[str]) -> Float64:

@@ -167,7 +167,7 @@ class RooflineTable(Result, group="roofline"):
 
 @cached
 def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
-    """All that took time on devices, or on the host where nothing ran on one."""
+    """Return all that took time on devices, or on the host where nothing ran on one."""
     found, roof = work_counts(model), activity_roofs(model)
     activities = found.activities
     code, text, shape = _keys(model, group_by)
@@ -234,13 +234,13 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
 
 
 def _sum(groups: Groups, values: Float64, known: Bool) -> Float64:
-    """Σ of what is known; NaN where nothing is."""
+    """Return Σ of what is known; NaN where nothing is."""
     total = groups.sum_of_floats(np.where(known, values, 0.0))
     return np.where(groups.sum(known) > 0, total, np.nan)
 
 
 def _limit(groups: Groups, found: WorkCounts, name: Literal["least", "most"], flops: Float64) -> Float64:
-    """Σ of what there is at least or at most, with what is known; NaN of groups without any that lie between."""
+    """Return Σ of what there is at least or at most, with what is known; NaN of groups without any that lie between."""
     limit = whole_share_of_call(found, found.calls.limits(name))
     open_ = ~np.isnan(limit)
     total = groups.sum_of_floats(np.where(open_, limit, np.nan_to_num(flops)))
@@ -319,7 +319,7 @@ def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[in
 
 
 def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
-    """The innermost Python frame of the program's own code around the call."""
+    """Group by the innermost Python frame of the program's own code around the call."""
     strings, frames = model.trace.strings, model.frames
     frame = take_known(model.tree.frame, work_counts(model).activities.node)
     code = np.full(len(frame), -1, np.int64)
@@ -330,7 +330,7 @@ def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int6
 
 
 def _modules(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
-    """The innermost module around, of the backward pass the one whose backward it is."""
+    """Group by the innermost module around; in the backward pass by the module whose backward it is."""
     found, strings = work_counts(model), model.trace.strings
     timed = nn_program(model)
     tree = timed.tree

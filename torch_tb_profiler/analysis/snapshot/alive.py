@@ -67,7 +67,7 @@ class AliveRows(Result, group="snapshot"):
 
 
 def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, since: int | None = None) -> AliveRows:
-    """What is in use after a record; with `since` also what was then and is not any more, with 0 bytes."""
+    """Return what is in use after a record; with `since` also what was in use then and is no longer, with 0 bytes."""
     lifetimes = history.lifetimes
     now = lifetimes.wanted(position)
     then = lifetimes.wanted(since) if since is not None else np.zeros(len(lifetimes), np.bool_)
@@ -99,7 +99,7 @@ def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, 
 
 
 def line_named(names: StackNames, stack: int, born: int) -> str:
-    """What an allocation of a stack is called, born at a record or before the first."""
+    """Name the line of an allocation by its stack and the record at which it was made."""
     return names.line_of(stack) if stack >= 0 else BEFORE_RECORDING if born < 0 else NO_STACK
 
 
@@ -111,7 +111,7 @@ class GroupNames(msgspec.Struct, frozen=True):
 
 
 def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> GroupNames | None:
-    """The module or annotation of some allocations; None if neither is asked for."""
+    """Return the module or annotation of some allocations; None if neither is requested."""
     if by not in ("module", "annotation"):
         return None
     born, stack = history.lifetimes.born[chosen], history.lifetimes.stack[chosen]
@@ -143,7 +143,7 @@ def _groups(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> 
 
 
 def lines_of(names: StackNames, stack: Int64) -> Int64:
-    """The code of the line of each stack, -1 for none."""
+    """Return the code of the line of each stack, -1 for none."""
     if not len(names.line):
         return np.full(len(stack), -1, np.int64)
     return np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1)
@@ -189,7 +189,7 @@ def alive_stacks(
 
 
 def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:
-    """The frames of a stack from the outermost inwards."""
+    """Return the frames of a stack from the outermost inwards."""
     if stack < 0:
         return []
     begin = int(names.start[stack])
@@ -253,7 +253,7 @@ def against(before: Side, after: Side, by: AgainstBy) -> AgainstRows:
 
 
 def _keys(rows: AliveRows, stacks: StackNames, by: AgainstBy) -> list[Hashable]:
-    """What is the same in both."""
+    """Return the keys by which rows of both snapshots are matched."""
     if by == "size":
         return list(rows.size.tolist())
     if by in ("module", "annotation"):

@@ -115,7 +115,7 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
 
 
 def _reserved(history: History, last: Int64) -> int:
-    """By how much reserved grows per step from the end of the first, where the peaks of requested do not.
+    """Return by how much reserved grows per step from the end of the first, where the peaks of requested do not.
 
     In so many steps as a stack must grow in, the last among the later half of them: a cache that fills is none.
     """
@@ -224,7 +224,7 @@ def lifetime_rows(history: History, names: StackNames) -> LifetimeRows:
 
 
 def _medians(of: Int64, values: Int64, size: int) -> Int64:
-    """The lower median of the values of each group that are not negative, -1 where there are none."""
+    """Return the lower median of each group's values that are not negative, -1 where there are none."""
     known = np.flatnonzero(values >= 0)
     found = np.full(size, -1, np.int64)
     order = known[np.lexsort((values[known], of[known]))]

@@ -48,7 +48,7 @@ def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int6
 
 
 def segment_for(request: int) -> int:
-    """Bytes of the segment that the allocator takes of the device for a rounded request."""
+    """Return the bytes of the segment that the allocator takes of the device for a rounded request."""
     if request <= SMALL_REQUEST:
         return SMALL_SEGMENT
     if request < LARGE_REQUEST:

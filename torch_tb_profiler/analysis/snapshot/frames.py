@@ -99,7 +99,7 @@ def stack_names(model: Model) -> StackNames:
     many = len(inside)
 
     def first(of_frame: Bool) -> Int64:
-        """The first place in each stack where a frame is so; `many` or more where none is."""
+        """Return the first place in each stack where `of_frame` holds; `many` or more where it nowhere does."""
         where = np.where(of_frame[inside], place, many)
         return np.minimum.reduceat(where, stacks.start) if len(stacks) else np.empty(0, np.int64)
 

@@ -33,7 +33,7 @@ class Held(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
     def at(self, time: Int64) -> Int64:
-        """Codes at some times."""
+        """Return the codes at some times."""
         place = np.searchsorted(self.since, time, "right") - 1
         return np.where(place >= 0, self.code[np.maximum(place, 0)], -1) if len(self.since) else np.full(len(time), -1)
 
@@ -97,7 +97,7 @@ class Curves(msgspec.Struct, frozen=True):
     known_start: bool
 
     def peak(self, curve: Int64) -> int:
-        """The position of the record that first reaches the most; -1 when nothing is more than before the first."""
+        """Return the record that first reaches the maximum; -1 when nothing exceeds the start."""
         return int(np.argmax(curve)) - 1
 
 
@@ -150,7 +150,7 @@ def history(device: DeviceSnapshot, found: Lifetimes, annotations: Held) -> Hist
 
 
 def _sum(count: int, found: Lifetimes, end: Int64, bytes_: Int64) -> Int64:
-    """Bytes of what is born and has not ended, after each record and before the first."""
+    """Return the bytes of what is born and has not ended, after each record and before the first."""
     change = np.zeros(count + 2, np.int64)
     there = end != found.born  # what was released before the recording never counts
     np.add.at(change, found.born[there] + 1, bytes_[there])
@@ -183,7 +183,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def moments(history: History) -> tuple[Moment, ...]:
-    """The start, both peaks, earlier dumps, failed allocations and the end, in this order."""
+    """Return the start, both peaks, earlier dumps, failed allocations and the end, in this order."""
     curves, records = history.curves, history.device
     found: list[tuple[MomentKind, int]] = [
         ("start", -1),
@@ -231,12 +231,12 @@ def device_history(model: Model, device: int | None) -> History:
 
 
 def position_of(history: History, at: str) -> int:
-    """The record that a request means. Raises Refused."""
+    """Return the record that a request names. Raises Refused."""
     return moment_of(history, at).position
 
 
 def moment_of(history: History, at: str) -> Moment:
-    """What a request means; of the number of a record the kind is `record`. Raises Refused."""
+    """Return the moment that a request names; the kind of a record number is `record`. Raises Refused."""
     if (found := find_moment(history, at)) is not None:
         return found
     known = "start, peak, reserved_peak, end, oom, snapshot, or the number of a record"

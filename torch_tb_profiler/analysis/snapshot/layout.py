@@ -69,7 +69,7 @@ class _Segment(msgspec.Struct):
 
 
 def segment_layout(history: History, position: int) -> SegmentLayout:
-    """What there was after a record."""
+    """Return the segments after a record and what lay in them."""
     device, lifetimes = history.device, history.lifetimes
     segments = _segments(history, position)
     address = np.array(list(segments), np.int64)
@@ -147,7 +147,7 @@ def _segments(history: History, position: int) -> dict[int, _Segment]:
 
 
 def _told(history: History, place: int) -> tuple[int, _Segment]:
-    """The segment, or the piece of one, that a record is about."""
+    """Return the segment, or the part of one, that a record is about."""
     records, contexts = history.device.records, history.device.contexts
     size, context = int(records.bytes[place]), int(records.context[place])
     pool = (0, 0)

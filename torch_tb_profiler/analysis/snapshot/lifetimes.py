@@ -39,7 +39,7 @@ class DeviceSnapshot(msgspec.Struct, frozen=True):
     settings: dict[str, Any]
 
     def is_action(self, *actions: Action) -> Bool:
-        """Which records say one of some actions."""
+        """Return which records say one of some actions."""
         table = np.zeros(256, np.bool_)
         table[list(actions)] = True
         return table[self.records.action]
@@ -52,14 +52,14 @@ class DeviceSnapshot(msgspec.Struct, frozen=True):
 
 
 def about(model: Model) -> dict[str, Any]:
-    """What the file says of itself as a whole; empty for a trace."""
+    """Return what the file says of itself as a whole; empty for a trace."""
     found = model.trace.header.raw.get(KEY)
     return found if isinstance(found, dict) else {}
 
 
 @cached
 def device_snapshots(model: Model) -> tuple[DeviceSnapshot, ...]:
-    """The devices that have a segment or a record, by number; the first has most of both."""
+    """Return the devices that have a segment or a record; the one with most records and bytes first."""
     trace, told = model.trace, about(model)
     if not told:
         return ()
@@ -131,11 +131,11 @@ class Lifetimes(msgspec.Struct, frozen=True):
         return len(self.address)
 
     def alive(self, position: int) -> Bool:
-        """Which hold their blocks after a record, whether released or not."""
+        """Return which hold their blocks after a record, whether released or not."""
         return (self.born <= position) & (self.gone > position)
 
     def wanted(self, position: int) -> Bool:
-        """Which are in use after a record: born and not released."""
+        """Return which are in use after a record: born and not released."""
         return (self.born <= position) & (self.released > position)
 
 
@@ -194,7 +194,7 @@ _COLUMNS = tuple(Lifetimes.__struct_fields__)[:10]
 
 
 def _ends(life: Int64, order: Int64, chosen: Bool, count: int, wrong: Counter[str]) -> Int64:
-    """The first record of a kind in each life, which ascend, NEVER for none; more of them are contradictions."""
+    """Return the first record of a kind in each lifetime, NEVER for none; further ones are contradictions."""
     of = life[chosen]
     wrong["released_twice"] += int(np.count_nonzero(of[1:] == of[:-1]))
     first = begins_run(of)
@@ -210,7 +210,7 @@ def _if_born(values: Int32, place: Int64, born: Int64, missing: int) -> Int64:
 def _completed(
     device: DeviceSnapshot, born: Int64, released: Int64, gone: Int64, next_here: Int64, address: Int64
 ) -> tuple[tuple[str, ...], Int64, Int64]:
-    """Ends with what stands for them where a kind of record was not recorded at all (`skip_actions`).
+    """Complete the ends where a kind of record was not recorded at all (`skip_actions`).
 
     A kind is missing when nothing of it is there though it must be: an address was given again, or is free at the end.
     """
@@ -238,7 +238,7 @@ def _completed(
 
 
 def _with_state(device: DeviceSnapshot, found: Lifetimes, wrong: Counter[str]) -> Lifetimes:
-    """The same with what the blocks at the end say, and those that no record tells of."""
+    """Add what the blocks at the end say, and allocations that no record shows."""
     if device.cut_off:
         return found
     blocks = device.blocks.take(device.in_use)

@@ -132,7 +132,7 @@ def _of_snapshot(model: Model, history: History) -> Meeting:
 
 
 def _voted(ours: Meeting, theirs: Meeting) -> int | None:
-    """The difference of clocks at which most records meet; None if hardly any do."""
+    """Return the difference of clocks at which most records meet; None if hardly any do."""
     order = np.lexsort((theirs.time, theirs.key))
     keys, times = theirs.key[order], theirs.time[order]
     chosen = np.unique(np.linspace(0, len(ours) - 1, min(len(ours), _VOTERS)).astype(np.int64))

@@ -58,7 +58,7 @@ class _Named(msgspec.Struct, frozen=True):
 def linked_alive(
     trace: Model, snapshot: Model, history: History, link: SnapshotLink, position: int, by: LinkedBy
 ) -> LinkedAliveRows:
-    """What is in use after a record; `link`: of this device."""
+    """Return what is in use after a record; `link`: of this device."""
     lifetimes = history.lifetimes
     alive = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
     record = _records_of(trace, snapshot, history, link)[alive]
@@ -109,7 +109,7 @@ def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotL
 
 
 def _names(model: Model, by: LinkedBy) -> _Named:
-    """The module, annotation or operator of each of `memory_records`."""
+    """Return the module, annotation or operator of each of `memory_records`."""
     records = memory_records(model)
     if by == "module":
         modules = record_modules(model)

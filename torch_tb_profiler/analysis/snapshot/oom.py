@@ -102,7 +102,7 @@ MOST_OOMS = 100
 
 @cached
 def ooms(model: Model) -> tuple[Oom, ...]:
-    """All failed allocations of a snapshot, in the order of their devices and records."""
+    """Return all failed allocations of a snapshot, in the order of their devices and records."""
     names = stack_names(model)
     return tuple(
         explain(history, names, place)
@@ -112,7 +112,7 @@ def ooms(model: Model) -> tuple[Oom, ...]:
 
 
 def explain(history: History, names: StackNames, position: int) -> Oom:
-    """Why the allocation of a record failed."""
+    """Explain why the allocation of a record failed."""
     device = history.device
     records = device.records
     found = segment_layout(history, position - 1)
@@ -182,14 +182,14 @@ def _reason(
 
 
 def _fits(request: int, free: int, device_free: int | None) -> bool | None:
-    """Whether there was room in pieces and on the device together; None if that is not known."""
+    """Return whether there was room in pieces and on the device together; None if that is not known."""
     if free >= request:
         return True
     return None if device_free is None else free + device_free >= request
 
 
 def holders(history: History, names: StackNames, found: SegmentLayout, free: Bool) -> tuple[Holder, ...]:
-    """What lies in the segments of some free pieces, by line of the program."""
+    """Return what lies in the segments of some free pieces, by line of the program."""
     lifetimes = history.lifetimes
     with_gaps = np.zeros(len(found.address), np.bool_)
     with_gaps[found.piece_segment[free]] = True
@@ -248,7 +248,7 @@ class InferredOom(msgspec.Struct, frozen=True):
 
 
 def has_history(device: DeviceSnapshot) -> bool:
-    """Whether records tell what was in use before the end."""
+    """Return whether records tell what was in use before the end."""
     told = ~device.is_action(Action.SNAPSHOT, Action.ANNOTATE)
     return bool(np.count_nonzero(told) > _MOST_RECORDS)
 
@@ -278,7 +278,7 @@ def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
 
 
 def _most(found: SegmentLayout) -> Bool:
-    """The segments of the pool, stream and size class that reserves most."""
+    """Select the segments of the pool, stream and size class that reserves most."""
     keys = np.stack([found.pool_a, found.pool_b, found.stream, found.is_small], axis=1)
     _, of = np.unique(keys, axis=0, return_inverse=True)
     of = of.reshape(-1)

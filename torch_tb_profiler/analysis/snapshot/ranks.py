@@ -86,7 +86,7 @@ NAMELESS = {"trace": None, "run": None, "worker": None, "span": None}
 
 
 def snapshot_figures(model: Model) -> SnapshotFigures:
-    """Raises NotFound where the snapshot holds nothing."""
+    """Return the figures of one snapshot. Raises NotFound if it is empty."""
     history, curves = device_history(model, None), device_history(model, None).curves
     rows = alive_rows(history, stack_names(model), curves.peak(curves.requested), "line")
     number, is_told = history.device.number, has_history(history.device)
@@ -102,7 +102,7 @@ def snapshot_figures(model: Model) -> SnapshotFigures:
 
 
 def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
-    """Where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
+    """Return where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
     if not figures:
         none = np.empty(0, np.int64)
         return RankRows(

@@ -107,7 +107,7 @@ class SegmentsAnswer(Answer, frozen=True, kw_only=True):
 def drawn_pieces(
     layout: SegmentLayout, lifetimes: Lifetimes, names: StackNames
 ) -> tuple[Int64, PieceColumns, list[str]]:
-    """The largest segments, by address; their pieces; and the lines that these point to."""
+    """Return the largest segments, by address, their pieces, and the lines that these point to."""
     chosen = np.sort(np.argsort(-layout.bytes, kind="stable")[:MOST_SEGMENTS])
     place = np.full(len(layout.address), -1, np.int64)
     place[chosen] = np.arange(len(chosen))

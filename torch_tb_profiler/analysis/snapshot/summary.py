@@ -74,7 +74,7 @@ def _limit(rule: SnapshotFindingId, name: str) -> float:
 
 
 def known_capacity(history: History) -> int | None:
-    """Bytes that PyTorch could have of the device: what it had and what was free when an allocation failed.
+    """Return the bytes that PyTorch could have of the device: what it had and what was free when an allocation failed.
 
     What other processes and libraries held then is not in it. None if no allocation failed, or a file does not say
     what was free.
@@ -86,7 +86,7 @@ def known_capacity(history: History) -> int | None:
 
 
 def _failed(history: History) -> Int64:
-    """Positions of failed allocations that say what the device had free."""
+    """Return the positions of failed allocations that say what the device had free."""
     device = history.device
     return np.flatnonzero(device.is_action(Action.OOM) & (device.records.address != NO_DEVICE_FREE))
 
@@ -268,7 +268,7 @@ class MemorySnapshot(msgspec.Struct, frozen=True):
 
 @cached
 def memory_snapshot(model: Model) -> MemorySnapshot:
-    """All of a snapshot in a few numbers. A trace has no devices."""
+    """Return all of a snapshot in a few numbers. A trace has no devices."""
     told = about(model)
     grown = growth(model)
     names = stack_names(model)

@@ -85,7 +85,7 @@ class AllocationBand(msgspec.Struct, frozen=True):
 
 
 def columns_of(history: History, axis: Axis, start: int | None, end: int | None, most: int) -> TimelineColumns:
-    """The window between two values of the axis in at most so many columns; records of one column stay together.
+    """Divide the window between two values of the axis into at most `most` columns.
 
     Without times the axis is that of records, whatever is asked.
     """
@@ -133,7 +133,7 @@ def _only(history: History) -> TimelineColumns:
 
 
 def _spans(history: History, columns: TimelineColumns) -> tuple[Int64, Int64, Int64]:
-    """The lifetimes that are drawn in any column, with their first column and the one after their last."""
+    """Return the lifetimes that are drawn in any column, with their first column and the one after their last."""
     lifetimes = history.lifetimes
     ascending = columns.position
     begin = np.searchsorted(ascending, lifetimes.born, "left")
@@ -145,7 +145,7 @@ def _spans(history: History, columns: TimelineColumns) -> tuple[Int64, Int64, In
 def drawing(
     history: History, names: StackNames, columns: TimelineColumns, by: BandBy, most: int = MOST_SHAPES
 ) -> tuple[AllocationShapes, list[AllocationBand]]:
-    """What makes up each column: Σ shapes + Σ bands = requested, in every column."""
+    """Divide each column into what is drawn: Σ shapes + Σ bands = requested, in every column."""
     drawn, begin, end = _spans(history, columns)
     requested = history.lifetimes.requested[drawn]
     # what is seen most: bytes by columns

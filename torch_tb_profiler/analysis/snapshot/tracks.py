@@ -212,14 +212,14 @@ def track_window(tracks: SnapshotTracks, start: int, width: int, columns: int) -
 
 
 def _highest(tracks: SnapshotTracks, first: int, after: int, of: Int64, count: int) -> Int64:
-    """The first record of each column after which most is requested."""
+    """Return the first record of each column after which most is requested."""
     values = tracks.values("requested")[1:][first:after]
     top = np.flatnonzero(values == greatest_at(of, values, count)[of])
     return first + top[begins_run(of[top])]
 
 
 def _line_bytes(tracks: SnapshotTracks, position: Int64) -> Int64:
-    """Bytes of each line that are in use after some records, which ascend."""
+    """Return the bytes of each line that are in use after some records, which ascend."""
     lifetimes, count, width = tracks.history.lifetimes, len(tracks.lines), len(position) + 1
     if not count:
         return np.zeros((0, len(position)), np.int64)

@@ -161,7 +161,7 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
 
 
 def _found(model: Model, device: int | None) -> SnapshotTracks:
-    """Raises NotFound."""
+    """Return the tracks of a device. Raises NotFound."""
     history = device_history(model, device)
     return next(each for each in tracks(model) if each.history is history)
 

@@ -50,7 +50,7 @@ class Labels(msgspec.Struct, frozen=True):
         return found
 
     def of_codes(self, strings: Any, codes: Ints, number: Callable[[str], int]) -> Int64:
-        """The numbers of a column of string codes; `number` is asked once for each text."""
+        """Return the numbers of a column of string codes; `number` is called once for each text."""
         different, place = distinct_places(codes)
         return np.array([number(strings[code]) for code in different.tolist()], np.int64)[place]
 
@@ -159,7 +159,7 @@ _UNUSED_BITS = np.uint64(12)
 
 
 def onwards(state: Hash, hashes: Hash) -> Hash:
-    """The state after one more name each; that of the top is 0."""
+    """Return the state after one more name each; that of the top is 0."""
     return state * np.uint64(_MULTIPLIER) + hashes
 
 

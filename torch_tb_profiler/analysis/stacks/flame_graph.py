@@ -43,7 +43,7 @@ SMALLEST_SHARE = 0.0002
 
 
 def stack_weights(model: Model) -> tuple[Weight, ...]:
-    """What stacks of this trace can be weighted by; the first is what matters most."""
+    """Return what the stacks of this trace can be weighted by, the most important first."""
     return ("device", "host") if model.has_device_work else ("host",)
 
 

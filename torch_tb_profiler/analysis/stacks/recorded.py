@@ -121,7 +121,7 @@ def _add_roles(labels: Labels, work: Int64, role: UInt8) -> None:
 
 
 def tracks_of(model: Model) -> Int64:
-    """Shape (call tree + frames,): the thread of each range, an index into `Trace.tracks`."""
+    """Return, in shape (call tree + frames,): the thread of each range, an index into `Trace.tracks`."""
     return np.concatenate([model.tree.track, model.frames.track]).astype(np.int64)
 
 
@@ -136,7 +136,10 @@ def _only(ran: EntryColumns, here: Bool) -> EntryColumns:
 
 
 def _with_forward(model: Model, labels: Labels, ran: EntryColumns) -> EntryColumns:
-    """What autograd nodes ran moves with all its time; the context of a node of the call tree has its number."""
+    """Move what autograd nodes ran, with all its time, below their forward.
+
+    The context of a node of the call tree keeps its number.
+    """
     node, forward = selected_links(model)
     heads, head = distinct_places(forward)
     parent = ran.parent.copy()
@@ -203,7 +206,7 @@ def _with_recorded_stacks(model: Model, labels: Labels, ran: EntryColumns) -> En
 
 
 def _further(stack: str, around: str) -> list[str]:
-    """The frames of a stack that the one around does not have, outermost first."""
+    """Return the frames of a stack that the one around does not have, outermost first."""
     frames, outer = stack.split(";")[::-1], around.split(";")[::-1] if around else []
     return frames[len(outer) :] if frames[: len(outer)] == outer else frames
 
@@ -297,7 +300,7 @@ class CallStacks(msgspec.Struct, frozen=True):
 
 @cached
 def call_stacks(model: Model) -> CallStacks:
-    """The stack of every node: `Call stack` of its operator when the trace has any, else the enclosing frames.
+    """Return the stack of every node: `Call stack` of its operator when the trace has any, else the enclosing frames.
 
     torch writes `Call stack` only when asked to be verbose since 2.0; the Python functions recorded on the same
     thread enclose the operator in time and say the same.

@@ -113,7 +113,7 @@ class ShownEntries(msgspec.Struct, frozen=True):
         return len(self.label)
 
     def chain_to(self, id_: int) -> Int64:
-        """The entries from the top down to the one of an id, without it."""
+        """Return the entries from the top down to the one of an id, without it."""
         found: list[int] = []
         at = int(self.parent[np.flatnonzero(self.id == id_)[0]])
         while at >= 0:
@@ -169,7 +169,7 @@ class StackTableBuilder(msgspec.Struct, frozen=True):
         )
 
     def chain(self, shown: ShownEntries, rows: Int64) -> StackTable:
-        """Some entries, each below the one before it."""
+        """Return a table of some entries, each below the one before it."""
         none = np.empty(0, np.int64)
         columns = (shown.id, shown.self_ns, shown.total_ns, shown.calls, shown.first)
         id_, self_ns, total_ns, calls, first = (column[rows] for column in columns)
@@ -233,7 +233,7 @@ class Callers:
         return least
 
     def part(self, id_: int, limit: int) -> tuple[ShownEntries, _Part] | None:
-        """What is above the entry of an id, and its part of the tree; None if there is no such among many."""
+        """Return what is above the entry of an id, and its part of the tree; None if it is not among MOST_SEARCHED."""
         while self._count(limit) <= MOST_SEARCHED:
             rows = self._rows(limit)
             states = self._states(rows)
@@ -274,7 +274,7 @@ class Callers:
         return _Rows(node[order], level[order], place[above[order]], place[last[:-1]])
 
     def _at(self, rows: _Rows) -> Int64:
-        """The entry that stands at each row, on the way of one of its ends to the top."""
+        """Return the entry at each row, on the way of one of its ends to the top."""
         return self._walks.ancestor(self._ends[self._tree.first[rows.node]], rows.level - 1)
 
     def _states(self, rows: _Rows) -> Hash:
