@@ -105,7 +105,7 @@ def slice_categories(model: Model) -> tuple[CategorySlices, ...]:
 
 
 def _are_slices(model: Model) -> Bool:
-    """Return, in shape (events,), the selected events that have a duration."""
+    """Return the selected events that have a duration, shape (events,)."""
     found: Bool = model.trace.events.duration >= 0
     return found if model.selected is None else found & model.selected
 

@@ -269,7 +269,7 @@ def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorW
 
 
 def _first_kernels(model: Model, activities: Activities, nodes: Int64, wanted: Bool) -> Int32:
-    """Return, in shape (nodes,), the name of the first device activity that a wanted one launched itself, a string code; 0.
+    """Return the string code of the first device activity that each wanted node launched, 0 for none, shape (nodes,).
 
     nodes, wanted   shape (nodes,): positions in `Model.tree`, and of which of them it is asked
     """

@@ -43,7 +43,7 @@ def activity_work(model: Model) -> ActivityWork:
 
 
 def share_of_call(found: WorkCounts, values: Float64) -> Float64:
-    """Return, in shape (activities,), the share of a number of its call by time; NaN: unknown.
+    """Return the share of a number of its call by time, shape (activities,); NaN: unknown.
 
     values  shape (calls,)
     """
@@ -124,7 +124,7 @@ _BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8
 
 
 def bytes_by_grid(model: Model, activities: Activities) -> Int64:
-    """Return, in shape (activities,): bytes, -1 where nothing can be said. Vectorised kernels of ROCm differ by version."""
+    """Return bytes, -1 where unknown, shape (activities,). Vectorised kernels of ROCm differ by version."""
     found = np.full(len(activities), -1, np.int64)
     if not model.has_device_work:
         return found

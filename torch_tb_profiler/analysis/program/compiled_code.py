@@ -225,7 +225,7 @@ def work_in(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
 
 
 def named_nodes(model: Model, wanted: object) -> Bool:
-    """Return, in shape (call tree,): those of a name that is wanted."""
+    """Return which calls have a wanted name, shape (call tree,)."""
     tree = model.tree
     if not len(tree):
         return np.zeros(0, np.bool_)

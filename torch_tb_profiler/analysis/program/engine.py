@@ -441,5 +441,5 @@ def _most(tracks: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
 
 
 def phase_codes(found: EngineSteps) -> Int8:
-    """Return, in shape (steps,), the code of the phase of each."""
+    """Return the code of the phase of each, shape (steps,)."""
     return np.array([CODE[ProgramPhase(each)] for each in found.phase], np.int8)

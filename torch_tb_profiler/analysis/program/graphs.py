@@ -307,7 +307,7 @@ def outside_ns(model: Model) -> tuple[int, int]:
 
 
 def replayed_rows(model: Model) -> Bool:
-    """Return, in shape (events,): device work of replays that were launched in the steps that are chosen."""
+    """Return which device activities belong to replays launched in the chosen steps, shape (events,)."""
     found = np.zeros(len(model.trace.events), np.bool_)
     found[model.trace.device_work.row[replayed_nodes(model).work]] = True
     return found

@@ -98,7 +98,7 @@ def forward_operators(model: Model, marked: Marks, main: int) -> Int64:
 
 
 def _compiled_passes(model: Model) -> Bool:
-    """Return, in shape (call tree,): calls of a compiled backward pass."""
+    """Return which calls are a compiled backward pass, shape (call tree,)."""
     tree = model.structure.tree
     if not len(tree):
         return np.zeros(0, np.bool_)

@@ -88,7 +88,7 @@ def phases(model: Model) -> Phases:
 
 
 def device_phase(model: Model, found: Phases) -> Int8:
-    """Return, in shape (device work,), the phase in which each piece of the selected work was launched."""
+    """Return the phase in which each piece of the selected work was launched, shape (device work,)."""
     launch = model.device_links.launch
     known = np.flatnonzero(launch >= 0)
     phase = np.full(len(launch), _NO_LAUNCH, np.int8)
@@ -97,7 +97,7 @@ def device_phase(model: Model, found: Phases) -> Int8:
 
 
 def event_phase(model: Model, found: Phases, row: Int32) -> Int8:
-    """Return, in shape (rows,), the phase in which each of some events of the host begins."""
+    """Return the phase in which each of some events of the host begins, shape (rows,)."""
     events = model.trace.events
     return found.at(events.track[row], events.start[row])[0]
 
@@ -270,7 +270,7 @@ def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
 
 
 def _between(spans: list[Spans], start: Int64, end: Int64, rest: bool = True) -> Int64:
-    """Return, in shape (steps, phases): how much of each lies in each window; with `rest` what is left is `OTHER`."""
+    """Return how much of each lies in each window, shape (steps, phases); with `rest` what is left is `OTHER`."""
     found = np.stack([Coverage(each).between(start, end) for each in spans], axis=1)
     if rest:
         found[:, _OTHER] += np.maximum(end - start, 0) - found.sum(axis=1)

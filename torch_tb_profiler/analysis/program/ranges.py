@@ -182,7 +182,7 @@ def ranges(model: Model) -> RangeTable:
 
 
 def sums_of_known(groups: Groups, values: Int64) -> Int64:
-    """Return, in shape (groups,): sums; -1 where one of the values is -1."""
+    """Return the sums of groups, shape (groups,); -1 where one of the values is -1."""
     return np.where(groups.sum((values < 0).astype(np.int64)) > 0, -1, groups.sum(values))
 
 
@@ -249,7 +249,7 @@ class _Nested(msgspec.Struct, frozen=True):
     lanes: int
 
     def add_up(self, track: Ints, time: Int64, amount: Int64) -> Int64:
-        """Return, in shape (ranges,): Σ of amounts at times of threads, in each range that holds them."""
+        """Return Σ of amounts at times of threads, in each range that holds them, shape (ranges,)."""
         own = np.zeros(len(self.node), np.int64)
         for lane in (track, track + self.lanes):
             at = self.nesting.innermost(lane.astype(np.int32), time)
@@ -425,7 +425,7 @@ def ranges_by_step(model: Model, most: int) -> RangesByStep:
 
 
 def _outermost(outer: Int32, template: Int64) -> Bool:
-    """Return, in shape (ranges,): those that no range of the same name is around."""
+    """Return which ranges no range of the same name encloses, shape (ranges,)."""
     found = np.ones(len(outer), np.bool_)
     around = outer.astype(np.int64)
     open_ = np.flatnonzero(around >= 0)

@@ -220,7 +220,7 @@ def _copies(model: Model, found: WorkCounts, copies: Int64) -> tuple[Float64, In
 
 
 def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
-    """Return, in shape (calls,): index into ABOVES of those that are faster than their roof, -1."""
+    """Return why calls are faster than their roof: an index into ABOVES, -1, shape (calls,)."""
     calls, activities = found.calls, found.activities
     above = np.full(len(calls), -1, np.int8)
     fast = (of_calls.roof_ns > ABOVE * calls.duration) & (of_calls.bound != BOUNDS.index("launch"))
@@ -244,7 +244,7 @@ def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
 
 
 def _tensor_cores(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
-    """Return, in shape (calls,): of products on devices that have tensor cores; index into TENSOR_CORES, -1."""
+    """Return how products use tensor cores: an index into TENSOR_CORES, -1 on devices without any, shape (calls,)."""
     calls, activities = found.calls, found.activities
     state = np.full(len(calls), -1, np.int8)
     able = [each.device for each in roofs(model) if each.tensor_cores]
@@ -266,7 +266,7 @@ def _tensor_cores(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
 
 
 def _causes(calls: CountedCalls) -> Int8:
-    """Return, in shape (calls,): why tensor cores are not used, as far as arguments say it."""
+    """Return why tensor cores are not used, as far as arguments say it, shape (calls,)."""
     of_work = []
     for work in calls.works:
         product = work.product
@@ -285,7 +285,7 @@ def _causes(calls: CountedCalls) -> Int8:
 
 
 def _below_wave(model: Model, found: WorkCounts) -> Bool:
-    """Return, in shape (activities,): kernels with fewer blocks than multiprocessors."""
+    """Return which are kernels with fewer blocks than multiprocessors, shape (activities,)."""
     if found.on_host:
         return np.zeros(len(found.activities), np.bool_)
     blocks = blocks_per_sm(model.trace, model.device_work.take(found.activities.place))
@@ -349,7 +349,7 @@ def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
 
 
 def reached_ns(model: Model) -> Float64:
-    """Return, in shape (calls,), the least time of each by what is reached, else by the peaks, ns; NaN: not known."""
+    """Return the least time of each by what is reached, else by the peaks, ns, shape (calls,); NaN: not known."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     flops, size = calls.numbers("flops"), calls.numbers("bytes")

@@ -50,7 +50,7 @@ _SPLIT = lazy_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 
 @cached
 def call_advice(model: Model) -> Int8:
-    """Return, in shape (calls,): index into ADVICES, -1 for none."""
+    """Return the advice on each: an index into ADVICES, -1 for none, shape (calls,)."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     advice = np.full(len(calls), -1, np.int8)
@@ -134,7 +134,7 @@ def _is_matrices(product: Matmul | None) -> bool:
 
 
 def _longest(found: WorkCounts, chosen: Int64) -> Int64:
-    """Return, in shape (chosen,), the longest activity of some calls, an index into `Activities`."""
+    """Return the longest activity of some calls, an index into `Activities`, shape (chosen,)."""
     activities = found.activities
     place = places_of(chosen, len(found.calls))
     call = take_known(place, activities.call)

@@ -47,7 +47,7 @@ def activity_phase(model: Model) -> Int8:
 
 @cached
 def call_phase(model: Model) -> Int8:
-    """Return, in shape (calls,), the code of the phase in which each call begins."""
+    """Return the code of the phase in which each call begins, shape (calls,)."""
     return event_phase(model, phases(model), work_counts(model).calls.row)
 
 
@@ -215,7 +215,7 @@ class _Limits(msgspec.Struct, frozen=True):
 
 
 def _in_steps(model: Model, found: WorkCounts) -> Bool:
-    """Return, in shape (activities,): which are in a step."""
+    """Return which are in a step, shape (activities,)."""
     if found.on_host:
         in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.activities.row]) >= 0
         return in_a_step
@@ -223,7 +223,7 @@ def _in_steps(model: Model, found: WorkCounts) -> Bool:
 
 
 def _weights(found: WorkCounts, inside: Bool) -> Float64:
-    """Return, in shape (calls,): which part of the time of its activities is in the steps."""
+    """Return which part of the time of its activities is in the steps, shape (calls,)."""
     activities, count = found.activities, len(found.calls)
     owned = (activities.call >= 0) & (activities.recorded < 0)
     whole = sums_at(activities.call[owned], activities.duration[owned], count)
@@ -246,7 +246,7 @@ def _busy_ns(model: Model) -> int:
 
 
 def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
-    """Return, in shape (calls,): how long each needs at the peak of what it multiplies, ns; 0 without FLOP, NaN: not known.
+    """Return how long each needs at the peak of what it multiplies, ns, shape (calls,); 0 without FLOP, NaN: not known.
 
     which   of the FLOP that the model needs, or of all that are executed
     """
@@ -259,7 +259,7 @@ def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
 
 @cached
 def computed_again(model: Model) -> Bool:
-    """Return, in shape (calls,): computed a second time in the backward pass."""
+    """Return which are computed a second time in the backward pass, shape (calls,)."""
     found, nodes = work_counts(model), recomputed(model)
     again = np.zeros(len(model.tree), np.bool_)
     again[nodes] = True

@@ -121,7 +121,7 @@ def _add_roles(labels: Labels, work: Int64, role: UInt8) -> None:
 
 
 def tracks_of(model: Model) -> Int64:
-    """Return, in shape (call tree + frames,): the thread of each range, an index into `Trace.tracks`."""
+    """Return the thread of each range, an index into `Trace.tracks`, shape (call tree + frames,)."""
     return np.concatenate([model.tree.track, model.frames.track]).astype(np.int64)
 
 
