@@ -269,10 +269,10 @@ class ModulesAnswer(Columns, frozen=True, kw_only=True):
     hooks: Columns | None
 
 
-def _modules(subject: Subject, asked: OfSource) -> ModulesAnswer:
+def _modules(subject: Subject, params: OfSource) -> ModulesAnswer:
     model = subject.model
     sources = module_sources(model)
-    shown = asked.source or (sources[0] if sources else "nn")
+    shown = params.source or (sources[0] if sources else "nn")
     found, called = modules(model, shown), hooks(model)
     notes = [] if len(found) else [no_modules()]
     table = found.as_columns(without=() if model.has_device_work else DEVICE_COLUMNS, nulls=False)

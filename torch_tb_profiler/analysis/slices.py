@@ -190,14 +190,14 @@ class SlicesAnswer(Columns, frozen=True, kw_only=True):
     meta: SlicesMeta
 
 
-def _slices(subject: Subject, asked: WhichSlices) -> SlicesAnswer:
+def _slices(subject: Subject, params: WhichSlices) -> SlicesAnswer:
     model = subject.model
-    found = slices(model, *msgspec.structs.astuple(asked))
+    found = slices(model, *msgspec.structs.astuple(params))
     table = found.as_columns()
     meta = SlicesMeta(
         **subject.about("trace"),
         total=found.total,
-        offset=asked.offset,
+        offset=params.offset,
         duration_ns=int(model.trace.events.end.max(initial=0)),
         categories=slice_categories(model),
     )

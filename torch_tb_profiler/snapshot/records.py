@@ -96,7 +96,7 @@ class StackInterner:
         pointers = np.fromiter(chain.from_iterable(lists), object, sum(depths))
         identities, size = pointers.tobytes(), pointers.itemsize
         known, marks = self._of_identities, self._marks
-        found, begin = [], 0
+        numbers, begin = [], 0
         for frames, depth in zip(lists, depths, strict=True):
             end = begin + size * depth
             number = known.get(identities[begin:end]) if depth else -1
@@ -105,8 +105,8 @@ class StackInterner:
             if depth > 1 and type(frames) is list:
                 frames[:] = marks[number]
             begin = end
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def _new(self, identities: bytes, frames: tuple[object, ...]) -> int:
         """Assign a number to a stack whose frames were not seen together yet."""

@@ -72,31 +72,31 @@ def unpickle_stream(text: Readable, progress: Callable[[int], None] = lambda _: 
 
     progress: is told how many bytes were read
     """
-    found = UnpickledSnapshot()
+    snapshot = UnpickledSnapshot()
     stream = _Source(text, progress)
     head = stream.peek(4)
     if len(head) < 2 or head[0] != 0x80 or head[1] > pickle.HIGHEST_PROTOCOL:
         raise SnapshotError(because("no_snapshot", {"is": "no_pickle"}))
     framed = head[2:3] == _FRAME
-    source: Any = _Frames(stream, found) if framed else stream
+    source: Any = _Frames(stream, snapshot) if framed else stream
     unpickler = _Unpickler(source)
     if framed:
         source.begin(unpickler)
     with _uncollected():
-        root, ended = _load(unpickler, found)
+        root, ended = _load(unpickler, snapshot)
         if ended and not _is_snapshot(root):
             raise SnapshotError(because("no_snapshot", {"is": "pickle"}))
         if ended:
-            found.root = root
+            snapshot.root = root
         if ended:
             lists = _record_lists(root["device_traces"])
         else:
             lists = _unfinished(unpickler.memo.copy(), source.records if framed else None)
-        _take_rest(found, lists, source.pieces if framed else {}, known=ended)
-    return found
+        _take_rest(snapshot, lists, source.pieces if framed else {}, known=ended)
+    return snapshot
 
 
-def _load(unpickler: _Unpickler, found: UnpickledSnapshot) -> tuple[Any, bool]:
+def _load(unpickler: _Unpickler, snapshot: UnpickledSnapshot) -> tuple[Any, bool]:
     """Return the root, and whether the file ended well."""
     try:
         return unpickler.load(), True
@@ -105,14 +105,14 @@ def _load(unpickler: _Unpickler, found: UnpickledSnapshot) -> tuple[Any, bool]:
     except MemoryError:
         raise
     except (EOFError, OSError) as error:
-        found.cut_off = because("cut_off", {"snapshot": True}) if isinstance(error, EOFError) else reason_of(error)
+        snapshot.cut_off = because("cut_off", {"snapshot": True}) if isinstance(error, EOFError) else reason_of(error)
     except RecursionError:
         raise SnapshotError(because("no_snapshot", {"is": "pickle"})) from None
     except Exception as error:  # noqa: BLE001 - a damaged pickle raises whatever its values make of it
         if "truncated" in str(error):
-            found.cut_off = because("cut_off", {"snapshot": True})
+            snapshot.cut_off = because("cut_off", {"snapshot": True})
         else:
-            found.cut_off = Reason(OTHER, f"it is damaged: {str(error)[:200]}")
+            snapshot.cut_off = Reason(OTHER, f"it is damaged: {str(error)[:200]}")
     return {}, False
 
 
@@ -152,7 +152,7 @@ def _holds_records(value: Any) -> bool:
     return type(value) is list and len(value) > 0 and type(value[0]) is dict and "action" in value[0]
 
 
-def _take_rest(found: UnpickledSnapshot, lists: list[Any], pieces: dict[int, list[Columns]], known: bool) -> None:
+def _take_rest(snapshot: UnpickledSnapshot, lists: list[Any], pieces: dict[int, list[Columns]], known: bool) -> None:
     """Take what was not taken while reading, and put the pieces of each list together."""
     seen: set[int] = set()
     for place, records in enumerate(lists):
@@ -161,11 +161,11 @@ def _take_rest(found: UnpickledSnapshot, lists: list[Any], pieces: dict[int, lis
         seen.add(id(records))
         of_list = pieces.pop(id(records), [])
         if records:
-            of_list.append(found.columns.take(records))
+            of_list.append(snapshot.columns.take(records))
             del records[:]
         if of_list:
-            found.records.append((place if known else -1, of_list))
-    found.records += [(-1, of_list) for of_list in pieces.values() if of_list]
+            snapshot.records.append((place if known else -1, of_list))
+    snapshot.records += [(-1, of_list) for of_list in pieces.values() if of_list]
 
 
 class _Source:

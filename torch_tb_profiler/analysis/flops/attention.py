@@ -262,7 +262,7 @@ def _unknown(_: OperatorArguments) -> OperatorWork:
     raise UnknownWorkError(UnknownReason.CONTENTS)
 
 
-def _packed(q: int, told: bool = True) -> Reader:
+def _packed(q: int, flag_recorded: bool = True) -> Reader:
     """Sequences of different length behind one another: (rows, heads, size).
 
     told   whether the truth values among the arguments tell what is masked
@@ -275,9 +275,9 @@ def _packed(q: int, told: bool = True) -> Reader:
         pages = any(len(given.tensor(at).dims) > 1 for at in whole)
         if pages or not lengths or any(len(each.dims) != 3 for each in tensors):
             raise UnknownWorkError(UnknownReason.CONTENTS)
-        how = _Attention(q, heads_last=True, corner="lower_right", window=1 if told else None, backward=q > 0)
+        how = _Attention(q, heads_last=True, corner="lower_right", window=1 if flag_recorded else None, backward=q > 0)
         corner, sure = _corner(how, given)
-        causal = None if sure is Certainty.BOUND or not told else corner is not None
+        causal = None if sure is Certainty.BOUND or not flag_recorded else corner is not None
         return of_packed(given, q, lengths[0], causal, _window(how, given), q > 0)
 
     return read
@@ -347,7 +347,7 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
         "customflash::custom_flash_aligned": _dense,
         **dict.fromkeys(("flash_attn::_flash_attn_varlen_forward", "torch_attn::_varlen_attn"), _packed(0)),
         "flash_attn::_flash_attn_varlen_backward": _packed(1),
-        "aiter::mha_varlen_fwd": _packed(0, told=False),
+        "aiter::mha_varlen_fwd": _packed(0, flag_recorded=False),
         **dict.fromkeys(
             (
                 "aiter::mha_batch_prefill",

@@ -131,14 +131,14 @@ class WorkCounts(msgspec.Struct, frozen=True):
 def work_counts(model: Model) -> WorkCounts:
     """Count what the selected events compute and move."""
     on_host = not model.has_device_work
-    found = _on_host(model) if on_host else _on_devices(model)
-    nodes, works, of_node = _works(model, found)
+    unowned = _on_host(model) if on_host else _on_devices(model)
+    nodes, works, of_node = _works(model, unowned)
     known = np.zeros(len(model.tree), np.bool_)
     has_work = np.array([work.flops is not None or work.bytes is not None for work in works] or [False], np.bool_)
     known[nodes[has_work[of_node]]] = True
-    owner = _nearest(model, known, found.node)
+    owner = _nearest(model, known, unowned.node)
     owned = np.flatnonzero(owner >= 0)
-    groups = group([owner[owned], found.replay[owned]])
+    groups = group([owner[owned], unowned.replay[owned]])
     first = owned[groups.first]
     node = owner[first]
     call = np.full(len(owner), -1, np.int64)
@@ -146,20 +146,20 @@ def work_counts(model: Model) -> WorkCounts:
     place = np.full(len(model.tree), -1, np.int32)
     place[nodes] = of_node
     work, works = _counted_once(model, node, place[node].astype(np.int64), works)
-    own = found.recorded < 0
+    own = unowned.recorded < 0
     calls = CountedCalls(
         node=node,
         row=model.tree.row[node],
         first=first,
         name=model.tree.name[node],
-        duration=sums_at(call[(call >= 0) & own], found.duration[(call >= 0) & own], len(node)),
+        duration=sums_at(call[(call >= 0) & own], unowned.duration[(call >= 0) & own], len(node)),
         work=work,
         works=works,
     )
-    activities = replace(found, call=call)
+    activities = replace(unowned, call=call)
     tried = np.full(len(call), -1, np.int64)
     left = np.flatnonzero(call < 0)
-    tried[left] = take_known(place, _nearest(model, place >= 0, found.node[left]))
+    tried[left] = take_known(place, _nearest(model, place >= 0, unowned.node[left]))
     return WorkCounts(replace(activities, why=_why(model, activities, calls, tried)), calls, on_host)
 
 
@@ -236,17 +236,17 @@ def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorW
         nodes = nodes[has_reader | said]
     if not len(nodes):
         return nodes, (), nodes
-    at = tree.operator[nodes]
+    operator = tree.operator[nodes]
     needs_kernel = strings.where(lambda name: name in LISTS or name in OF_PARTS, tree.name[nodes])[tree.name[nodes]]
     keys = (
         tree.name[nodes],
-        operators.input_dims[at],
-        operators.input_type[at],
-        operators.concrete_inputs[at],
-        operators.input_strides[at],
+        operators.input_dims[operator],
+        operators.input_type[operator],
+        operators.concrete_inputs[operator],
+        operators.input_strides[operator],
         _first_kernels(model, activities, nodes, needs_kernel),
-        operators.kernel_flop[at],
-        operators.kernel_num_gb[at],
+        operators.kernel_flop[operator],
+        operators.kernel_num_gb[operator],
     )
     groups = group(keys)
     works = []

@@ -93,7 +93,7 @@ def by_each_other(model: Model, texts: RecordedArguments, nodes: Sequence[int]) 
     every = every[np.argsort(tree.start[every], kind="stable")]
     number = take_known(model.trace.operators.sequence, tree.operator[every]).tolist()
     wanted = set(nodes)
-    found: dict[int, OperatorWork] = {}
+    known: dict[int, OperatorWork] = {}
     waiting: dict[str, list[tuple[int, int, _Lookup]]] = {}
     for node, sequence in zip(every.tolist(), number, strict=True):
         name, given = texts.name(node), texts.arguments(node)
@@ -116,8 +116,8 @@ def by_each_other(model: Model, texts: RecordedArguments, nodes: Sequence[int]) 
             forward: moves(read + lookup.indices + gradient.whole_bytes, Certainty.ESTIMATE),
             node: moves(gradient.whole_bytes + 2 * read + _SORTED * lookup.rows, Certainty.ESTIMATE),
         }
-        found |= {each: work for each, work in works.items() if each in wanted}
-    return found
+        known |= {each: work for each, work in works.items() if each in wanted}
+    return known
 
 
 def _kind(operator: str) -> str | None:
@@ -203,29 +203,30 @@ def derived(model: Model, node: Int64, work: Mapping[int, OperatorWork]) -> dict
     work   what their arguments say, by position
     """
     texts, names = RecordedArguments(model), model.trace.strings
-    found: dict[int, OperatorWork] = {}
+    known: dict[int, OperatorWork] = {}
     node = node[model.trace.operators.input_dims[model.tree.operator[node]] > 0]
-    found |= {at: of_result(work[at], texts, at) for at in node[repeats(model, node)].tolist()}
-    by_contents = [at for at in node.tolist() if work[at].why is UnknownReason.CONTENTS]
-    served = [at for at in by_contents if texts.name(at) in SERVED]
+    known |= {place: of_result(work[place], texts, place) for place in node[repeats(model, node)].tolist()}
+    by_contents = [place for place in node.tolist() if work[place].why is UnknownReason.CONTENTS]
+    served = [place for place in by_contents if texts.name(place) in SERVED]
     if served:
-        found |= of_steps(model, texts, served)
+        known |= of_steps(model, texts, served)
     if len(by_contents) > len(served):
-        found |= by_each_other(model, texts, by_contents)
-    waiting = [at for at in node.tolist() if work[at].why in (UnknownReason.SHAPES_OFF, UnknownReason.LONG_LIST)]
+        known |= by_each_other(model, texts, by_contents)
+    open_reasons = (UnknownReason.SHAPES_OFF, UnknownReason.LONG_LIST)
+    waiting = [place for place in node.tolist() if work[place].why in open_reasons]
     by_name: dict[str, list[int]] = {}
-    for at in waiting:
-        by_name.setdefault(str(names[int(model.tree.name[at])]), []).append(at)
-    forward = [at for name in FORWARD & by_name.keys() for at in by_name[name]]
+    for place in waiting:
+        by_name.setdefault(str(names[int(model.tree.name[place])]), []).append(place)
+    forward = [place for name in FORWARD & by_name.keys() for place in by_name[name]]
     if forward:
-        found |= _by_backward(model, texts, np.array(sorted(forward), np.int64))
+        known |= _by_backward(model, texts, np.array(sorted(forward), np.int64))
     for name, nodes in by_name.items():
         if _ONE_GRADIENT.fullmatch(name):
-            found |= _by_enclosing(model, texts, nodes)
-    listed = [at for name in LISTS.keys() & by_name.keys() for at in by_name[name]]
+            known |= _by_enclosing(model, texts, nodes)
+    listed = [place for name in LISTS.keys() & by_name.keys() for place in by_name[name]]
     if listed:
-        found |= _by_parameters(model, texts, listed)
-    return found
+        known |= _by_parameters(model, texts, listed)
+    return known
 
 
 def repeats(model: Model, node: Int64) -> Bool:
@@ -256,20 +257,20 @@ def _by_backward(model: Model, texts: RecordedArguments, node: Int64) -> dict[in
     sequence = take_known(model.trace.operators.sequence, tree.operator)
     is_backward = strings.where(_CONVOLUTION_BACKWARD.fullmatch, tree.name)[tree.name] & (sequence >= 0)
     numbered = nearest(tree.parent, (sequence >= 0) & ~is_backward, node.astype(np.int32))
-    backward = {int(sequence[at]): int(at) for at in np.flatnonzero(is_backward).tolist()}
+    backward = {int(sequence[place]): int(place) for place in np.flatnonzero(is_backward).tolist()}
     known: dict[tuple[str, ...], OperatorWork | None] = {}
-    found = {}
-    for at, outer in zip(node.tolist(), numbered.tolist(), strict=True):
+    results = {}
+    for place, outer in zip(node.tolist(), numbered.tolist(), strict=True):
         passed = backward.get(int(sequence[outer])) if outer >= 0 else None
         if passed is None:
             continue
-        key = (*texts.of(at)[:2], texts.of(passed)[0])
+        key = (*texts.of(place)[:2], texts.of(passed)[0])
         if key not in known:
-            known[key] = _forward(texts, at, passed)
+            known[key] = _forward(texts, place, passed)
         work = known[key]
         if work is not None:
-            found[at] = work
-    return found
+            results[place] = work
+    return results
 
 
 def _forward(texts: RecordedArguments, node: int, backward: int) -> OperatorWork | None:
@@ -284,9 +285,9 @@ def _forward(texts: RecordedArguments, node: int, backward: int) -> OperatorWork
 
 def _by_enclosing(model: Model, texts: RecordedArguments, nodes: list[int]) -> dict[int, OperatorWork]:
     """One gradient of a convolution, which takes half of what both take: the backward around it knows all sizes."""
-    found = {}
-    for at in nodes:
-        outer = int(model.tree.parent[at])
+    known = {}
+    for place in nodes:
+        outer = int(model.tree.parent[place])
         name = str(model.trace.strings[int(model.tree.name[outer])]) if outer >= 0 else ""
         if not name.endswith("_convolution_backward"):
             continue
@@ -294,8 +295,8 @@ def _by_enclosing(model: Model, texts: RecordedArguments, nodes: list[int]) -> d
         product = both.product
         if product is not None:
             sizes = {name: getattr(product, name) // 2 for name in ("flops", "elements", "weights")}
-            found[at] = matmul_work(replace(product, **sizes)).surely(Certainty.DERIVED)
-    return found
+            known[place] = matmul_work(replace(product, **sizes)).surely(Certainty.DERIVED)
+    return known
 
 
 def _by_parameters(model: Model, texts: RecordedArguments, nodes: list[int]) -> dict[int, OperatorWork]:
@@ -303,19 +304,19 @@ def _by_parameters(model: Model, texts: RecordedArguments, nodes: list[int]) -> 
     parameters, passes = _parameters(model, texts)
     if not parameters:
         return {}
-    found = {}
+    known = {}
     for at in nodes:
         given = texts.arguments(at)
         name = str(model.trace.strings[int(model.tree.name[at])])
         alone = "_fused" in name and len(nodes) <= passes
         try:
             if given is not None:
-                found[at] = of_parameters(name, given, parameters).surely(
+                known[at] = of_parameters(name, given, parameters).surely(
                     Certainty.DERIVED if alone else Certainty.BOUND
                 )
         except ERRORS:
             continue
-    return found
+    return known
 
 
 def _parameters(model: Model, texts: RecordedArguments) -> tuple[int, int]:

@@ -117,22 +117,22 @@ def _generated(given: OperatorArguments) -> OperatorWork:
 
 
 def _all() -> dict[str, Reader]:
-    found: dict[str, Reader] = {}
+    readers: dict[str, Reader] = {}
     for arity, names in _BY_ARGUMENTS.items():
         for name in names.split():
-            found[f"aten::{name}"] = _result(arity, False, None, name in _TO_FLOAT)
-            found[f"aten::{name}_"] = _result(arity, True, None, False)
+            readers[f"aten::{name}"] = _result(arity, False, None, name in _TO_FLOAT)
+            readers[f"aten::{name}_"] = _result(arity, True, None, False)
     for arity, names in ((2, _TRUTH), (1, _TRUTH_OF_ONE)):
         for name in names.split():
-            found[f"aten::{name}"] = _result(arity, False, 1, False)
-            found[f"aten::{name}_"] = _result(arity, True, None, False)
-    found |= dict.fromkeys((f"aten::{name}" for name in _WRITES.split()), _write)
-    found |= dict.fromkeys(("aten::arange", "aten::linspace"), _generated)
-    found["aten::where"] = _where
-    found["aten::glu"], found["aten::glu_backward"] = _halved, _halved_backward
-    found |= dict.fromkeys(("aten::native_dropout", "aten::_fused_dropout"), _dropout)
-    found["aten::native_dropout_backward"] = found["aten::_masked_scale"] = _dropout_backward
-    return found
+            readers[f"aten::{name}"] = _result(arity, False, 1, False)
+            readers[f"aten::{name}_"] = _result(arity, True, None, False)
+    readers |= dict.fromkeys((f"aten::{name}" for name in _WRITES.split()), _write)
+    readers |= dict.fromkeys(("aten::arange", "aten::linspace"), _generated)
+    readers["aten::where"] = _where
+    readers["aten::glu"], readers["aten::glu_backward"] = _halved, _halved_backward
+    readers |= dict.fromkeys(("aten::native_dropout", "aten::_fused_dropout"), _dropout)
+    readers["aten::native_dropout_backward"] = readers["aten::_masked_scale"] = _dropout_backward
+    return readers
 
 
 ELEMENTWISE: Mapping[str, Reader] = MappingProxyType(_all())

@@ -125,17 +125,17 @@ def _has_tf32(model: Model, place: Int64) -> Bool:
 
 def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, MatmulCalls]:
     """Of each kernel the index of its call, -1 for none, and the calls."""
-    found = work_counts(model)
+    counts = work_counts(model)
     none = np.empty(0, np.int64)
-    if found.on_host or not len(place):
+    if counts.on_host or not len(place):
         return np.full(len(place), -1, np.int64), MatmulCalls(np.empty(0, np.int32), none, none, none, ())
     call_of_place = np.full(len(model.device_work), -1, np.int64)
-    call_of_place[found.activities.place] = found.activities.call
+    call_of_place[counts.activities.place] = counts.activities.call
     owner = call_of_place[place]
-    shape_of_work = np.full(len(found.calls.works) + 1, -1, np.int64)
-    products = [at for at, work in enumerate(found.calls.works) if work.product is not None]
+    shape_of_work = np.full(len(counts.calls.works) + 1, -1, np.int64)
+    products = [at for at, work in enumerate(counts.calls.works) if work.product is not None]
     shape_of_work[products] = np.arange(len(products))
-    shape_of_call = np.append(shape_of_work[found.calls.work], -1)
+    shape_of_call = np.append(shape_of_work[counts.calls.work], -1)
     owner = np.where(shape_of_call[owner] >= 0, owner, -1)
     has = np.flatnonzero(owner >= 0)
     chosen, of = distinct_places(owner[has])
@@ -144,5 +144,5 @@ def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, MatmulCa
     total = np.bincount(of, duration[has], len(chosen)).astype(np.int64)
     first = np.empty(len(chosen), np.int64)
     first[of[::-1]] = has[::-1]
-    shapes = tuple(work.product for work in found.calls.works if work.product is not None)
-    return call, MatmulCalls(found.calls.row[chosen], total, first, shape_of_call[chosen], shapes)
+    shapes = tuple(work.product for work in counts.calls.works if work.product is not None)
+    return call, MatmulCalls(counts.calls.row[chosen], total, first, shape_of_call[chosen], shapes)

@@ -79,8 +79,8 @@ def matmul(
         raise ValueError("different types")
     packed = 2 if first.kind in _PACKED else 1
     contiguous = [n]
-    for each in (first, second):
-        contiguous += [d for d, step in zip(each.dims[-2:], each.strides[-2:], strict=False) if step == 1]
+    for tensor in (first, second):
+        contiguous += [d for d, step in zip(tensor.dims[-2:], tensor.strides[-2:], strict=False) if step == 1]
     return Matmul(
         data=first.data,
         flops=packed * 2 * batch * m * n * k,
@@ -91,7 +91,7 @@ def matmul(
         m=m,
         n=n,
         k=packed * k,
-        aligned=min(_power(each) for each in contiguous),
+        aligned=min(map(_power, contiguous)),
         constant=constant,
     )
 
@@ -244,25 +244,25 @@ def engine(packed: int) -> Reader:
 _BYTES = frozenset({"unsigned char", "signed char"})
 
 
-def _operands(found: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
+def _operands(tensors: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
     """Return both inputs, and how long rows of the result are. Raises NotKnown.
 
     The result may stand before or behind the inputs, and be of their type.
     """
-    narrow = [t for t in found if t.size == 1]
+    narrow = [t for t in tensors if t.size == 1]
     if len(narrow) > 1:  # others are scales and the result
         a, b = narrow[:2]
         if (len(a.dims), len(b.dims)) != (2, 2) or ELEMENT_NAMES.get(a.kind) != ELEMENT_NAMES.get(b.kind):
             raise UnknownWorkError(UnknownReason.NO_MODEL)
-        results = [t.dims for t in found if t not in narrow[:2] and t.size in (2, 4)]
+        results = [t.dims for t in tensors if t not in narrow[:2] and t.size in (2, 4)]
         readings = {n for n in _lengths(a, b) if not results or (a.dims[0], n) in results} or set(_lengths(a, b))
         if len(readings) != 1:
             raise UnknownWorkError(UnknownReason.NO_MODEL)
         return a, b, readings.pop()
-    if narrow or len(found) < 2 or any(t.kind == "int" for t in found):
+    if narrow or len(tensors) < 2 or any(t.kind == "int" for t in tensors):
         raise UnknownWorkError(UnknownReason.WEIGHTS)  # packed weights: how many numbers they hold is not said
-    like = [t for t in found if t.kind == found[0].kind][:3]
-    if len(like) < 2 or found[1].kind != found[0].kind or any(len(t.dims) != 2 for t in like):
+    like = [t for t in tensors if t.kind == tensors[0].kind][:3]
+    if len(like) < 2 or tensors[1].kind != tensors[0].kind or any(len(t.dims) != 2 for t in like):
         raise UnknownWorkError(UnknownReason.NO_MODEL)
     fits = [
         (a, b, n)

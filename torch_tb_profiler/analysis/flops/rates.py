@@ -35,30 +35,30 @@ class ActivityWork(msgspec.Struct, frozen=True):
 @cached
 def activity_work(model: Model) -> ActivityWork:
     """Return what each activity computes and moves."""
-    found = work_counts(model)
-    activities, calls = found.activities, found.calls
-    flops, size = (whole_share_of_call(found, calls.numbers(name)) for name in ("flops", "bytes"))
+    counts = work_counts(model)
+    activities, calls = counts.activities, counts.calls
+    flops, size = (whole_share_of_call(counts, calls.numbers(name)) for name in ("flops", "bytes"))
     flops[activities.no_flops & np.isnan(flops)] = 0.0
     return ActivityWork(flops, np.where(activities.recorded >= 0, activities.recorded, size))
 
 
-def share_of_call(found: WorkCounts, values: Float64) -> Float64:
+def share_of_call(counts: WorkCounts, values: Float64) -> Float64:
     """Return the share of a number of its call by time, shape (activities,); NaN: unknown.
 
     values  shape (calls,)
     """
-    activities, calls = found.activities, found.calls
+    activities, calls = counts.activities, counts.calls
     call = np.where(activities.recorded >= 0, -1, activities.call)
     duration = np.maximum(take_known(calls.duration, call), 1)
     return np.where(call >= 0, activities.duration / duration * take_known(values, call), np.nan)
 
 
-def whole_share_of_call(found: WorkCounts, values: Float64) -> Float64:
+def whole_share_of_call(counts: WorkCounts, values: Float64) -> Float64:
     """Share a count of each call out to its activities in whole numbers that add up to it.
 
     Each activity has what the activities up to it have, rounded, less what those before it have.
     """
-    activities = found.activities
+    activities = counts.activities
     call = np.where(activities.recorded >= 0, -1, activities.call)
     order = stable_order(call)
     order = order[np.searchsorted(call[order], 0) :]
@@ -66,7 +66,7 @@ def whole_share_of_call(found: WorkCounts, values: Float64) -> Float64:
     ended: Int64 = np.cumsum(activities.duration[order])
     first = begins_run(of)
     before = np.maximum.accumulate(np.where(first, ended - activities.duration[order], 0))
-    part = (ended - before) / np.maximum(found.calls.duration[of], 1)
+    part = (ended - before) / np.maximum(counts.calls.duration[of], 1)
     until = np.rint(part * values[of])
     share = np.full(len(activities), np.nan)
     share[order] = until - np.where(first, 0.0, np.concatenate([[0.0], until[:-1]]))
@@ -125,9 +125,9 @@ _BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8
 
 def bytes_by_grid(model: Model, activities: Activities) -> Int64:
     """Return bytes, -1 where unknown, shape (activities,). Vectorised kernels of ROCm differ by version."""
-    found = np.full(len(activities), -1, np.int64)
+    moved_bytes = np.full(len(activities), -1, np.int64)
     if not model.has_device_work:
-        return found
+        return moved_bytes
     work, strings = model.device_work, model.trace.strings
     chosen = np.flatnonzero(
         (activities.recorded < 0) & (work.grid[activities.place] > 0) & (work.block[activities.place] > 0)
@@ -137,7 +137,7 @@ def bytes_by_grid(model: Model, activities: Activities) -> Int64:
         [model.trace.events.name[activities.row[chosen]], work.grid[place], work.block[place], work.device[place]]
     )
     if not len(groups):
-        return found
+        return moved_bytes
     moved = [
         _moved(
             strings[int(model.trace.events.name[activities.row[chosen[first]]])],
@@ -147,8 +147,8 @@ def bytes_by_grid(model: Model, activities: Activities) -> Int64:
         )
         for first in groups.first.tolist()
     ]
-    found[chosen] = np.array(moved, np.int64)[groups.of]
-    return found
+    moved_bytes[chosen] = np.array(moved, np.int64)[groups.of]
+    return moved_bytes
 
 
 def _moved(kernel: str, grid: str, block: str, is_rocm: bool) -> int:
@@ -224,8 +224,8 @@ class KnownWork(msgspec.Struct, frozen=True):
 @cached
 def known_work(model: Model) -> KnownWork:
     """Return what is known of each activity."""
-    found = work_counts(model)
-    activities, calls = found.activities, found.calls
+    counts = work_counts(model)
+    activities, calls = counts.activities, counts.calls
     per_call = {name: calls.numbers(name) for name in ("flops", "bytes")}
     flops, size = (
         take_known(values, activities.call, missing=np.nan)  # type: ignore[arg-type]
@@ -256,7 +256,7 @@ def work_coverage(model: Model, chosen: Bool) -> WorkCoverage | None:
     matrix = int(duration[is_known.multiplies].sum())
     missing = int(duration[unclear].sum())
     estimated = ~is_known.bytes & (bytes_by_grid(model, activities) >= 0)
-    said = (unclear | ~is_known.bytes) & (activities.why >= 0)
+    explained = (unclear | ~is_known.bytes) & (activities.why >= 0)
     return WorkCoverage(
         time_ns=whole,
         flops=part(is_known.flops),
@@ -264,8 +264,8 @@ def work_coverage(model: Model, chosen: Bool) -> WorkCoverage | None:
         bytes=part(is_known.bytes),
         bytes_estimated=part(estimated),
         unknown={
-            why.value: part(said & (activities.why == code))
+            why.value: part(explained & (activities.why == code))
             for code, why in enumerate(UNKNOWNS)
-            if (said & chosen & (activities.why == code)).any()
+            if (explained & chosen & (activities.why == code)).any()
         },
     )

@@ -74,17 +74,17 @@ def _before_launch(model: Model) -> Iterator[Note]:
 
 
 def _overruns(model: Model) -> Iterator[Note]:
-    trace, found = model.trace, model.trace.overruns
-    if not len(found):
+    trace, overruns = model.trace, model.trace.overruns
+    if not len(overruns):
         return
-    at = int(found.recorded.argmax())
+    at = int(overruns.recorded.argmax())
     row, recorded, cut, successors = (
-        int(column[at]) for column in (found.row, found.recorded, found.duration, found.successors)
+        int(column[at]) for column in (overruns.row, overruns.recorded, overruns.duration, overruns.successors)
     )
     yield note(
         "impossible_durations",
         "error",
-        len(found),
+        len(overruns),
         (*TOUCHES, "trace"),
         values={
             "name": short_name(trace.strings[int(trace.events.name[row])]),
@@ -92,7 +92,7 @@ def _overruns(model: Model) -> Iterator[Note]:
             "recorded_ns": recorded,
             "successors": successors,
             "cut_ns": cut,
-            "more": len(found) - 1,
+            "more": len(overruns) - 1,
         },
     )
 

@@ -241,10 +241,10 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
         last = records.within(None, time_ns).stop - 1
     else:
         last = curve.peak.position
-    found = blocks.take(
+    chosen_blocks = blocks.take(
         (blocks.device == place) & (blocks.allocation >= 0) & (blocks.allocation <= last) & (blocks.gone > last)
     )
-    known = int(found.bytes.sum())
+    known = int(chosen_blocks.bytes.sum())
     when = int(records.time[last]) if time_ns is None and last >= 0 else (time_ns or 0)
     if curve is None:
         at = MemoryAt(last, when, known, 0)
@@ -253,8 +253,8 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
     else:
         held = curve.last_at(time_ns)
         at = MemoryAt(held.position, time_ns, held.allocated, held.reserved)
-    largest = found.take(np.argsort(-found.bytes, kind="stable")[:limit])
-    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found)))
+    largest = chosen_blocks.take(np.argsort(-chosen_blocks.bytes, kind="stable")[:limit])
+    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(chosen_blocks)))
 
 
 def missing_blocks(model: Model) -> Missing | None:

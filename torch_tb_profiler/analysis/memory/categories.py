@@ -88,23 +88,23 @@ class MemoryCategories(msgspec.Struct, frozen=True):
 
         A stretch of time stands for the record at which most was in use in it.
         """
-        curve, found = self.curve, memory_blocks(model)
+        curve, blocks = self.curve, memory_blocks(model)
         edges = np.linspace(curve.time_ns[0], curve.time_ns[-1] + 1, most + 1)
         piece = np.clip(np.searchsorted(edges, curve.time_ns, "right") - 1, 0, most - 1)
         order = np.lexsort((-curve.allocated, piece))
         first = np.ones(len(order), np.bool_)
         first[1:] = piece[order][1:] != piece[order][:-1]
-        at = np.sort(order[first])
-        positions = curve.position[at]
-        mine = np.flatnonzero((found.device == self._device(model)) & (found.allocation >= 0))
-        begin = np.searchsorted(positions, found.allocation[mine], "left")
-        end = np.searchsorted(positions, found.gone[mine], "left")
-        change = np.zeros((len(at) + 1, len(CATEGORIES)), np.int64)
-        np.add.at(change, (begin, self.category[mine]), found.bytes[mine])
-        np.add.at(change, (end, self.category[mine]), -found.bytes[mine])
+        place = np.sort(order[first])
+        positions = curve.position[place]
+        mine = np.flatnonzero((blocks.device == self._device(model)) & (blocks.allocation >= 0))
+        begin = np.searchsorted(positions, blocks.allocation[mine], "left")
+        end = np.searchsorted(positions, blocks.gone[mine], "left")
+        change = np.zeros((len(place) + 1, len(CATEGORIES)), np.int64)
+        np.add.at(change, (begin, self.category[mine]), blocks.bytes[mine])
+        np.add.at(change, (end, self.category[mine]), -blocks.bytes[mine])
         sums = np.cumsum(change, axis=0)[:-1]
-        sums[:, CATEGORIES.index("before_recording")] = curve.allocated[at] - sums.sum(axis=1)
-        return curve.time_ns[at], sums
+        sums[:, CATEGORIES.index("before_recording")] = curve.allocated[place] - sums.sum(axis=1)
+        return curve.time_ns[place], sums
 
     def alive(self, model: Model) -> Int64:
         """Return the blocks of `memory_blocks` in use at the peak whose allocation was recorded."""
@@ -155,7 +155,7 @@ def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
         saved = (born == StepPart.FORWARD) & (ended == StepPart.BACKWARD)
         category[saved] = CATEGORIES.index("saved_for_backward")
     category[blocks.allocation < 0] = CATEGORIES.index("before_recording")
-    found = []
+    categories = []
     for curve in memory_curves(model).curves:
         device = records.device_index(curve.device.name)
         assert device is not None
@@ -163,8 +163,8 @@ def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
         at_peak = np.bincount(category[alive], blocks.bytes[alive], len(CATEGORIES)).astype(np.int64)
         count = np.bincount(category[alive], minlength=len(CATEGORIES)).astype(np.int64)
         at_peak[CATEGORIES.index("before_recording")] = curve.peak.allocated - int(at_peak.sum())
-        found.append(MemoryCategories(curve, category, at_peak, count, has_phases))
-    return tuple(found)
+        categories.append(MemoryCategories(curve, category, at_peak, count, has_phases))
+    return tuple(categories)
 
 
 #: stretches of time of an answer
@@ -220,19 +220,19 @@ def _categories(subject: Subject, _: NoParameters) -> MemoryCategoriesAnswer:
     return MemoryCategoriesAnswer(meta=TraceMeta(**subject.about("memory")), devices=devices)
 
 
-def _of_device(subject: Subject, found: MemoryCategories) -> DeviceCategories:
-    times, sums = found.over_time(subject.model, MOST_TIMES)
-    there = (found.at_peak != 0) | (sums != 0).any(axis=0)
+def _of_device(subject: Subject, categories: MemoryCategories) -> DeviceCategories:
+    times, sums = categories.over_time(subject.model, MOST_TIMES)
+    there = (categories.at_peak != 0) | (sums != 0).any(axis=0)
     return DeviceCategories(
-        device=found.curve.device.name,
-        phases=found.phases,
-        peak=found.curve.peak.allocated,
+        device=categories.curve.device.name,
+        phases=categories.phases,
+        peak=categories.curve.peak.allocated,
         time_ns=plain(times),
         categories=[
             CategoryOfMemory(
                 category=name,
-                at_peak=int(found.at_peak[i]),
-                blocks=int(found.blocks[i]),
+                at_peak=int(categories.at_peak[i]),
+                blocks=int(categories.blocks[i]),
                 bytes=plain(sums[:, i]),
             )
             for i, name in enumerate(CATEGORIES)

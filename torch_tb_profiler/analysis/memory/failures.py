@@ -111,7 +111,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
     if model.selected is not None:
         table = table.take(model.selected[table.row])
     times = trace.events.start[table.row]
-    found = []
+    failed = []
     for i in np.argsort(times, kind="stable").tolist():
         of_host = int(table.device_type[i]) == CPU
         allocated, reserved = int(table.total_allocated[i]), int(table.total_reserved[i])
@@ -124,7 +124,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
         reason = (
             "host" if of_host else reason_of(requested, allocated if known else None, unallocated, None, total, None)
         )
-        found.append(
+        failed.append(
             Failure(
                 reason=reason,
                 requested=requested or None,
@@ -136,7 +136,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
                 row=int(table.row[i]),
             )
         )
-    return tuple(found)
+    return tuple(failed)
 
 
 #: of MPS KB is 1,024 bytes, too
@@ -253,8 +253,8 @@ def _failures(subject: Subject, _: NoParameters) -> MemoryFailuresAnswer:
     return _answer(subject, failures(subject.model))
 
 
-def _of_text(subject: Subject, asked: ErrorText) -> MemoryFailuresAnswer:
-    found = failure_of_text(asked.text)
+def _of_text(subject: Subject, params: ErrorText) -> MemoryFailuresAnswer:
+    found = failure_of_text(params.text)
     if found is None:
         raise Refused(because("no_oom_text"))
     return _answer(subject, (found,))

@@ -124,12 +124,12 @@ def record_modules(model: Model) -> RecordModules:
 def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
     """Of each device with totals."""
     blocks, modules = memory_blocks(model), record_modules(model)
-    found = []
-    for each in memory_categories(model):
-        alive = each.alive(model)
+    tables = []
+    for categories in memory_categories(model):
+        alive = categories.alive(model)
         code = modules.of[blocks.allocation[alive]]
         groups = group([code])
-        size, category = blocks.bytes[alive], each.category[alive]
+        size, category = blocks.bytes[alive], categories.category[alive]
         total = groups.sum(size)
         order = descending(total)
         first = code[groups.first[order]].tolist()
@@ -138,19 +138,19 @@ def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
             for place, name in enumerate(CATEGORIES)
             if place != BEFORE
         }
-        found.append(
+        tables.append(
             MemoryModules(
-                device=each.curve.device.name,
+                device=categories.curve.device.name,
                 source=modules.source,
-                peak=each.curve.peak.allocated,
-                unknown_bytes=int(each.at_peak[BEFORE]),
+                peak=categories.curve.peak.allocated,
+                unknown_bytes=int(categories.at_peak[BEFORE]),
                 module=tuple(modules.names[i] if i >= 0 else "" for i in first),
                 bytes=total[order],
                 blocks=groups.count()[order],
                 **columns,
             )
         )
-    return tuple(found)
+    return tuple(tables)
 
 
 #: columns that there are wherever a trace tells the parts of a step apart
@@ -178,13 +178,13 @@ class MemoryModulesMeta(TableMeta, frozen=True, kw_only=True):
     unknown_bytes: Bytes = 0
 
 
-def _modules(subject: Subject, asked: ModuleMemoryDevice) -> Table[MemoryModulesMeta]:
+def _modules(subject: Subject, params: ModuleMemoryDevice) -> Table[MemoryModulesMeta]:
     found = memory_modules(subject.model)
-    chosen = next((each for each in found if asked.device in (None, each.device)), None)
+    chosen = next((each for each in found if params.device in (None, each.device)), None)
     about = subject.about("memory")
     if chosen is None:
-        if asked.device is not None:
-            raise NotFound(because("no_memory_of", {"device": asked.device}))
+        if params.device is not None:
+            raise NotFound(because("no_memory_of", {"device": params.device}))
         columns = [MemoryModules.columns[key] for key in ("module", "bytes", "blocks")]
         return Table(MemoryModulesMeta(**about, device=None), columns, {column.key: () for column in columns})
     # without phases none of the others is known, so that they are no columns of zeros

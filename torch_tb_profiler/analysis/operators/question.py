@@ -152,42 +152,42 @@ class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
     host_ns: None = None
 
 
-def _operators(subject: Subject, asked: OperatorsGrouped) -> Table[OperatorsMeta]:
+def _operators(subject: Subject, params: OperatorsGrouped) -> Table[OperatorsMeta]:
     model = subject.model
     busy = mean_known([use.busy for use in device_use(model)])
-    found = operators(model, asked.group_by, asked.backward == "with_forward")
+    found = operators(model, params.group_by, params.backward == "with_forward")
     about = TraceMeta(**subject.about("operators"))
     return _table(about, unattributed(model), found, busy, unlinked_share(model))
 
 
-def _stacks(known: OfKnown, asked: OneOperator) -> Table[OperatorsMeta]:
-    return _table(known.about, known.unattributed, known.details.stacks_of(asked.name, asked.input_shape))
+def _stacks(known: OfKnown, params: OneOperator) -> Table[OperatorsMeta]:
+    return _table(known.about, known.unattributed, known.details.stacks_of(params.name, params.input_shape))
 
 
 def _table(
     about: TraceMeta,
     work: Sequence[Unattributed],
-    found: OperatorTable,
+    table: OperatorTable,
     busy: float | None = None,
     unlinked: float | None = None,
 ) -> Table[OperatorsMeta]:
-    has_work = found.has_device_work
+    has_work = table.has_device_work
     meta = OperatorsMeta(
         **msgspec.structs.asdict(about),
-        group_by=found.group_by,
-        device_ns=found.device_ns if has_work else None,
-        host_ns=found.host_ns,
-        unattributed_device_ns=found.unattributed_device_ns if has_work else None,
+        group_by=table.group_by,
+        device_ns=table.device_ns if has_work else None,
+        host_ns=table.host_ns,
+        unattributed_device_ns=table.unattributed_device_ns if has_work else None,
         unattributed=work,
         unlinked_backward=unlinked,
         device_busy=busy,
     )
     totals = {"device_self_ns": meta.device_ns, "host_self_ns": meta.host_ns}
-    return found.table(meta, without=() if has_work else _DEVICE_COLUMNS, totals=totals)
+    return table.table(meta, without=() if has_work else _DEVICE_COLUMNS, totals=totals)
 
 
-def _launched(known: OfKnown, asked: OneOperator) -> Table[LaunchedMeta]:
-    found = known.details.kernels_of(asked.name, asked.input_shape)
+def _launched(known: OfKnown, params: OneOperator) -> Table[LaunchedMeta]:
+    found = known.details.kernels_of(params.name, params.input_shape)
     meta = LaunchedMeta(**msgspec.structs.asdict(known.about), group_by="name", device_ns=int(found.total_ns.sum()))
     return found.table(meta)
 

@@ -227,35 +227,35 @@ class OperatorDetails(msgspec.Struct, frozen=True):
     def table(self, group_by: OperatorGrouping, chosen: Int64 | None = None) -> OperatorTable:
         """Of all groups, or of some."""
         keys = group_by.split("_")
-        found = self.groups.merged(keys, chosen)
-        order = descending(found.device_self if self.has_device_work else found.host_self)
+        groups = self.groups.merged(keys, chosen)
+        order = descending(groups.device_self if self.has_device_work else groups.host_self)
 
         def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
             return np.where(decided > 0, _percent(part, whole), np.nan)[order]
 
-        rates = RateSums(found.flops, found.flops_ns, found.bytes, found.bytes_ns)
+        rates = RateSums(groups.flops, groups.flops_ns, groups.bytes, groups.bytes_ns)
         has_work = bool(self.groups.flops_ns.any() or self.groups.bytes_ns.any())
-        names = self._texts(found.name[order])
+        names = self._texts(groups.name[order])
         return OperatorTable(
             group_by=group_by,
             has_device_work=self.has_device_work,
             name=names,
             is_communication=np.array([is_host_communication(name) for name in names], np.bool_),
-            input_shape=self._texts(found.shape[order]) if "shape" in keys else None,
-            call_stack=tuple(self.stacks.texts(self.strings, found.stack[order])) if "stack" in keys else None,
-            calls=found.calls[order],
-            device_self_ns=found.device_self[order],
-            device_total_ns=found.device_total[order],
-            kernels=found.kernels[order],
-            host_self_ns=found.host_self[order],
-            host_total_ns=found.host_total[order],
-            api_self_ns=found.api_self[order] if self.groups.api_self.any() else None,
-            tensor_core_eligible=found.calls_eligible[order] > 0,
-            tensor_core_self=share(found.tensor_core_self, found.device_self, found.decided_self),
-            tensor_core_total=share(found.tensor_core_total, found.device_total, found.decided_total),
+            input_shape=self._texts(groups.shape[order]) if "shape" in keys else None,
+            call_stack=tuple(self.stacks.texts(self.strings, groups.stack[order])) if "stack" in keys else None,
+            calls=groups.calls[order],
+            device_self_ns=groups.device_self[order],
+            device_total_ns=groups.device_total[order],
+            kernels=groups.kernels[order],
+            host_self_ns=groups.host_self[order],
+            host_total_ns=groups.host_total[order],
+            api_self_ns=groups.api_self[order] if self.groups.api_self.any() else None,
+            tensor_core_eligible=groups.calls_eligible[order] > 0,
+            tensor_core_self=share(groups.tensor_core_self, groups.device_self, groups.decided_self),
+            tensor_core_total=share(groups.tensor_core_total, groups.device_total, groups.decided_total),
             flop_rate=rates.flop_rate[order] if has_work else None,
             byte_rate=rates.byte_rate[order] if has_work else None,
-            has_call_stack=found.calls_with_stack[order] > 0,
+            has_call_stack=groups.calls_with_stack[order] > 0,
             device_ns=self.device_ns,
             host_ns=self.host_ns,
             unattributed_device_ns=self.unattributed_device_ns,

@@ -98,16 +98,16 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     gap_count: Count
 
 
-def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
+def _graphs(subject: Subject, params: WhichGraph) -> GraphsAnswer:
     model = subject.model
     table = graphs(model)
     nodes = None
-    if asked.graph is not None:
-        nodes = graph_nodes(model, asked.graph)
+    if params.graph is not None:
+        nodes = graph_nodes(model, params.graph)
         if nodes is None:
-            raise NotFound(f"there is no graph {asked.graph}")
+            raise NotFound(f"there is no graph {params.graph}")
     replayed, outside = outside_ns(model)
-    gaps, count = longest_gaps(model, asked.graph, asked.limit)
+    gaps, count = longest_gaps(model, params.graph, params.limit)
     return GraphsAnswer(
         meta=TraceMeta(**subject.about("overview")),
         replayed_ns=replayed,

@@ -111,9 +111,9 @@ def regions(model: Model) -> RegionTable:
 
     def within(chosen: Bool) -> Int64:
         """Return Σ durations of outermost chosen nodes by the region right around them."""
-        at = np.flatnonzero(chosen & (nearest(tree.parent, chosen, tree.parent) < 0))
-        around = of_node[nearest(tree.parent, region, tree.parent[at])]
-        return sums_at(around[around >= 0], length[at][around >= 0], count)
+        row = np.flatnonzero(chosen & (nearest(tree.parent, chosen, tree.parent) < 0))
+        around = of_node[nearest(tree.parent, region, tree.parent[row])]
+        return sums_at(around[around >= 0], length[row][around >= 0], count)
 
     # operators that are in no graph, and hold none: outermost ones right below the region
     plain = tree.is_operator & ~region & ~overhead & ~body
@@ -122,8 +122,8 @@ def regions(model: Model) -> RegionTable:
     is_eager = plain & ~compiling & np.append(region, False)[outer]
     holding = nearest(tree.parent, is_eager, tree.parent[np.flatnonzero(body)])
     is_eager[holding[holding >= 0]] = False
-    at = np.flatnonzero(is_eager)
-    eager = sums_at(of_node[outer[at]], length[at], count)
+    row = np.flatnonzero(is_eager)
+    eager = sums_at(of_node[outer[row]], length[row], count)
     _, around_work, duration = work_in(inside, region)
     own = of_node[around_work]
     order = descending(groups.sum(length[node]))
@@ -147,7 +147,7 @@ def regions(model: Model) -> RegionTable:
 def region_totals(model: Model) -> RegionTotals:
     inside = model.in_steps
     tree = inside.tree
-    found = compiled(inside)
+    code = compiled(inside)
     length = tree.end - tree.start
     _, around, duration = work_in(inside, compiled_nodes(inside))
     lookups = np.flatnonzero(named_nodes(inside, _LOOKUP.__eq__))
@@ -167,7 +167,7 @@ def region_totals(model: Model) -> RegionTotals:
     again = [each for each in made.again if each is not None]
     return RegionTotals(
         calls=int(regions(model).outer_calls.sum()),
-        outer_ns=int(length[found.regions].sum()),
+        outer_ns=int(length[code.regions].sum()),
         lookup_ns=int(length[lookups].sum()),
         lookup_row=int(tree.row[lookups[np.argmax(length[lookups])]]) if len(lookups) else None,
         compile_ns=intervals.total(compiling),
@@ -175,8 +175,8 @@ def region_totals(model: Model) -> RegionTotals:
         again=sum(again) if len(again) == len(made) else None,
         inside_device_ns=int(duration[around >= 0].sum()),
         outside_device_ns=int(duration[around < 0].sum()),
-        breaks=len(found.nested),
-        lines=found.resumed,
+        breaks=len(code.nested),
+        lines=code.resumed,
         restarts=sum(number > 0 for number in attempts),
     )
 
@@ -191,11 +191,11 @@ def compilations(model: Model) -> CompilationTable:
     said = np.flatnonzero(named_nodes(inside, _COMPILE_ID.match))
     said = said[np.argsort(tree.start[said], kind="stable")]
     ids: list[str | None] = []
-    for each in node.tolist():
+    for node_id in node.tolist():
         mine = said[
-            (tree.track[said] == tree.track[each])
-            & (tree.start[said] >= tree.start[each])
-            & (tree.start[said] <= tree.end[each])
+            (tree.track[said] == tree.track[node_id])
+            & (tree.start[said] >= tree.start[node_id])
+            & (tree.start[said] <= tree.end[node_id])
         ]
         found = [_COMPILE_ID.match(strings[int(tree.name[at])]) for at in mine.tolist()]
         ids.append(next((text["id"] for text in found if text is not None), None))
@@ -206,7 +206,7 @@ def compilations(model: Model) -> CompilationTable:
         id=tuple(ids),
         start_ns=tree.start[node],
         duration_ns=(tree.end - tree.start)[node],
-        again=tuple(None if each is None else each.rpartition("/")[2] != "0" for each in ids),
+        again=tuple(None if id_ is None else id_.rpartition("/")[2] != "0" for id_ in ids),
         row=tree.row[node].astype(np.int64),
     )
 
@@ -337,13 +337,13 @@ def generated_kernels(model: Model) -> GeneratedKernels:
     kernels = inside.device_work.row[inside.device_category == Category.KERNEL]
     rows = np.concatenate([kernels, operators])
     parsed = {
-        code: found
+        code: match
         for code in distinct(events.name[rows]).tolist()
-        if (found := _GENERATED.match(strings[code])) is not None
+        if (match := _GENERATED.match(strings[code])) is not None
     }
     # a Triton kernel has an operator of its name on the host, which is its launch
     on_host = np.concatenate([np.zeros(len(kernels), np.bool_), np.ones(len(operators), np.bool_)])
-    triton = np.array([code for code, found in parsed.items() if found["backend"] == "triton"], np.int64)
+    triton = np.array([code for code, match in parsed.items() if match["backend"] == "triton"], np.int64)
     chosen = np.isin(events.name[rows], list(parsed)) & ~(on_host & np.isin(events.name[rows], triton))
     rows = rows[chosen]
     groups = group([events.name[rows].astype(np.int64)])
@@ -354,9 +354,9 @@ def generated_kernels(model: Model) -> GeneratedKernels:
     matches = [parsed[int(code)] for code in events.name[first]]
     return GeneratedKernels(
         name=tuple(strings.texts(events.name[first])),
-        backend=tuple(found["backend"] for found in matches),
-        kind=tuple(_KINDS.get(found["kind"] or "") for found in matches),
-        operators=tuple(found["operators"] for found in matches),
+        backend=tuple(match["backend"] for match in matches),
+        kind=tuple(_KINDS.get(match["kind"] or "") for match in matches),
+        operators=tuple(match["operators"] for match in matches),
         calls=groups.count()[order],
         total_ns=total[order],
         config=tuple(configs.get(int(code)) for code in events.name[first]),
@@ -369,7 +369,7 @@ def _told(model: Model, names: Int64) -> tuple[dict[int, str], dict[int, str]]:
     """By the code of a name: all configurations that the operators of that name say, and the first file."""
     operators, strings = model.trace.operators, model.trace.strings
     at = np.flatnonzero(np.isin(model.trace.events.name[operators.row], names))
-    said: dict[int, list[str]] = {}
+    texts: dict[int, list[str]] = {}
     files: dict[int, str] = {}
     columns = (operators.kernel_kwargs, operators.num_warps, operators.num_stages, operators.kernel_file)
     keys = [model.trace.events.name[operators.row[at]], *(column[at] for column in columns)]
@@ -380,8 +380,8 @@ def _told(model: Model, names: Int64) -> tuple[dict[int, str], dict[int, str]]:
             *([f"num_stages={stages}"] if stages >= 0 else []),
         ]
         told = " ".join(parts)
-        if told and told not in said.setdefault(name, []):
-            said[name].append(told)
+        if told and told not in texts.setdefault(name, []):
+            texts[name].append(told)
         if strings[file]:
             files.setdefault(name, strings[file])
-    return {name: "; ".join(every) for name, every in said.items() if every}, files
+    return {name: "; ".join(every) for name, every in texts.items() if every}, files

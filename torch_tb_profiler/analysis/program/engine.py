@@ -154,7 +154,7 @@ class Engine(msgspec.Struct, frozen=True):
     steps: EngineSteps
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _Passes(msgspec.Struct, frozen=True):
     """Steps before anything is measured; parallel, by start.
 
     row   the event; -1 where a step has none
@@ -166,7 +166,7 @@ class _Found(msgspec.Struct, frozen=True):
     row: Int64
     start: Int64
     end: Int64
-    said: Sequence[EngineStep]
+    steps: Sequence[EngineStep]
 
 
 @cached
@@ -179,17 +179,17 @@ def engine(model: Model) -> Engine | None:
     return None
 
 
-def _by_names(model: Model) -> _Found | None:
+def _by_names(model: Model) -> _Passes | None:
     """Ranges of an engine; of nested ones the outermost is the step and the innermost says most."""
     tree, strings = model.tree, model.trace.strings
-    said = {
+    step_of = {
         code: step
         for code in distinct(tree.name[tree.category == Category.USER_ANNOTATION]).tolist()
         if (step := engine_step(strings[code])) is not None and step.phase in _OF_STEPS
     }
-    if not said:
+    if not step_of:
         return None
-    named = np.isin(tree.name, list(said)) & (tree.category == Category.USER_ANNOTATION)
+    named = np.isin(tree.name, list(step_of)) & (tree.category == Category.USER_ANNOTATION)
     node = np.flatnonzero(named)
     inner = nearest(tree.parent, named, tree.parent[node])
     last = np.full(len(tree), -1, np.int64)
@@ -201,23 +201,23 @@ def _by_names(model: Model) -> _Found | None:
     track = _most(tree.track[outer])
     outer = outer[tree.track[outer] == track]
     outer = outer[np.argsort(tree.start[outer], kind="stable")]
-    steps = [said[int(tree.name[last[each]])] for each in outer.tolist()]
-    return _Found(
+    steps = [step_of[int(tree.name[last[each]])] for each in outer.tolist()]
+    return _Passes(
         steps[0].engine, "names", track, tree.row[outer].astype(np.int64), tree.start[outer], tree.end[outer], steps
     )
 
 
-def _by_ranges(model: Model) -> _Found | None:
+def _by_ranges(model: Model) -> _Passes | None:
     """Ranges `prefill` and `decode` of the program's own."""
     tree, strings, known = model.tree, model.trace.strings, known_names()
-    said = {
+    phase_of = {
         code: phase
         for code in distinct(tree.name[tree.category == Category.USER_ANNOTATION]).tolist()
         if (phase := known.by_user(strings[code])) in _OF_LOOPS and phase is not None
     }
-    if not said:
+    if not phase_of:
         return None
-    named = np.isin(tree.name, list(said)) & (tree.category == Category.USER_ANNOTATION)
+    named = np.isin(tree.name, list(phase_of)) & (tree.category == Category.USER_ANNOTATION)
     node = np.flatnonzero(named & (nearest(tree.parent, named, tree.parent) < 0))
     track = _most(tree.track[node])
     node = node[tree.track[node] == track]
@@ -225,13 +225,13 @@ def _by_ranges(model: Model) -> _Found | None:
     looked = lookups(model)
     steps = []
     for each in node.tolist():
-        phase = said[int(tree.name[each])]
+        phase = phase_of[int(tree.name[each])]
         inside = looked.within(track, int(tree.start[each]), int(tree.end[each]))
         steps.append(_of_lookup("loop", inside, phase))
-    return _Found("loop", "ranges", track, tree.row[node].astype(np.int64), tree.start[node], tree.end[node], steps)
+    return _Passes("loop", "ranges", track, tree.row[node].astype(np.int64), tree.start[node], tree.end[node], steps)
 
 
-def _by_modules(model: Model) -> _Found | None:
+def _by_modules(model: Model) -> _Passes | None:
     """Outermost calls of a language model that generates, in a program without a backward pass.
 
     Calls that are captured run nothing. Where every call reads whole sequences, only frames of `generate` around them
@@ -256,7 +256,7 @@ def _by_modules(model: Model) -> _Found | None:
     ]
     if all(each.phase is ProgramPhase.PREFILL for each in steps) and not _in_generate(model, node).all():
         return None
-    return _Found(
+    return _Passes(
         "model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps
     )
 
@@ -284,7 +284,7 @@ def _generating(model: Model, outer: Int64) -> Int64:
     return np.array([] if chosen is None else of_name[chosen], np.int64)
 
 
-def _by_embedding(model: Model) -> _Found | None:
+def _by_embedding(model: Model) -> _Passes | None:
     """Each look-up of tokens begins a pass, which ends with the next, or with the last operator."""
     if evaluates(model).any():
         return None
@@ -305,10 +305,10 @@ def _by_embedding(model: Model) -> _Found | None:
         # a model that reads whole sequences only, an encoder for example, generates nothing
         return None
     steps = [_of_lookup("model", (looked.batch[at], looked.length[at])) for at in mine.tolist()]
-    return _Found("model", "embedding", main, tree.row[node].astype(np.int64), start, end, steps)
+    return _Passes("model", "embedding", main, tree.row[node].astype(np.int64), start, end, steps)
 
 
-def _by_stages(model: Model) -> _Found | None:
+def _by_stages(model: Model) -> _Passes | None:
     """Return the stages of a diffusion pipeline: outermost modules; the one called most often is the denoiser."""
     frames = model.frames
     if not len(frames) or evaluates(model).any():
@@ -332,7 +332,7 @@ def _by_stages(model: Model) -> _Found | None:
     chosen = np.array([each for each, _ in stages], np.int64)
     steps = [EngineStep("diffusion", phase) for _, phase in stages]
     track = _most(frames.track[chosen])
-    return _Found(
+    return _Passes(
         "diffusion",
         "stages",
         track,
@@ -372,19 +372,19 @@ def _of_lookup(kind: str, found: tuple[int, int] | None, phase: ProgramPhase | N
     )
 
 
-def _measured(model: Model, found: _Found) -> EngineSteps:
-    start, end = found.start, found.end
-    device, graph, first, last = _on_devices(model, found)
+def _measured(model: Model, passes: _Passes) -> EngineSteps:
+    start, end = passes.start, passes.end
+    device, graph, first, last = _on_devices(model, passes)
     count = len(start)
     following = np.append(start[1:], -1)
     gap = np.append(np.maximum(start[1:] - end[:-1], 0), -1)
-    if found.how == "embedding":
+    if passes.how == "embedding":
         # such a step ends where the next begins: how long it lasts is not told
         gap[:] = -1
     worked = (last[:-1] >= 0) & (first[1:] >= 0)
     return EngineSteps(
-        phase=tuple(each.phase.value for each in found.said),
-        row=found.row,
+        phase=tuple(step.phase.value for step in passes.steps),
+        row=passes.row,
         start_ns=start,
         host_ns=end - start,
         period_ns=np.where(following >= 0, following - start, -1),
@@ -392,28 +392,28 @@ def _measured(model: Model, found: _Found) -> EngineSteps:
         device_ns=device,
         graph_ns=graph,
         device_gap_ns=np.append(np.where(worked, np.maximum(first[1:] - last[:-1], 0), -1), -1)[:count],
-        requests=_numbers([each.requests for each in found.said]),
-        generation=_numbers([each.generation for each in found.said]),
-        tokens=_numbers([each.tokens for each in found.said]),
-        context_tokens=_numbers([each.context_tokens for each in found.said]),
-        padded=_numbers([each.padded for each in found.said]),
+        requests=_numbers([step.requests for step in passes.steps]),
+        generation=_numbers([step.generation for step in passes.steps]),
+        tokens=_numbers([step.tokens for step in passes.steps]),
+        context_tokens=_numbers([step.context_tokens for step in passes.steps]),
+        padded=_numbers([step.padded for step in passes.steps]),
     )
 
 
-def step_of_work(model: Model, found: _Found | Engine) -> tuple[Int64, Int64]:
+def step_of_work(model: Model, passes: _Passes | Engine) -> tuple[Int64, Int64]:
     """Return the selected device work that was launched in a step: positions in `Model.device_work`, and steps."""
-    start = found.start if isinstance(found, _Found) else found.steps.start_ns
-    end = found.end if isinstance(found, _Found) else found.steps.start_ns + found.steps.host_ns
+    start = passes.start if isinstance(passes, _Passes) else passes.steps.start_ns
+    end = passes.end if isinstance(passes, _Passes) else passes.steps.start_ns + passes.steps.host_ns
     work = np.flatnonzero(model.is_work & (model.device_links.launch >= 0))
     call = model.launches.row[model.device_links.launch[work]]
     events = model.trace.events
     time = events.start[call]
     step = np.searchsorted(start, time, side="right") - 1
-    inside = (step >= 0) & (time < np.append(end, 0)[step]) & (events.track[call] == found.track)
+    inside = (step >= 0) & (time < np.append(end, 0)[step]) & (events.track[call] == passes.track)
     return work[inside], step[inside]
 
 
-def _on_devices(model: Model, found: _Found) -> tuple[Int64, Int64, Int64, Int64]:
+def _on_devices(model: Model, found: _Passes) -> tuple[Int64, Int64, Int64, Int64]:
     """Of each step: Σ durations of device work, the part that graphs replayed, begin and end; -1 without work."""
     work, step = step_of_work(model, found)
     events, row = model.trace.events, model.device_work.row[work]

@@ -180,20 +180,20 @@ def _sglang(name: str) -> EngineStep | None:
 
 def _atom(name: str) -> EngineStep | None:
     """Read a step of ATOM. A dummy step keeps ranks together and computes for nobody."""
-    found = _ATOM.match(name)
-    if found is None:
+    match = _ATOM.match(name)
+    if match is None:
         return None
-    if found["mode"] is None:
+    if match["mode"] is None:
         return EngineStep("atom", ProgramPhase.DRAFT)
-    if found["dummy"]:
+    if match["dummy"]:
         return EngineStep("atom", ProgramPhase.OTHER)
-    fields = _fields(found["rest"])
+    fields = _fields(match["rest"])
     if "bs" not in fields:
         return None
     real, _, padded = fields["bs"].partition("/")
     requests, tokens = _as_number(real), _number(fields, "tok")
     prefills, decodes = _number(fields, "p"), _number(fields, "d")
-    phase = ProgramPhase.PREFILL if found["mode"] == "prefill" else ProgramPhase.DECODE
+    phase = ProgramPhase.PREFILL if match["mode"] == "prefill" else ProgramPhase.DECODE
     if prefills is not None and decodes is not None:
         phase = mixed_or(prefills, decodes)
     phase = _or_verify(phase, requests, tokens)

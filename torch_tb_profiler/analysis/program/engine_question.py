@@ -133,10 +133,10 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
 
 def engine_summary(model: Model) -> EngineSummary | None:
     """Of the steps of inference that are selected."""
-    found = engine(model)
-    if found is None:
+    passes = engine(model)
+    if passes is None:
         return None
-    steps, code = found.steps, phase_codes(found.steps)
+    steps, code = passes.steps, phase_codes(passes.steps)
     generating = np.isin(code, _GENERATING)
     followed = generating & (steps.period_ns >= 0)
     weight = steps.generation[followed]
@@ -151,9 +151,9 @@ def engine_summary(model: Model) -> EngineSummary | None:
     early = generating & (np.arange(len(steps)) < len(steps) - 1)
     gaps = steps.gap_ns[steps.gap_ns >= 0]
     return EngineSummary(
-        kind=found.kind,
-        how=found.how,
-        steps=[_phase(found, PHASES[each], code == each) for each in distinct(code).tolist()],
+        kind=passes.kind,
+        how=passes.how,
+        steps=[_phase(passes, PHASES[each], code == each) for each in distinct(code).tolist()],
         tokens=int(steps.tokens.sum()) if (steps.tokens >= 0).all() else None,
         generated=generated if decodes.any() else None,
         tokens_per_second=int(steps.generation[early].sum()) / window * 1e9 if generated and window else None,
@@ -189,9 +189,9 @@ def _phase(found: Engine, phase: ProgramPhase, mine: np.ndarray[tuple[int], np.d
     )
 
 
-def engine_gaps(model: Model, found: Engine) -> EngineGaps | None:
+def engine_gaps(model: Model, passes: Engine) -> EngineGaps | None:
     """Return Σ by priority: what a range says comes before waiting, and that before the rest."""
-    steps = found.steps
+    steps = passes.steps
     if not (steps.gap_ns >= 0).any():
         return None
     start = (steps.start_ns + steps.host_ns)[:-1]
@@ -206,7 +206,7 @@ def engine_gaps(model: Model, found: Engine) -> EngineGaps | None:
         marked(ProgramPhase.SAMPLE),
         marked(ProgramPhase.SCHEDULE),
         _detokenising(model),
-        _waiting(model, found.track),
+        _waiting(model, passes.track),
     ]
     parts = intervals.paint(sets, between.start, between.end).sum(axis=1).tolist()
     sample, schedule, detokenise, wait, other = parts
@@ -234,8 +234,8 @@ def _waiting(model: Model, track: int) -> Spans:
     return intervals.union(events.start[row[chosen]], events.end[row[chosen]])
 
 
-def _families(model: Model, found: Engine) -> dict[str, dict[str, int]]:
-    work, step = step_of_work(model, found)
+def _families(model: Model, passes: Engine) -> dict[str, dict[str, int]]:
+    work, step = step_of_work(model, passes)
     events, row = model.trace.events, model.device_work.row[work]
     duration = np.maximum(events.duration[row], 0)
     name = events.name[row]
@@ -245,7 +245,7 @@ def _families(model: Model, found: Engine) -> dict[str, dict[str, int]]:
         family = family_of(model.trace.strings[code])
         of_name[code] = kinds.setdefault("unknown" if family is None else family.kind.value, len(kinds))
     size = len(PHASES) * max(len(kinds), 1)
-    place: Int64 = phase_codes(found.steps)[step].astype(np.int64) * max(len(kinds), 1) + of_name[name]
+    place: Int64 = phase_codes(passes.steps)[step].astype(np.int64) * max(len(kinds), 1) + of_name[name]
     sums = sums_at(place, duration, size).reshape(len(PHASES), -1)
     return {
         phase.value: {kind: int(sums[code, at]) for kind, at in kinds.items() if sums[code, at]}

@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups, descending, greatest_at, group, least_at, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
-from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
 from torch_tb_profiler.arrays.lane_index import LaneIndex
+from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -46,18 +46,18 @@ class ReplayedNodes(msgspec.Struct, frozen=True):
 def replayed_nodes(model: Model) -> ReplayedNodes:
     """Of the steps that are chosen: replays that were launched in them."""
     inside = model.in_steps
-    found = replays_of(model.trace, model.structure.device_links)
-    first = np.flatnonzero(begins_run(found.replay))
-    count = np.diff(np.append(first, len(found.work)))
-    sequence = found.graphs()
+    replays = replays_of(model.trace, model.structure.device_links)
+    first = np.flatnonzero(begins_run(replays.replay))
+    count = np.diff(np.append(first, len(replays.work)))
+    sequence = replays.graphs()
     rows = np.zeros(len(model.trace.events), np.bool_)
     rows[inside.device_work.row] = True
     kept = rows[model.trace.device_work.row]
-    whole = kept[found.work[first]] if len(first) else np.zeros(0, np.bool_)
+    whole = kept[replays.work[first]] if len(first) else np.zeros(0, np.bool_)
     chosen = np.repeat(whole, count)
-    place = np.arange(len(found.work)) - np.repeat(first, count)
-    replay = np.cumsum(begins_run(found.replay[chosen])) - 1 if chosen.any() else np.empty(0, np.int64)
-    return ReplayedNodes(found.work[chosen], replay.astype(np.int64), place[chosen], sequence[whole])
+    place = np.arange(len(replays.work)) - np.repeat(first, count)
+    replay = np.cumsum(begins_run(replays.replay[chosen])) - 1 if chosen.any() else np.empty(0, np.int64)
+    return ReplayedNodes(replays.work[chosen], replay.astype(np.int64), place[chosen], sequence[whole])
 
 
 class GraphGaps(msgspec.Struct, frozen=True):
@@ -81,36 +81,36 @@ class GraphGaps(msgspec.Struct, frozen=True):
 
 @cached
 def graph_gaps(model: Model) -> GraphGaps:
-    found, work = replayed_nodes(model), model.trace.device_work
-    events, replays = model.trace.events, len(found.graph_of)
+    nodes, work = replayed_nodes(model), model.trace.device_work
+    events, replays = model.trace.events, len(nodes.graph_of)
     if not replays:
         none = np.empty(0, np.int64)
         return GraphGaps(np.empty(0, np.bool_), none, none, none, none, none)
-    row = work.row[found.work].astype(np.int64)
-    order = np.lexsort((events.start[row], found.replay))
-    row, replay = row[order], found.replay[order]
+    row = work.row[nodes.work].astype(np.int64)
+    order = np.lexsort((events.start[row], nodes.replay))
+    row, replay = row[order], nodes.replay[order]
     start, end = events.start[row], events.end[row]
     lead = np.flatnonzero(begins_run(replay))
     first, last = least_at(replay, start, replays), greatest_at(replay, end, replays)
     # on an axis on which replays follow one another, so that the latest end of a replay is never that of another one
     base = np.append(0, np.cumsum(last - first + 1)[:-1])
     latest = place_of_running_maximum(end - first[replay] + base[replay])
-    at = np.flatnonzero(~begins_run(replay))
-    at = at[start[at] > end[latest[at - 1]]]
+    place = np.flatnonzero(~begins_run(replay))
+    place = place[start[place] > end[latest[place - 1]]]
     # the next replay on the device; it may begin before the end of this one
-    device = work.device[found.work[order]][lead]
+    device = work.device[nodes.work[order]][lead]
     turn = np.lexsort((first, device))
     same = device[turn][1:] == device[turn][:-1]
     this, following = turn[:-1][same], turn[1:][same]
     closing = latest[np.append(lead[1:], len(row)) - 1]
-    opened = np.concatenate([end[latest[at - 1]], last[this]])
+    opened = np.concatenate([end[latest[place - 1]], last[this]])
     return GraphGaps(
-        inside=np.arange(len(at) + len(this)) < len(at),
-        replay=np.concatenate([replay[at], this]).astype(np.int64),
+        inside=np.arange(len(place) + len(this)) < len(place),
+        replay=np.concatenate([replay[place], this]).astype(np.int64),
         start=opened,
-        duration=np.maximum(np.concatenate([start[at], first[following]]) - opened, 0),
-        after=np.concatenate([row[latest[at - 1]], row[closing[this]]]),
-        before=np.concatenate([row[at], row[lead[following]]]),
+        duration=np.maximum(np.concatenate([start[place], first[following]]) - opened, 0),
+        after=np.concatenate([row[latest[place - 1]], row[closing[this]]]),
+        before=np.concatenate([row[place], row[lead[following]]]),
     )
 
 
@@ -202,33 +202,33 @@ class CaptureTable(Result, group="captures"):
 
 @cached
 def graphs(model: Model) -> GraphTable:
-    found = replayed_nodes(model)
+    nodes = replayed_nodes(model)
     events = model.trace.events
-    row = model.trace.device_work.row[found.work]
-    replays = len(found.graph_of)
+    row = model.trace.device_work.row[nodes.work]
+    replays = len(nodes.graph_of)
     first, last = (
-        least_at(found.replay, events.start[row], replays),
-        greatest_at(found.replay, events.end[row], replays),
+        least_at(nodes.replay, events.start[row], replays),
+        greatest_at(nodes.replay, events.end[row], replays),
     )
     gaps = graph_gaps(model)
-    numbers = np.unique(found.graph_of)
-    place = np.searchsorted(numbers, found.graph_of)
+    numbers = np.unique(nodes.graph_of)
+    place = np.searchsorted(numbers, nodes.graph_of)
     count = np.bincount(place, minlength=len(numbers)).astype(np.int64)
-    total = sums_at(place[found.replay], np.maximum(events.duration[row], 0), len(numbers))
+    total = sums_at(place[nodes.replay], np.maximum(events.duration[row], 0), len(numbers))
     spans = sums_at(place, last - first, len(numbers))
     inside = gaps.inside
     idle = sums_at(place[gaps.replay[inside]], gaps.duration[inside], len(numbers))
     between = sums_at(place[gaps.replay[~inside]], gaps.duration[~inside], len(numbers))
     followed = np.bincount(place[gaps.replay[~inside]], minlength=len(numbers)) > 0
     lead = np.array([int(np.flatnonzero(place == at)[0]) for at in range(len(numbers))], np.int64)
-    leading = np.flatnonzero(begins_run(found.replay))
+    leading = np.flatnonzero(begins_run(nodes.replay))
     order = descending(total)
-    launch = model.structure.device_links.launch[found.work[leading[lead]]] if replays else lead
+    launch = model.structure.device_links.launch[nodes.work[leading[lead]]] if replays else lead
     call = take_known(model.trace.launches.row, launch)
     return GraphTable(
         graph=numbers[order],
         replays=count[order],
-        nodes=(np.bincount(place[found.replay], minlength=len(numbers)) // np.maximum(count, 1))[order],
+        nodes=(np.bincount(place[nodes.replay], minlength=len(numbers)) // np.maximum(count, 1))[order],
         device_ns=total[order],
         span_ns=(spans / np.maximum(count, 1))[order],
         inside_ns=(idle / np.maximum(count, 1))[order],
@@ -279,9 +279,9 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
 def captures(model: Model) -> CaptureTable:
     """Return the captures of the whole trace: graphs are captured before the steps."""
     trace, structure = model.trace, model.structure
-    found = captured_calls(trace, structure.device_links)
-    first = np.flatnonzero(begins_run(found.capture))
-    call = found.call[first]
+    captured = captured_calls(trace, structure.device_links)
+    first = np.flatnonzero(begins_run(captured.capture))
+    call = captured.call[first]
     node = structure.launch_links.node[call]
     tree = structure.tree
     annotation = tree.category == Category.USER_ANNOTATION
@@ -289,7 +289,7 @@ def captures(model: Model) -> CaptureTable:
     row = trace.launches.row[call]
     return CaptureTable(
         name=tuple(trace.strings[int(tree.name[each])] if each >= 0 else _UNNAMED for each in around.tolist()),
-        calls=np.diff(np.append(first, len(found.call))).astype(np.int64),
+        calls=np.diff(np.append(first, len(captured.call))).astype(np.int64),
         start_ns=trace.events.start[row],
         row=row.astype(np.int64),
     )

@@ -128,17 +128,17 @@ class InferredPhases(msgspec.Struct, frozen=True):
 
 def inferred_phases(model: Model, marked: Marks, runs: BackwardPasses, main: int) -> InferredPhases:
     """Of the whole trace; without a backward pass only of compiled code."""
-    found: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
+    intervals: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
     if len(runs):
         outer = _Outer.of(model, marked, main)
         passes = _backward(model, outer, runs, marked.has_frames)
-        found += [(start, end, ProgramPhase.BACKWARD, PhaseEvidence.BACKWARD_RUN) for start, end in passes]
-        found += _forward(model, marked, outer, runs, main, passes)
+        intervals += [(start, end, ProgramPhase.BACKWARD, PhaseEvidence.BACKWARD_RUN) for start, end in passes]
+        intervals += _forward(model, marked, outer, runs, main, passes)
         if not ((marked.phase == CODE[ProgramPhase.OPTIMIZER]).any()):
-            found += _optimizer(outer, passes)
+            intervals += _optimizer(outer, passes)
     else:
-        found += _compiled(model, main)
-    columns = list(zip(*found, strict=True)) or [(), (), (), ()]
+        intervals += _compiled(model, main)
+    columns = list(zip(*intervals, strict=True)) or [(), (), (), ()]
     start, end = (np.array(each, np.int64) for each in columns[:2])
     nesting = nest(np.zeros(len(start), np.int32), start, end, np.zeros(len(start), np.int32))
     phase = np.array([CODE[ProgramPhase(each)] for each in columns[2]], np.int8)
@@ -278,16 +278,16 @@ def _forward(
     piece = np.searchsorted(np.sort(np.concatenate([others, begin])), start, side="right")
     leads = np.flatnonzero(begins_run(piece))
     evidence = PhaseEvidence.OPERATORS if numbers else PhaseEvidence.NO_NUMBERS
-    found: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
+    intervals: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
     lasts = np.maximum.reduceat(end, leads)
     losses = np.append(np.flatnonzero(loss), len(start))
     loss_at = losses[np.searchsorted(losses, leads)]
     has_loss = loss_at < np.append(leads[1:], len(start))
     middles = np.where(has_loss, np.append(start, 0)[loss_at], lasts)
     for first, middle, last in zip(start[leads].tolist(), middles.tolist(), lasts.tolist(), strict=True):
-        found += [(first, middle, ProgramPhase.FORWARD, evidence)] if middle > first else []
-        found += [(middle, last, ProgramPhase.LOSS, evidence)] if last > middle else []
-    return found
+        intervals += [(first, middle, ProgramPhase.FORWARD, evidence)] if middle > first else []
+        intervals += [(middle, last, ProgramPhase.LOSS, evidence)] if last > middle else []
+    return intervals
 
 
 def _compiled(model: Model, main: int) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:

@@ -134,19 +134,19 @@ def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
         phase = np.where(torch >= 0, torch, phase)
         nodes = autograd_nodes(model)
         phase[nodes], evidence[nodes] = CODE[ProgramPhase.BACKWARD], PhaseEvidence.AUTOGRAD
-    at = np.flatnonzero(phase >= 0)
+    marking = np.flatnonzero(phase >= 0)
     # the call tree cuts a range that ends behind one around it, as ranges of steps may cross all others
-    row = tree.row[at].astype(np.int64)
+    row = tree.row[marking].astype(np.int64)
     events = model.trace.events
-    end = np.maximum(tree.end[at], events.end[row])
+    end = np.maximum(tree.end[marking], events.end[row])
     is_open = still_open(model.trace)
     closed = np.flatnonzero(~is_open[tree.row])
-    for track in distinct(tree.track[at[is_open[row]]]).tolist():
+    for track in distinct(tree.track[marking[is_open[row]]]).tolist():
         # what was open when the recording ended lasts as long as anything of its thread was recorded
         last = int(tree.end[closed[tree.track[closed] == track]].max(initial=0))
-        mine = is_open[row] & (tree.track[at] == track)
-        end[mine] = np.maximum(tree.start[at][mine], last)
-    return _Ranges(tree.track[at], tree.start[at], end, phase[at], evidence[at], row)
+        mine = is_open[row] & (tree.track[marking] == track)
+        end[mine] = np.maximum(tree.start[marking][mine], last)
+    return _Ranges(tree.track[marking], tree.start[marking], end, phase[marking], evidence[marking], row)
 
 
 def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
@@ -179,16 +179,16 @@ def _of_captures(found: Capturing) -> _Ranges:
 
 def _of_passes(model: Model) -> _Ranges:
     """Return inference passes that no range names: calls of a language model, pipeline stages, look-ups of tokens."""
-    found = engine(model.whole)
-    if found is None or found.how in ("names", "ranges"):
+    passes = engine(model.whole)
+    if passes is None or passes.how in ("names", "ranges"):
         nothing, code = np.empty(0, np.int64), np.empty(0, np.int8)
         return _Ranges(nothing.astype(np.int32), nothing, nothing, code, code, nothing)
-    steps = found.steps
+    steps = passes.steps
     phase = phase_codes(steps)
     at = np.flatnonzero(phase != CODE[ProgramPhase.OTHER])
-    evidence = PhaseEvidence.OPERATORS if found.how == "embedding" else PhaseEvidence.MODULE
+    evidence = PhaseEvidence.OPERATORS if passes.how == "embedding" else PhaseEvidence.MODULE
     return _Ranges(
-        np.full(len(at), found.track, np.int32),
+        np.full(len(at), passes.track, np.int32),
         steps.start_ns[at],
         (steps.start_ns + steps.host_ns)[at],
         phase[at],

@@ -138,21 +138,21 @@ def _steps_of_optimizers(model: Model) -> _Steps:
 @cached
 def optimizers(model: Model) -> Optimizers:
     """Return the outermost calls of optimizers; an optimizer called by another one is in its time."""
-    inside, found = model.in_steps, _steps_of_optimizers(model)
-    tree, calls = inside.tree, found.node
+    inside, steps = model.in_steps, _steps_of_optimizers(model)
+    tree, calls = inside.tree, steps.node
     work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
-    nesting = nest(tree.track[calls], tree.start[calls], found.end, np.zeros(len(calls), np.int32))
+    nesting = nest(tree.track[calls], tree.start[calls], steps.end, np.zeros(len(calls), np.int32))
     launched = inside.launches.row[inside.device_links.launch[work]]
     events = model.trace.events
     around = nesting.innermost(events.track[launched], events.start[launched])
     duration = np.maximum(events.duration[inside.device_work.row[work]], 0)
     own = sums_at(around[around >= 0], duration[around >= 0], len(calls))
-    count = len(found.kinds)
+    count = len(steps.kinds)
     return Optimizers(
-        name=found.kinds,
-        calls=np.bincount(found.place, minlength=count).astype(np.int64),
-        host_ns=sums_at(found.place, found.end - tree.start[calls], count),
-        device_ns=sums_at(found.place[nesting.order], Forest(nesting.parent).below(own), count),
+        name=steps.kinds,
+        calls=np.bincount(steps.place, minlength=count).astype(np.int64),
+        host_ns=sums_at(steps.place, steps.end - tree.start[calls], count),
+        device_ns=sums_at(steps.place[nesting.order], Forest(nesting.parent).below(own), count),
     )
 
 

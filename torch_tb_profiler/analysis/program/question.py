@@ -168,7 +168,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     stretches: Sequence[Stretch]
 
 
-def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
+def _phases(subject: Subject, params: WhichPhase) -> PhasesAnswer:
     model = subject.model
     times, amounts, steps = phase_times(model), phase_amounts(model), model.steps
     passes = micro_batches(model)
@@ -202,7 +202,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=optimizers(model).as_columns(),
         peaks=phases_at_peak(model),
-        stretches=[] if asked.phase is None else _stretches(model, ProgramPhase(asked.phase), asked.limit),
+        stretches=[] if params.phase is None else _stretches(model, ProgramPhase(params.phase), params.limit),
     )
 
 
@@ -265,8 +265,8 @@ def _stretches(model: Model, phase: ProgramPhase, limit: int) -> list[Stretch]:
     segments, steps = phases(model).segments, model.steps
     step = np.searchsorted(steps.host_start, segments.start, side="right") - 1
     inside = (step >= 0) & (segments.start < np.append(steps.host_end, 0)[step])
-    at = np.flatnonzero(inside & (segments.phase == CODE[phase]))
-    length = segments.end[at] - segments.start[at]
+    place = np.flatnonzero(inside & (segments.phase == CODE[phase]))
+    length = segments.end[place] - segments.start[place]
     return [
         Stretch(
             step=steps.names[int(step[each])],
@@ -274,7 +274,7 @@ def _stretches(model: Model, phase: ProgramPhase, limit: int) -> list[Stretch]:
             duration_ns=int(segments.end[each] - segments.start[each]),
             evidence=PhaseEvidence(int(segments.evidence[each])).name.lower(),
         )
-        for each in at[descending(length)[:limit]].tolist()
+        for each in place[descending(length)[:limit]].tolist()
     ]
 
 

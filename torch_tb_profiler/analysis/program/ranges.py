@@ -192,18 +192,18 @@ def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
     if not 0 <= entry < len(calls.parents):
         return None
     tree, steps = model.in_steps.tree, model.steps
-    at = np.flatnonzero(calls.entry == entry)
-    at = at[np.argsort(tree.start[calls.node[at]], kind="stable")]
-    node = calls.node[at]
+    place = np.flatnonzero(calls.entry == entry)
+    place = place[np.argsort(tree.start[calls.node[place]], kind="stable")]
+    node = calls.node[place]
     step = np.searchsorted(steps.host_start, tree.start[node], side="right") - 1
     return RangeCalls(
         row=tree.row[node].astype(np.int64),
         name=tuple(model.trace.strings.texts(tree.name[node])),
         step=tuple(steps.names[each] if each >= 0 else None for each in step.tolist()),
         start_ns=tree.start[node],
-        duration_ns=calls.duration[at],
-        device_ns=calls.device[at],
-        between_ns=calls.between[at],
+        duration_ns=calls.duration[place],
+        device_ns=calls.device[place],
+        between_ns=calls.between[place],
     )
 
 
@@ -336,10 +336,10 @@ class WhichRange(msgspec.Struct, frozen=True):
     range: Annotated[int, Meta(description="`id` of a row of /api/ranges, with the same steps.", ge=0)] = 0
 
 
-def _calls(subject: Subject, asked: WhichRange) -> Table[TableMeta]:
-    found = calls_of_range(subject.model, asked.range)
-    if found is None and asked.range:
-        raise NotFound(f"there is no range {asked.range}")
+def _calls(subject: Subject, params: WhichRange) -> Table[TableMeta]:
+    found = calls_of_range(subject.model, params.range)
+    if found is None and params.range:
+        raise NotFound(f"there is no range {params.range}")
     return _table(NO_CALLS if found is None else found, subject)
 
 
@@ -392,17 +392,17 @@ def ranges_by_step(model: Model, most: int) -> RangesByStep:
     of_steps = strings.where(PROFILER_STEP.fullmatch, codes)
     if of_steps[codes].all():
         return RangesByStep(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, (), 0)
-    found = named_calls(model)
-    ranges = ~of_steps[tree.name[found.node]]
-    step = np.searchsorted(steps.host_start, tree.start[found.node], side="right") - 1
+    named = named_calls(model)
+    ranges = ~of_steps[tree.name[named.node]]
+    step = np.searchsorted(steps.host_start, tree.start[named.node], side="right") - 1
     kept = np.flatnonzero(ranges & (step >= 0))
-    top = _outermost(found.outer, found.template)[kept]
-    template, duration = found.template[kept], found.duration[kept]
-    total = sums_at(template[top], duration[top], len(found.names))
-    called = np.bincount(template, minlength=len(found.names)) > 0
+    top = _outermost(named.outer, named.template)[kept]
+    template, duration = named.template[kept], named.duration[kept]
+    total = sums_at(template[top], duration[top], len(named.names))
+    called = np.bincount(template, minlength=len(named.names)) > 0
     known = np.flatnonzero(called)
     chosen = known[np.lexsort((known, -total[known]))][:most]
-    place = np.full(len(found.names), -1, np.int64)
+    place = np.full(len(named.names), -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     inside = place[template] >= 0
     kept, top = kept[inside], top[inside]
@@ -416,23 +416,23 @@ def ranges_by_step(model: Model, most: int) -> RangesByStep:
         name=name[rows.first],
         step=step[kept[rows.first]],
         calls=rows.count(),
-        host=sums(found.duration),
-        device=sums(found.device),
-        exposed=sums(found.exposed),
-        names=tuple(found.names[at] for at in chosen.tolist()),
+        host=sums(named.duration),
+        device=sums(named.device),
+        exposed=sums(named.exposed),
+        names=tuple(named.names[at] for at in chosen.tolist()),
         left=len(known) - len(chosen),
     )
 
 
 def _outermost(outer: Int32, template: Int64) -> Bool:
     """Return which ranges no range of the same name encloses, shape (ranges,)."""
-    found = np.ones(len(outer), np.bool_)
+    is_outermost = np.ones(len(outer), np.bool_)
     around = outer.astype(np.int64)
     open_ = np.flatnonzero(around >= 0)
     while len(open_):
         same = template[around[open_]] == template[open_]
-        found[open_[same]] = False
+        is_outermost[open_[same]] = False
         open_ = open_[~same]
         around[open_] = outer[around[open_]]
         open_ = open_[around[open_] >= 0]
-    return found
+    return is_outermost

@@ -102,16 +102,16 @@ class CallRoofs(msgspec.Struct, frozen=True):
 @cached
 def call_roofs(model: Model) -> CallRoofs:
     """Return the least time of each call on its device."""
-    found = work_counts(model)
-    activities, calls = found.activities, found.calls
+    counts = work_counts(model)
+    activities, calls = counts.activities, counts.calls
     count = len(calls)
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
-    element = _elements(model, found)
+    element = _elements(model, counts)
     rate, most, bandwidth = (np.full(count, np.nan) for _ in range(3))
     device = np.full(count, -1, np.int64)
-    if not found.on_host and count:
+    if not counts.on_host and count:
         device = model.device_work.device[activities.place[calls.first]].astype(np.int64)
-        open_ = _may_be_tf32(model, found, element, device)
+        open_ = _may_be_tf32(model, counts, element, device)
         table = roof_table(model)
         place, rates = table.places(device), table.rates(ELEMENTS)
         bandwidth = table.bandwidth[place]
@@ -132,13 +132,13 @@ def call_roofs(model: Model) -> CallRoofs:
     return CallRoofs(element, device, rate, most, roof, bound.astype(np.int8))
 
 
-def _elements(model: Model, found: WorkCounts) -> Int8:
+def _elements(model: Model, counts: WorkCounts) -> Int8:
     """Return what each call multiplies: by its longest kernel whose name or operator says it, else by its inputs."""
-    calls, activities = found.calls, found.activities
+    calls, activities = counts.calls, counts.activities
     data = [_DATA.index(work.data) if _multiplies(work) and work.data in _DATA else -1 for work in calls.works]
     element = np.array(data or [-1], np.int64)[calls.work]
     element[element >= len(ELEMENTS)] = ELEMENTS.index("fp8")  # 4 bits are told apart by the peak alone
-    if found.on_host or not len(calls):
+    if counts.on_host or not len(calls):
         return element.astype(np.int8)
     kernels = matmul_kernels(model)
     of_place = np.full(len(model.device_work), -1, np.int64)
@@ -154,9 +154,9 @@ def _multiplies(work: OperatorWork) -> bool:
     return bool(work.flops) or work.limits is not None
 
 
-def _may_be_tf32(model: Model, found: WorkCounts, element: Int8, device: Int64) -> Bool:
+def _may_be_tf32(model: Model, counts: WorkCounts, element: Int8, device: Int64) -> Bool:
     """Return the calls on 32 bits whose kernels may or may not use tensor cores; arrays of shape (calls,)."""
-    activities = found.activities
+    activities = counts.activities
     use = use_of_device_work(model)[activities.place]
     open_ = (activities.call >= 0) & (use == Use.UNKNOWN) & ~activities.no_flops
     unclear = sums_at(activities.call[open_], np.ones(int(open_.sum()), np.int64), len(element)) > 0
@@ -171,16 +171,16 @@ def _may_be_tf32(model: Model, found: WorkCounts, element: Int8, device: Int64) 
 @cached
 def activity_roofs(model: Model) -> ActivityRoofs:
     """Return each activity beside its roof."""
-    found, of_calls = work_counts(model), call_roofs(model)
-    activities, calls = found.activities, found.calls
+    counts, of_calls = work_counts(model), call_roofs(model)
+    activities, calls = counts.activities, counts.calls
     call = np.where(activities.recorded >= 0, -1, activities.call)
     work = activity_work(model)
-    roof = share_of_call(found, of_calls.roof_ns)
-    lost = share_of_call(found, np.maximum(calls.duration - of_calls.roof_ns, 0.0))
+    roof = share_of_call(counts, of_calls.roof_ns)
+    lost = share_of_call(counts, np.maximum(calls.duration - of_calls.roof_ns, 0.0))
     bound = take_known(of_calls.bound, call)
     copies = np.flatnonzero(activities.recorded >= 0)
     if len(copies):
-        roof[copies], bound[copies] = _copies(model, found, copies)
+        roof[copies], bound[copies] = _copies(model, counts, copies)
         lost[copies] = np.maximum(activities.duration[copies] - roof[copies], 0.0)
     is_first = call < 0
     is_first[calls.first] = True
@@ -191,16 +191,16 @@ def activity_roofs(model: Model) -> ActivityRoofs:
         roof_ns=roof,
         lost_ns=lost,
         bound=bound,
-        above=take_known(_above(model, found, of_calls), call),
-        tensor_cores=take_known(_tensor_cores(model, found, of_calls), call),
-        below_wave=_below_wave(model, found),
+        above=take_known(_above(model, counts, of_calls), call),
+        tensor_cores=take_known(_tensor_cores(model, counts, of_calls), call),
+        below_wave=_below_wave(model, counts),
         first=is_first,
     )
 
 
-def _copies(model: Model, found: WorkCounts, copies: Int64) -> tuple[Float64, Int8]:
+def _copies(model: Model, counts: WorkCounts, copies: Int64) -> tuple[Float64, Int8]:
     """Of copies whose bytes are recorded: the least time, NaN for not known, and what bounds it."""
-    activities, strings = found.activities, model.trace.strings
+    activities, strings = counts.activities, model.trace.strings
     names = model.trace.events.name[activities.row[copies]]
     device = model.device_work.device[activities.place[copies]]
     size = activities.recorded[copies].astype(np.float64)
@@ -219,12 +219,12 @@ def _copies(model: Model, found: WorkCounts, copies: Int64) -> tuple[Float64, In
     return np.where(roof < FLOOR_NS, least, roof), bound.astype(np.int8)
 
 
-def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
+def _above(model: Model, counts: WorkCounts, of_calls: CallRoofs) -> Int8:
     """Return why calls are faster than their roof: an index into ABOVES, -1, shape (calls,)."""
-    calls, activities = found.calls, found.activities
+    calls, activities = counts.calls, counts.activities
     above = np.full(len(calls), -1, np.int8)
     fast = (of_calls.roof_ns > ABOVE * calls.duration) & (of_calls.bound != BOUNDS.index("launch"))
-    if found.on_host or not fast.any():
+    if counts.on_host or not fast.any():
         return above
     names = model.trace.events.name[activities.row]
     other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (activities.call >= 0)
@@ -243,21 +243,21 @@ def _above(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
     return above
 
 
-def _tensor_cores(model: Model, found: WorkCounts, of_calls: CallRoofs) -> Int8:
+def _tensor_cores(model: Model, counts: WorkCounts, of_calls: CallRoofs) -> Int8:
     """Return how products use tensor cores: an index into TENSOR_CORES, -1 on devices without any, shape (calls,)."""
-    calls, activities = found.calls, found.activities
+    calls, activities = counts.calls, counts.activities
     state = np.full(len(calls), -1, np.int8)
     able = [each.device for each in roofs(model) if each.tensor_cores]
-    if found.on_host or not able:
+    if counts.on_host or not able:
         return state
     use = use_of_device_work(model)[activities.place]
-    counts = {}
+    has_use = {}
     for value in (Use.YES, Use.UNKNOWN):
         of_use = (activities.call >= 0) & (use == value) & ~activities.no_flops
-        counts[value] = np.bincount(activities.call[of_use], minlength=len(calls)) > 0
+        has_use[value] = np.bincount(activities.call[of_use], minlength=len(calls)) > 0
     is_product = (calls.numbers("flops") > 0) & np.isin(of_calls.device, able)
-    state[is_product & counts[Use.YES]] = TENSOR_CORES.index("used")
-    unused = np.flatnonzero(is_product & ~counts[Use.YES] & ~counts[Use.UNKNOWN])
+    state[is_product & has_use[Use.YES]] = TENSOR_CORES.index("used")
+    unused = np.flatnonzero(is_product & ~has_use[Use.YES] & ~has_use[Use.UNKNOWN])
     cause = _causes(calls)
     state[unused] = cause[unused]
     small = unused[of_calls.bound[unused] == BOUNDS.index("launch")]
@@ -284,11 +284,11 @@ def _causes(calls: CountedCalls) -> Int8:
     return np.array(of_work or [-1], np.int8)[calls.work]
 
 
-def _below_wave(model: Model, found: WorkCounts) -> Bool:
+def _below_wave(model: Model, counts: WorkCounts) -> Bool:
     """Return which are kernels with fewer blocks than multiprocessors, shape (activities,)."""
-    if found.on_host:
-        return np.zeros(len(found.activities), np.bool_)
-    blocks = blocks_per_sm(model.trace, model.device_work.take(found.activities.place))
+    if counts.on_host:
+        return np.zeros(len(counts.activities), np.bool_)
+    blocks = blocks_per_sm(model.trace, model.device_work.take(counts.activities.place))
     below: Bool = (blocks > 0) & (blocks < 1)
     return below
 
@@ -317,7 +317,7 @@ def reached(model: Model) -> Mapping[int, Reached]:
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     if found.on_host or not len(calls):
-        return {each.device: Reached(None, {}) for each in roofs(model)}
+        return {device.device: Reached(None, {}) for device in roofs(model)}
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
     is_product = np.array([work.product is not None for work in calls.works], np.bool_)
     strings = model.trace.strings
@@ -338,7 +338,7 @@ def reached(model: Model) -> Mapping[int, Reached]:
     for number, rate in _best(product[multiplies], computed[multiplies], _LEAST_PRODUCTS).items():
         of_device, element = divmod(number, len(ELEMENTS))
         flops_of[of_device][ELEMENTS[element]] = rate
-    return {each.device: Reached(bandwidth.get(at), flops_of[at]) for at, each in enumerate(devices)}
+    return {device.device: Reached(bandwidth.get(at), flops_of[at]) for at, device in enumerate(devices)}
 
 
 def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:

@@ -51,25 +51,25 @@ _SPLIT = lazy_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 @cached
 def call_advice(model: Model) -> Int8:
     """Return the advice on each: an index into ADVICES, -1 for none, shape (calls,)."""
-    found, of_calls = work_counts(model), call_roofs(model)
-    calls = found.calls
+    counts, of_calls = work_counts(model), call_roofs(model)
+    calls = counts.calls
     advice = np.full(len(calls), -1, np.int8)
     is_product = np.array([_is_matrices(work.product) for work in calls.works] or [False], np.bool_)[calls.work]
-    if found.on_host or not is_product.any():
+    if counts.on_host or not is_product.any():
         return advice
     with np.errstate(divide="ignore", invalid="ignore"):
         slow = is_product & (of_calls.roof_ns < _GOOD * calls.duration)
     launched = of_calls.bound == BOUNDS.index("launch")
     chosen = np.flatnonzero(slow & ~launched & (calls.duration >= _SHORT_NS))
-    activities, work = found.activities, model.device_work
-    at = _longest(found, chosen)
+    activities, work = counts.activities, model.device_work
+    at = _longest(counts, chosen)
     place = activities.place[at]
     name = model.trace.events.name[activities.row[at]]
     limited = of_calls.bound[chosen] == BOUNDS.index("memory")
     sizes = (work.device[place], work.block[place], work.registers[place], work.shared_memory[place])
     groups = group([calls.work[chosen], name, *sizes, limited])
     strings, header = model.trace.strings, model.trace.header
-    said = []
+    advices = []
     for first in groups.first.tolist():
         product = calls.works[int(calls.work[chosen[first]])].product
         device, block, registers, shared = (int(each[first]) for each in sizes)
@@ -80,9 +80,9 @@ def call_advice(model: Model) -> Int8:
         multiprocessors = count if isinstance(count, int) and count > 0 else 0
         assert product is not None
         told = of_product(product, str(strings[int(name[first])]), multiprocessors, held, bool(limited[first]))
-        said.append(-1 if told is None else ADVICES.index(told))
-    advice[chosen] = np.array(said or [-1], np.int8)[groups.of]
-    in_a_row = _in_a_row(model, found, is_product)
+        advices.append(-1 if told is None else ADVICES.index(told))
+    advice[chosen] = np.array(advices or [-1], np.int8)[groups.of]
+    in_a_row = _in_a_row(model, counts, is_product)
     return np.where(((advice < 0) & slow) | (in_a_row == ADVICES.index("batch")), in_a_row, advice).astype(np.int8)
 
 
@@ -159,8 +159,8 @@ def _in_a_row(model: Model, found: WorkCounts, is_product: Bool) -> Int8:
     product = np.append(is_product, False)[call]
     work = np.append(calls.work, -1)[call]
     numbers: dict[object, int] = {}
-    inputs = [_input_of(each.product) for each in calls.works]
-    like = np.array([*(numbers.setdefault(each, len(numbers)) for each in inputs), -1], np.int64)
+    inputs = [_input_of(item.product) for item in calls.works]
+    like = np.array([*(numbers.setdefault(item, len(numbers)) for item in inputs), -1], np.int64)
     alike = np.where(product, like[work], -1)
     thread = model.trace.events.track[tree.row[activities.node[steps]]]
     begins = np.flatnonzero(begins_run(np.where(alike >= 0, alike, -1 - np.arange(len(alike))), thread))
@@ -171,7 +171,7 @@ def _in_a_row(model: Model, found: WorkCounts, is_product: Bool) -> Int8:
         if end - begin >= _MANY and (calls.work[row] == calls.work[row[0]]).all():
             small = calls.duration[row] < 2 * _SHORT_NS
             advice[row[small]] = ADVICES.index("batch")
-        elif end - begin < _MANY and all(_has_weights(calls.works[int(each)].product) for each in calls.work[row]):
+        elif end - begin < _MANY and all(_has_weights(calls.works[int(item)].product) for item in calls.work[row]):
             advice[row] = ADVICES.index("merge")
     return advice
 

@@ -94,20 +94,20 @@ def _flops(subject: Subject, _: NoParameters) -> FlopsAnswer:
     )
 
 
-def _roofline(subject: Subject, asked: RooflineGrouped) -> Table[RooflineMeta]:
+def _roofline(subject: Subject, params: RooflineGrouped) -> Table[RooflineMeta]:
     model = subject.model
-    found = roofline(model, asked.group_by)
-    lost = found.lost_ns[~np.isnan(found.lost_ns)]
+    table = roofline(model, params.group_by)
+    lost = table.lost_ns[~np.isnan(table.lost_ns)]
     meta = RooflineMeta(
         **subject.about("roofline"),
-        group_by=found.group_by,
-        total_ns=found.total_ns,
+        group_by=table.group_by,
+        total_ns=table.total_ns,
         lost_ns=float(lost.sum()) if len(lost) else None,
         devices=device_roofs(model),
         modules=bool(len(nn_modules(model).row)),
         lines=bool(len(model.frames)),
     )
-    return found.table(meta, totals={"time_ns": found.total_ns})
+    return table.table(meta, totals={"time_ns": table.total_ns})
 
 
 FLOPS = Question(

@@ -168,8 +168,8 @@ class RooflineTable(Result, group="roofline"):
 @cached
 def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
     """Return all that took time on devices, or on the host where nothing ran on one."""
-    found, roof = work_counts(model), activity_roofs(model)
-    activities = found.activities
+    counts, roof = work_counts(model), activity_roofs(model)
+    activities = counts.activities
     code, text, shape = _keys(model, group_by)
     groups = group([code, shape]) if group_by == "operator_shape" else group([code])
     duration = activities.duration
@@ -182,7 +182,7 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         lambda at: (text(int(code[groups.first[at]])) or "", strings[int(shape[groups.first[at]])]),
     )
     first = groups.first[order]
-    has_flops, has_bytes, has_roof = (~np.isnan(each) for each in (roof.flops, roof.bytes, roof.roof_ns))
+    has_flops, has_bytes, has_roof = (~np.isnan(value) for value in (roof.flops, roof.bytes, roof.roof_ns))
     multiplies = np.nan_to_num(roof.flops) > 0
     flops = _sum(groups, roof.flops, has_flops)
     both = multiplies & has_bytes
@@ -199,14 +199,14 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
     known_roof = groups.sum_of_floats(np.where(has_roof, roof.roof_ns, 0.0))
     return RooflineTable(
         group_by=group_by,
-        name=tuple(text(each) for each in code[first].tolist()),
-        input_shape=tuple(strings[each] for each in shape[first].tolist()) if group_by == "operator_shape" else None,
+        name=tuple(text(value) for value in code[first].tolist()),
+        input_shape=tuple(strings[value] for value in shape[first].tolist()) if group_by == "operator_shape" else None,
         element=_most(groups, roof.element, np.nan_to_num(roof.flops), ELEMENTS, order),
         calls=(groups.count() if group_by == "kernel" else groups.sum(roof.first))[order],
         time_ns=time[order],
         flops=flops[order],
-        least_flops=_limit(groups, found, "least", roof.flops)[order],
-        most_flops=_limit(groups, found, "most", roof.flops)[order],
+        least_flops=_limit(groups, counts, "least", roof.flops)[order],
+        most_flops=_limit(groups, counts, "most", roof.flops)[order],
         bytes=_sum(groups, roof.bytes, has_bytes)[order],
         intensity=ratio(
             groups.sum_of_floats(np.where(both, roof.flops, 0.0)), groups.sum_of_floats(np.where(both, roof.bytes, 0.0))
@@ -292,8 +292,8 @@ def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None,
 
 def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[int], str], Int64]:
     """Of each activity what it is grouped by, as a number; the text of a number; and the code of its shapes."""
-    found, strings = work_counts(model), model.trace.strings
-    activities, tree = found.activities, model.tree
+    counts, strings = work_counts(model), model.trace.strings
+    activities, tree = counts.activities, model.tree
     none = np.zeros(len(activities), np.int64)
     if group_by == "kernel":
         codes = model.trace.events.name[activities.row].astype(np.int64)
@@ -307,10 +307,10 @@ def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[in
         return _modules(model, none)
     if group_by == "line":
         return _lines(model, none)
-    node = np.where(activities.call >= 0, take_known(found.calls.node, activities.call), activities.node)
+    node = np.where(activities.call >= 0, take_known(counts.calls.node, activities.call), activities.node)
     name = take_known(tree.name, node).astype(np.int64)
     shape = take_known(model.trace.operators.input_dims, take_known(tree.operator, node), missing=0).astype(np.int64)
-    if found.on_host:
+    if counts.on_host:
         return name, strings.__getitem__, shape
     owner, owner_text = by_owner(model)
     shift = len(strings)
@@ -331,17 +331,17 @@ def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int6
 
 def _modules(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
     """Group by the innermost module around; in the backward pass by the module whose backward it is."""
-    found, strings = work_counts(model), model.trace.strings
+    counts, strings = work_counts(model), model.trace.strings
     timed = nn_program(model)
     tree = timed.tree
     named = (tree.kind == NodeKind.MODULE) | (tree.kind == NodeKind.BACKWARD)
-    if found.on_host:
+    if counts.on_host:
         of_row = np.full(len(model.trace.events), -1, np.int32)
         real = np.flatnonzero(tree.row >= 0)
         of_row[tree.row[real]] = real
-        node = of_row[found.activities.row]
+        node = of_row[counts.activities.row]
     else:
-        node = timed.work_node[found.activities.place]
+        node = timed.work_node[counts.activities.place]
     module = nearest(tree.parent, named, node)
     code = take_known(tree.name, module).astype(np.int64)
     return code, lambda each: module_name(strings[each]) if each >= 0 else _NOT_KNOWN, none

@@ -157,37 +157,37 @@ class StepFlops(Answer, frozen=True, kw_only=True):
 @cached
 def step_flops(model: Model) -> StepFlops:
     """FLOP and utilizations of the steps that are chosen."""
-    found, of_calls = work_counts(model), call_roofs(model)
-    inside = _in_steps(model, found)
-    weight = _weights(found, inside)
+    counts, of_calls = work_counts(model), call_roofs(model)
+    inside = _in_steps(model, counts)
+    weight = _weights(counts, inside)
     steps = len(model.steps)
     time, busy = int(step_times(model).duration_ns.sum()), _busy_ns(model)
     again = computed_again(model)
-    model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
-    flops = np.nan_to_num(found.calls.numbers("flops"))
+    model_flops = np.where(again, 0.0, np.nan_to_num(counts.calls.numbers("model_flops")))
+    flops = np.nan_to_num(counts.calls.numbers("flops"))
     covered = work_coverage(model, inside)
-    needs, does = (_Limits.of(found.calls, weight, again, part) for part in ("model", "all"))
+    needs, does = (_Limits.of(counts.calls, weight, again, part) for part in ("model", "all"))
     usage = {
-        name: _utilization(model, found, inside, of_calls, weight * values, limits, span, covered)
+        name: _utilization(model, counts, inside, of_calls, weight * values, limits, span, covered)
         for name, values, limits, span in (
             ("mfu", model_flops, needs, time),
             ("hfu", flops, does, time),
             ("busy", model_flops, needs, busy),
         )
     }
-    each = max(steps, 1)
+    divisor = max(steps, 1)
     return StepFlops(
         steps=steps,
         time_ns=time,
         busy_ns=busy,
-        per_step=round(_total(found, "model_flops", weight, ~again) / each),
-        executed=round(_total(found, "flops", weight, np.ones(len(again), np.bool_)) / each),
-        packed=needs.sum(each),
+        per_step=round(_total(counts, "model_flops", weight, ~again) / divisor),
+        executed=round(_total(counts, "flops", weight, np.ones(len(again), np.bool_)) / divisor),
+        packed=needs.sum(divisor),
         mfu=usage["mfu"],
         hfu=usage["hfu"],
         busy_mfu=usage["busy"],
-        elements=_by_element(found, of_calls, weight, each),
-        phases=_by_phase(model, found, inside, weight * flops, each),
+        elements=_by_element(counts, of_calls, weight, divisor),
+        phases=_by_phase(model, counts, inside, weight * flops, divisor),
         coverage=covered,
     )
 
@@ -271,24 +271,24 @@ def computed_again(model: Model) -> Bool:
 
 def _utilization(
     model: Model,
-    found: WorkCounts,
+    counts: WorkCounts,
     inside: Bool,
     of_calls: CallRoofs,
     flops: Float64,
     limits: _Limits,
     time: int,
-    said: WorkCoverage | None,
+    covered: WorkCoverage | None,
 ) -> Utilization:
     """flops, limits: of each call in the steps."""
     devices = roofs(model)
     if not len(model.steps):
         return _none("no_steps")
-    if found.on_host or not time:
+    if counts.on_host or not time:
         return _none("no_device")
     multiplies = flops > 0
     is_known = known_work(model)
-    missing_ns = int(found.activities.duration[inside & ~is_known.flops].sum())
-    matrix_ns = int(found.activities.duration[inside & is_known.multiplies].sum())
+    missing_ns = int(counts.activities.duration[inside & ~is_known.flops].sum())
+    matrix_ns = int(counts.activities.duration[inside & is_known.multiplies].sum())
     if not multiplies.any():
         return _none("coverage" if missing_ns else "no_products")
     used = set(distinct(of_calls.device[multiplies]).tolist())
@@ -303,10 +303,10 @@ def _utilization(
     is_range = low <= 0.99 * high
     share = matrix_ns / (matrix_ns + missing_ns)
     value = at_peak / room
-    least_ns, open_ns = _of_limits(found, inside, of_calls, limits)
+    least_ns, open_ns = _of_limits(counts, inside, of_calls, limits)
     low += least_ns / room / (1 + spread)
     most = high + (missing_ns - open_ns) / room
-    if said is None or share < SOME:
+    if covered is None or share < SOME:
         return Utilization(None, low, most, "hidden", "coverage")
     if share < ENOUGH or limits.most.any():
         return Utilization(value, low, most, "at_least", None)

@@ -74,10 +74,10 @@ def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, 
     chosen = np.flatnonzero(now | then)
     own = group_names(history, names, chosen, by)
     groups = _groups(history, names, chosen, by) if own is None else group([own.of])
-    here, there = now[chosen], then[chosen]
+    is_now, was_then = now[chosen], then[chosen]
     requested = lifetimes.requested[chosen]
-    bytes_ = groups.sum(np.where(here, requested, 0))
-    before = groups.sum(np.where(there, requested, 0))
+    bytes_ = groups.sum(np.where(is_now, requested, 0))
+    before = groups.sum(np.where(was_then, requested, 0))
     difference = bytes_ - before if since is not None else np.zeros(len(groups), np.int64)
     order = descending(np.abs(difference)) if since is not None else descending(bytes_)
     first = chosen[groups.first[order]]
@@ -90,9 +90,9 @@ def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, 
         stack=stack,
         line=tuple(map(partial(line_named, names), stack.tolist(), lifetimes.born[first].tolist())),
         size=np.where(least == most, least, -1),
-        blocks=groups.sum(here)[order],
+        blocks=groups.sum(is_now)[order],
         bytes=bytes_[order],
-        block_bytes=groups.sum(np.where(here, history.blocks.bytes[chosen], 0))[order],
+        block_bytes=groups.sum(np.where(is_now, history.blocks.bytes[chosen], 0))[order],
         difference=difference[order],
         born=lifetimes.born[first],
     )
@@ -228,18 +228,18 @@ def against(before: Side, after: Side, by: AgainstBy) -> AgainstRows:
 
     A line that moved within its file is another one; functions of modules are not.
     """
-    found: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    sums: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     names: dict[Hashable, tuple[str, set[int]]] = {}
     for side, (history, stacks, position) in enumerate((before, after)):
         rows = alive_rows(history, stacks, position, by)
         for at, key in enumerate(_keys(rows, stacks, by)):
-            row = found[key]
+            row = sums[key]
             row[side] += int(rows.blocks[at])
             row[2 + side] += int(rows.bytes[at])
             name = rows.group[at] if by in ("module", "annotation") else rows.line[at]
             names.setdefault(key, (name, set()))[1].add(int(rows.size[at]))
-    keys = sorted(found, key=lambda key: (-abs(found[key][3] - found[key][2]), -found[key][3]))
-    columns = np.array([found[key] for key in keys], np.int64).reshape(-1, 4)
+    keys = sorted(sums, key=lambda key: (-abs(sums[key][3] - sums[key][2]), -sums[key][3]))
+    columns = np.array([sums[key] for key in keys], np.int64).reshape(-1, 4)
     sizes = [names[key][1] for key in keys]
     return AgainstRows(
         name=tuple(names[key][0] for key in keys),
@@ -297,21 +297,21 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
     left_out: Count
 
 
-def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
+def _against(other: Subject, own: Subject, params: WhichTwo) -> AgainstAnswer:
     if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
         raise NotFound(because("no_snapshot"))
-    theirs, ours = device_history(other.model, asked.device), device_history(own.model, asked.exp_device)
+    theirs, ours = device_history(other.model, params.device), device_history(own.model, params.exp_device)
     # a program that ran out of memory is compared with one that did not
-    before = find_moment(theirs, asked.at) or moment_of(theirs, "peak")
-    at = moment_of(ours, asked.exp_at)
+    before = find_moment(theirs, params.at) or moment_of(theirs, "peak")
+    at = moment_of(ours, params.exp_at)
     found = against(
-        (theirs, stack_names(other.model), before.position), (ours, stack_names(own.model), at.position), asked.by
+        (theirs, stack_names(other.model), before.position), (ours, stack_names(own.model), at.position), params.by
     )
     return AgainstAnswer(
         meta=TraceMeta(**own.about("snapshot")),
         before=before,
         moment=at,
-        rows=found.as_columns(without=() if asked.by == "size" else ("size",), most=MOST_ROWS),
+        rows=found.as_columns(without=() if params.by == "size" else ("size",), most=MOST_ROWS),
         left_out=max(len(found) - MOST_ROWS, 0),
     )
 

@@ -100,7 +100,7 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
     stays = np.flatnonzero((lifetimes.born >= 0) & (lifetimes.born <= end) & (lifetimes.released > end))
     step = np.searchsorted(last, lifetimes.born[stays], "left")
     groups = group([lifetimes.stack[stays]])
-    found = []
+    growing = []
     for number in range(len(groups)):
         mine = groups.of == number
         in_steps = np.unique(step[mine])
@@ -108,10 +108,10 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
             continue
         later = stays[mine & (step > 0)]
         bytes_ = int(lifetimes.requested[later].sum()) / (steps - 1)
-        found.append(Growing(int(lifetimes.stack[stays[groups.first[number]]]), bytes_, len(later), len(in_steps)))
-    found.sort(key=lambda each: -each.bytes)
-    whole = round(sum(each.bytes for each in found))
-    return Growth(history.device.number, ends.rule, steps, whole, _reserved(history, last), tuple(found))
+        growing.append(Growing(int(lifetimes.stack[stays[groups.first[number]]]), bytes_, len(later), len(in_steps)))
+    growing.sort(key=lambda each: -each.bytes)
+    whole = round(sum(each.bytes for each in growing))
+    return Growth(history.device.number, ends.rule, steps, whole, _reserved(history, last), tuple(growing))
 
 
 def _reserved(history: History, last: Int64) -> int:

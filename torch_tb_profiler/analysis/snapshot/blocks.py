@@ -35,7 +35,7 @@ def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int6
     divisions = sorted(
         (size, v) for k, v in table.items() if (size := whole_number(str(k))) is not None and isinstance(v, int)
     )
-    found = whole.copy()
+    sizes = whole.copy()
     for row in np.flatnonzero(requested > SMALLEST).tolist():
         size = int(requested[row])
         bucket = min(max((size >> 20).bit_length() - 1, 0), len(divisions) - 1)
@@ -43,8 +43,8 @@ def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int6
         if parts > 1 and size > SMALLEST * parts:
             floor = 1 << (size.bit_length() - 1)
             step = floor // parts
-            found[row] = size if size == floor else floor + -(-(size - floor) // step) * step
-    return found
+            sizes[row] = size if size == floor else floor + -(-(size - floor) // step) * step
+    return sizes
 
 
 def segment_for(request: int) -> int:

@@ -124,24 +124,24 @@ def histories(model: Model) -> tuple[History, ...]:
     return tuple(history(device, of_device, held(model)) for device, of_device in per_device)
 
 
-def history(device: DeviceSnapshot, found: Lifetimes, annotations: Held) -> History:
-    blocks = block_bytes(device, found)
+def history(device: DeviceSnapshot, of_device: Lifetimes, annotations: Held) -> History:
+    blocks = block_bytes(device, of_device)
     count = len(device.records)
-    requested = _sum(count, found, found.released, found.requested)
-    allocated = _sum(count, found, found.released, blocks.bytes)
-    active = _sum(count, found, found.gone, blocks.bytes)
+    requested = _sum(count, of_device, of_device.released, of_device.requested)
+    allocated = _sum(count, of_device, of_device.released, blocks.bytes)
+    active = _sum(count, of_device, of_device.gone, blocks.bytes)
     change = np.where(device.is_action(*_TAKEN), device.records.bytes, 0)
     change -= np.where(device.is_action(*_GIVEN), device.records.bytes, 0)
     end = int(device.segments.bytes.sum())
     start = 0 if device.cut_off else end - int(change.sum())
     reserved = start + np.concatenate([[0], np.cumsum(change)]).astype(np.int64)
-    contradictions = dict(found.contradictions)
+    contradictions = dict(of_device.contradictions)
     has_segments = device.is_action(*_TAKEN, *_GIVEN).any()
     if has_segments and not device.cut_off and int(reserved.min()) < 0:
         contradictions["reserved_below_zero"] = 1
     return History(
         device,
-        found,
+        of_device,
         blocks,
         Curves(requested, allocated, active, reserved, blocks.exact, not device.cut_off),
         contradictions,
@@ -185,16 +185,16 @@ class Moment(msgspec.Struct, frozen=True):
 def moments(history: History) -> tuple[Moment, ...]:
     """Return the start, both peaks, earlier dumps, failed allocations and the end, in this order."""
     curves, records = history.curves, history.device
-    found: list[tuple[MomentKind, int]] = [
+    named: list[tuple[MomentKind, int]] = [
         ("start", -1),
         ("peak", curves.peak(curves.requested)),
         ("reserved_peak", curves.peak(curves.reserved)),
     ]
     for kind, action in (("snapshot", Action.SNAPSHOT), ("oom", Action.OOM)):
         places = np.flatnonzero(records.is_action(action))[:MOST_OF_A_KIND].tolist()
-        found += [("oom" if kind == "oom" else "snapshot", place) for place in places]
-    found.append(("end", history.last))
-    return tuple(moment(history, kind, position) for kind, position in found)
+        named += [("oom" if kind == "oom" else "snapshot", place) for place in places]
+    named.append(("end", history.last))
+    return tuple(moment(history, kind, position) for kind, position in named)
 
 
 def moment(history: History, kind: MomentKind, position: int) -> Moment:

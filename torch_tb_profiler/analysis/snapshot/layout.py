@@ -74,7 +74,7 @@ def segment_layout(history: History, position: int) -> SegmentLayout:
     segments = _segments(history, position)
     address = np.array(list(segments), np.int64)
     described = list(segments.values())
-    size = np.array([each.bytes for each in described], np.int64)
+    size = np.array([part.bytes for part in described], np.int64)
     at_end = position >= history.last and not device.cut_off
     life = np.flatnonzero(lifetimes.alive(position))
     order = np.argsort(lifetimes.address[life], kind="stable")
@@ -93,11 +93,11 @@ def segment_layout(history: History, position: int) -> SegmentLayout:
         position,
         address,
         size,
-        np.array([each.stream for each in described], np.int64),
-        np.array([each.small for each in described], np.bool_),
-        np.array([each.expandable for each in described], np.bool_),
-        np.array([each.pool[0] for each in described], np.int64),
-        np.array([each.pool[1] for each in described], np.int64),
+        np.array([part.stream for part in described], np.int64),
+        np.array([part.small for part in described], np.bool_),
+        np.array([part.expandable for part in described], np.bool_),
+        np.array([part.pool[0] for part in described], np.int64),
+        np.array([part.pool[1] for part in described], np.int64),
         *pieces,
         at_end or history.blocks.exact,
     )
@@ -207,18 +207,18 @@ class _Ranges:
         if place < 0:
             return
         start = self._starts[place]
-        found = self._found[start]
-        end = start + found.bytes
+        held = self._found[start]
+        end = start + held.bytes
         if address >= end:
             return
         after = end - (address + size)
         if after > 0:
-            rest = _Segment(after, found.stream, found.small, found.expandable, found.pool)
+            rest = _Segment(after, held.stream, held.small, held.expandable, held.pool)
             self.add(address + size, rest)
         if address == start:
             self._drop(start)
         else:
-            found.bytes = address - start
+            held.bytes = address - start
 
     def by_address(self) -> dict[int, _Segment]:
         return {start: self._found[start] for start in self._starts}
@@ -255,19 +255,18 @@ def pool_name(a: int, b: int) -> str:
     return "default" if (a, b) == (0, 0) else f"CUDA graph or MemPool ({a}, {b})"
 
 
-def pools(found: SegmentLayout) -> tuple[PoolRow, ...]:
+def pools(layout: SegmentLayout) -> tuple[PoolRow, ...]:
     """Pools × streams × size classes, the largest first."""
-    keys = list(
-        zip(found.pool_a.tolist(), found.pool_b.tolist(), found.stream.tolist(), found.is_small.tolist(), strict=True)
-    )
-    free = found.free_bytes
+    columns = (layout.pool_a, layout.pool_b, layout.stream, layout.is_small)
+    keys = list(zip(*(column.tolist() for column in columns), strict=True))
+    free = layout.free_bytes
     rows = []
-    is_free = found.is_free
+    is_free = layout.is_free
     for key in sorted(set(keys)):
         mine = np.array([each == key for each in keys], np.bool_)
-        in_mine = mine[found.piece_segment] & is_free
-        holds = mine & (free < found.bytes)
-        reserved, unused_bytes = int(found.bytes[mine].sum()), int(free[mine].sum())
+        in_mine = mine[layout.piece_segment] & is_free
+        holds = mine & (free < layout.bytes)
+        reserved, unused_bytes = int(layout.bytes[mine].sum()), int(free[mine].sum())
         rows.append(
             PoolRow(
                 pool_name(key[0], key[1]),
@@ -277,16 +276,16 @@ def pools(found: SegmentLayout) -> tuple[PoolRow, ...]:
                 reserved,
                 reserved - unused_bytes,
                 unused_bytes,
-                int(found.piece_bytes[in_mine].max(initial=0)),
-                int(free[holds & ~found.is_expandable].sum()),
-                int(free[mine & (free == found.bytes)].sum()),
+                int(layout.piece_bytes[in_mine].max(initial=0)),
+                int(free[holds & ~layout.is_expandable].sum()),
+                int(free[mine & (free == layout.bytes)].sum()),
             )
         )
     return tuple(sorted(rows, key=lambda row: -row.reserved))
 
 
-def fragmentation(found: SegmentLayout) -> float | None:
+def fragmentation(layout: SegmentLayout) -> float | None:
     """1 − largest free piece / Σ free pieces; None if nothing is free."""
-    free = found.piece_bytes[found.is_free]
+    free = layout.piece_bytes[layout.is_free]
     whole = int(free.sum())
     return 1 - int(free.max()) / whole if whole else None

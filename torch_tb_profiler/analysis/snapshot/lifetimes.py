@@ -60,14 +60,14 @@ def about(model: Model) -> dict[str, Any]:
 @cached
 def device_snapshots(model: Model) -> tuple[DeviceSnapshot, ...]:
     """Return the devices that have a segment or a record; the one with most records and bytes first."""
-    trace, told = model.trace, about(model)
-    if not told:
+    trace, header = model.trace, about(model)
+    if not header:
         return ()
     records, segments = trace.table(Records), trace.table(SnapshotSegments)
     blocks, contexts = trace.table(SnapshotBlocks), trace.table(Contexts)
     devices = sorted({*np.unique(records.device).tolist(), *np.unique(segments.device).tolist()})
     of_block = segments.device[blocks.segment]
-    found = []
+    snapshots = []
     for device in devices:
         chosen = np.flatnonzero(segments.device == device)
         own = blocks.take(of_block == device)
@@ -75,18 +75,18 @@ def device_snapshots(model: Model) -> tuple[DeviceSnapshot, ...]:
         place[chosen] = np.arange(len(chosen))
         columns = {**own.columns(), "segment": place[own.segment]}
         of_device = records if len(devices) == 1 else records.take(records.device == device)
-        found.append(
+        snapshots.append(
             DeviceSnapshot(
                 device,
                 of_device,
                 segments.take(chosen),
                 SnapshotBlocks.from_columns(columns),
                 contexts,
-                bool(told.get("cut_off")),
-                told.get("settings") or {},
+                bool(header.get("cut_off")),
+                header.get("settings") or {},
             )
         )
-    return tuple(sorted(found, key=lambda each: (-len(each.records), -int(each.segments.bytes.sum()), each.number)))
+    return tuple(sorted(snapshots, key=lambda each: (-len(each.records), -int(each.segments.bytes.sum()), each.number)))
 
 
 #: later than every record
@@ -171,7 +171,7 @@ def lifetimes_of(device: DeviceSnapshot) -> Lifetimes:
     requested = records.bytes[order[first]]
     wrong["size_differs"] += int(np.count_nonzero(records.bytes[order] != requested[life]))
     at_birth = np.where(born >= 0, born, 0) if len(records) else born
-    found = Lifetimes(
+    complete = Lifetimes(
         address=address[first],
         requested=requested,
         block=np.full(count, -1, np.int64),
@@ -183,9 +183,9 @@ def lifetimes_of(device: DeviceSnapshot) -> Lifetimes:
         stream=records.stream[order[first]],
         context=_if_born(records.context, at_birth, born, -1),
     )
-    found = _with_state(device, found, wrong)
-    order = stable_order(found.born)
-    columns: dict[str, Any] = {name: getattr(found, name)[order] for name in _COLUMNS}
+    complete = _with_state(device, complete, wrong)
+    order = stable_order(complete.born)
+    columns: dict[str, Any] = {name: getattr(complete, name)[order] for name in _COLUMNS}
     told = {kind: times for kind, times in wrong.items() if times}
     return Lifetimes(**columns, missing=missing, contradictions=told)
 
@@ -237,30 +237,30 @@ def _completed(
     return tuple(missing), np.minimum(released, gone), gone
 
 
-def _with_state(device: DeviceSnapshot, found: Lifetimes, wrong: Counter[str]) -> Lifetimes:
+def _with_state(device: DeviceSnapshot, recorded: Lifetimes, wrong: Counter[str]) -> Lifetimes:
     """Add what the blocks at the end say, and allocations that no record shows."""
     if device.cut_off:
-        return found
+        return recorded
     blocks = device.blocks.take(device.in_use)
     order = np.argsort(blocks.address, kind="stable")
     blocks = blocks.take(order)
     pending = blocks.state == BlockState.PENDING_FREE
-    alive = np.flatnonzero(found.gone == NEVER)
-    place = find(blocks.address, found.address[alive]) if len(blocks) else np.full(len(alive), -1, np.int64)
+    alive = np.flatnonzero(recorded.gone == NEVER)
+    place = find(blocks.address, recorded.address[alive]) if len(blocks) else np.full(len(alive), -1, np.int64)
     there = place >= 0
     wrong["not_at_the_end"] += int(np.count_nonzero(~there))
     known, of = alive[there], place[there]
-    block = found.block.copy()
+    block = recorded.block.copy()
     block[known] = blocks.bytes[of]
-    states = (found.released[known] != NEVER) != pending[of]
-    wrong["state_differs"] += int(np.count_nonzero(states & ("free_requested" not in found.missing)))
-    sizes = (blocks.requested[of] >= 0) & (blocks.requested[of] != found.requested[known])
+    states = (recorded.released[known] != NEVER) != pending[of]
+    wrong["state_differs"] += int(np.count_nonzero(states & ("free_requested" not in recorded.missing)))
+    sizes = (blocks.requested[of] >= 0) & (blocks.requested[of] != recorded.requested[known])
     wrong["size_differs"] += int(np.count_nonzero(sizes))
     rest = np.ones(len(blocks), np.bool_)
     rest[of] = False
     # a block that has to be from before must not have been released during the recording
-    seen = np.isin(blocks.address[rest], found.address[found.gone != NEVER])
-    if "alloc" not in found.missing:
+    seen = np.isin(blocks.address[rest], recorded.address[recorded.gone != NEVER])
+    if "alloc" not in recorded.missing:
         wrong["released_but_in_use"] += int(np.count_nonzero(seen))
     more = blocks.take(rest)
     count = len(more)
@@ -277,6 +277,6 @@ def _with_state(device: DeviceSnapshot, found: Lifetimes, wrong: Counter[str]) -
         "stream": device.segments.stream[more.segment],
         "context": np.full(count, -1),
     }
-    own = {name: getattr(found, name) for name in _COLUMNS} | {"block": block}
+    own = {name: getattr(recorded, name) for name in _COLUMNS} | {"block": block}
     joined: dict[str, Any] = {n: np.concatenate([own[n], columns[n]]).astype(np.int64) for n in _COLUMNS}
     return Lifetimes(**joined)

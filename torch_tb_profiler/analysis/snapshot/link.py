@@ -243,12 +243,12 @@ class SnapshotLinkAnswer(Answer, frozen=True, kw_only=True):
 def _link(trace: Subject, snapshot: Subject, _: NoParameters) -> SnapshotLinkAnswer:
     if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
         raise NotFound(because("no_pair"))
-    found = link(trace.model, snapshot.model)
+    linked = link(trace.model, snapshot.model)
     events = trace.model.trace.events
     slices = np.flatnonzero(events.duration >= 0)
     empty = SnapshotLinkAnswer(
         meta=TraceMeta(**trace.about("memory")),
-        link=found,
+        link=linked,
         shift_ns=None,
         begin_ns=int(events.start[slices].min()) if len(slices) else None,
         end_ns=int(events.end[slices].max()) if len(slices) else None,
@@ -256,10 +256,10 @@ def _link(trace: Subject, snapshot: Subject, _: NoParameters) -> SnapshotLinkAns
         left_out=0,
         curve=LinkedCurve(time_ns=[], requested=[], reserved=[]),
     )
-    if found.offset_ns is None:
+    if linked.offset_ns is None:
         return empty
-    shift = snapshot.model.trace.origin_ns + found.offset_ns - trace.model.trace.origin_ns
-    history = device_history(snapshot.model, found.device)
+    shift = snapshot.model.trace.origin_ns + linked.offset_ns - trace.model.trace.origin_ns
+    history = device_history(snapshot.model, linked.device)
     records = history.device.records
     places = np.flatnonzero(history.device.is_action(*CALLS) & (records.time != NO_TIME))
     chosen = np.sort(places[np.argsort(-records.bytes[places], kind="stable")[:MOST_CALLS]])

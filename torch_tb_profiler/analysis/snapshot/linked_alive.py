@@ -62,17 +62,17 @@ def linked_alive(
     lifetimes = history.lifetimes
     alive = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
     record = _records_of(trace, snapshot, history, link)[alive]
-    found = record >= 0
+    is_linked = record >= 0
     named = _names(trace, by)
     texts = (*named.names, NOT_LINKED)
-    code = np.where(found, named.of[np.maximum(record, 0)] if len(named.of) else -1, len(texts) - 1)
+    code = np.where(is_linked, named.of[np.maximum(record, 0)] if len(named.of) else -1, len(texts) - 1)
     requested = lifetimes.requested[alive]
     groups = group([code])
     bytes_ = groups.sum(requested)
     order = descending(bytes_)
     return LinkedAliveRows(
-        linked_blocks=int(np.count_nonzero(found)),
-        linked_bytes=int(requested[found].sum()),
+        linked_blocks=int(np.count_nonzero(is_linked)),
+        linked_bytes=int(requested[is_linked].sum()),
         group=tuple(texts[i] for i in code[groups.first[order]].tolist()),
         blocks=groups.count()[order],
         bytes=bytes_[order],
@@ -169,21 +169,21 @@ class LinkedAliveAnswer(Answer, frozen=True, kw_only=True):
     left_out: Count
 
 
-def _linked(trace: Subject, snapshot: Subject, asked: WhichLinked) -> LinkedAliveAnswer:
+def _linked(trace: Subject, snapshot: Subject, params: WhichLinked) -> LinkedAliveAnswer:
     if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
         raise NotFound(because("no_pair"))
-    found = link(trace.model, snapshot.model)
+    clocks = link(trace.model, snapshot.model)
     meta = TraceMeta(**trace.about("memory"))
-    if found.offset_ns is None:
+    if clocks.offset_ns is None:
         nothing = LinkedRows(group=[], blocks=[], bytes=[])
-        return LinkedAliveAnswer(meta=meta, link=found, moment=None, linked=None, rows=nothing, left_out=0)
-    history = device_history(snapshot.model, found.device)
-    at = moment_of(history, asked.at)
-    rows = linked_alive(trace.model, snapshot.model, history, found, at.position, asked.by)
+        return LinkedAliveAnswer(meta=meta, link=clocks, moment=None, linked=None, rows=nothing, left_out=0)
+    history = device_history(snapshot.model, clocks.device)
+    at = moment_of(history, params.at)
+    rows = linked_alive(trace.model, snapshot.model, history, clocks, at.position, params.by)
     total = int(rows.bytes.sum())
     return LinkedAliveAnswer(
         meta=meta,
-        link=found,
+        link=clocks,
         moment=at,
         linked=rows.linked_bytes / total if total else None,
         rows=LinkedRows(

@@ -115,21 +115,21 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     """Explain why the allocation of a record failed."""
     device = history.device
     records = device.records
-    found = segment_layout(history, position - 1)
+    layout = segment_layout(history, position - 1)
     request, stream = int(records.bytes[position]), int(records.stream[position])
     context = int(records.context[position])
     contexts = device.contexts
     pool_known = 0 <= context < len(contexts) and int(contexts.pool_a[context]) >= 0
     pool = (int(contexts.pool_a[context]), int(contexts.pool_b[context])) if pool_known else (0, 0)
     small = request <= SMALL_REQUEST
-    same_pool = (found.pool_a == pool[0]) & (found.pool_b == pool[1])
-    same_class = (found.is_small == small) | found.is_expandable
-    usable = same_pool & same_class & (found.stream == stream)
-    free = found.is_free
-    own = free & usable[found.piece_segment]
-    others = free & (same_pool & same_class & (found.stream != stream))[found.piece_segment]
-    elsewhere = free & ~(same_pool & same_class)[found.piece_segment]
-    sizes = found.piece_bytes
+    same_pool = (layout.pool_a == pool[0]) & (layout.pool_b == pool[1])
+    same_class = (layout.is_small == small) | layout.is_expandable
+    usable = same_pool & same_class & (layout.stream == stream)
+    free = layout.is_free
+    own = free & usable[layout.piece_segment]
+    others = free & (same_pool & same_class & (layout.stream != stream))[layout.piece_segment]
+    elsewhere = free & ~(same_pool & same_class)[layout.piece_segment]
+    sizes = layout.piece_bytes
     pending = history.lifetimes.alive(position - 1) & ~history.lifetimes.wanted(position - 1)
     pending &= history.lifetimes.stream == stream
     told, needed = int(records.address[position]), segment_for(request)
@@ -137,7 +137,7 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     free_bytes, other_streams, other_pools = (int(sizes[mask].sum()) for mask in (own, others, elsewhere))
     pending_bytes = int(history.blocks.bytes[pending].sum())
     reason = _reason(request, needed, free_bytes, other_streams, other_pools, pending_bytes, device_free)
-    on = device.settings.get("expandable_segments") is True or bool(found.is_expandable.any())
+    on = device.settings.get("expandable_segments") is True or bool(layout.is_expandable.any())
     time, stack = int(records.time[position]), int(records.stack[position])
     return Oom(
         device=device.number,
@@ -159,9 +159,9 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
         reserved=int(history.curves.reserved[position]),
         in_use=int(history.curves.requested[position]),
         reason=reason,
-        holders=holders(history, names, found, free & usable[found.piece_segment]),
+        holders=holders(history, names, layout, free & usable[layout.piece_segment]),
         expandable_helps=None if on else _fits(request, free_bytes, device_free),
-        exact=found.exact,
+        exact=layout.exact,
     )
 
 
@@ -188,25 +188,25 @@ def _fits(request: int, free: int, device_free: int | None) -> bool | None:
     return None if device_free is None else free + device_free >= request
 
 
-def holders(history: History, names: StackNames, found: SegmentLayout, free: Bool) -> tuple[Holder, ...]:
+def holders(history: History, names: StackNames, layout: SegmentLayout, free: Bool) -> tuple[Holder, ...]:
     """Return what lies in the segments of some free pieces, by line of the program."""
     lifetimes = history.lifetimes
-    with_gaps = np.zeros(len(found.address), np.bool_)
-    with_gaps[found.piece_segment[free]] = True
-    piece = np.flatnonzero(~found.is_free & with_gaps[found.piece_segment])
+    with_gaps = np.zeros(len(layout.address), np.bool_)
+    with_gaps[layout.piece_segment[free]] = True
+    piece = np.flatnonzero(~layout.is_free & with_gaps[layout.piece_segment])
     if not len(piece):
         return ()
-    life = found.life[piece]
+    life = layout.life[piece]
     stack = lifetimes.stack[life]
     line = np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1) if len(names.line) else stack
     groups = group([line])
-    segment = found.piece_segment[piece]
-    free_in = np.bincount(found.piece_segment, np.where(free, found.piece_bytes, 0), minlength=len(found.address))
+    segment = layout.piece_segment[piece]
+    free_in = np.bincount(layout.piece_segment, np.where(free, layout.piece_bytes, 0), minlength=len(layout.address))
     requested, count = groups.sum(lifetimes.requested[life]), groups.count()
     rows = []
     for number in descending(requested)[:MOST_HOLDERS].tolist():
         mine = groups.of == number
-        of_segment = np.bincount(segment[mine], found.piece_bytes[piece][mine], minlength=len(found.address))
+        of_segment = np.bincount(segment[mine], layout.piece_bytes[piece][mine], minlength=len(layout.address))
         touched = np.unique(segment[mine])
         joins = int((of_segment + free_in)[touched].max())
         code = int(line[groups.first[number]])
@@ -260,27 +260,27 @@ def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
         return None
     if device.is_action(Action.OOM).any():
         return None
-    found = segment_layout(history, history.last)
-    most = _most(found)
-    own = found.is_free & most[found.piece_segment]
-    free = int(found.piece_bytes[own].sum())
-    all_free = int(found.piece_bytes[found.is_free].sum())
+    layout = segment_layout(history, history.last)
+    most = _most(layout)
+    own = layout.is_free & most[layout.piece_segment]
+    free = int(layout.piece_bytes[own].sum())
+    all_free = int(layout.piece_bytes[layout.is_free].sum())
     return InferredOom(
-        reason="fragmented" if free >= FREE_SHARE * int(found.bytes[most].sum()) else "full",
+        reason="fragmented" if free >= FREE_SHARE * int(layout.bytes[most].sum()) else "full",
         free=free,
         pieces=int(np.count_nonzero(own)),
-        largest=int(found.piece_bytes[own].max(initial=0)),
+        largest=int(layout.piece_bytes[own].max(initial=0)),
         other=all_free - free,
-        in_use=int(found.bytes.sum()) - all_free,
-        reserved=int(found.bytes.sum()),
-        holders=holders(history, names, found, own),
+        in_use=int(layout.bytes.sum()) - all_free,
+        reserved=int(layout.bytes.sum()),
+        holders=holders(history, names, layout, own),
     )
 
 
-def _most(found: SegmentLayout) -> Bool:
+def _most(layout: SegmentLayout) -> Bool:
     """Select the segments of the pool, stream and size class that reserves most."""
-    keys = np.stack([found.pool_a, found.pool_b, found.stream, found.is_small], axis=1)
+    keys = np.stack([layout.pool_a, layout.pool_b, layout.stream, layout.is_small], axis=1)
     _, of = np.unique(keys, axis=0, return_inverse=True)
     of = of.reshape(-1)
-    chosen: Bool = of == int(np.argmax(np.bincount(of, found.bytes)))
+    chosen: Bool = of == int(np.argmax(np.bincount(of, layout.bytes)))
     return chosen

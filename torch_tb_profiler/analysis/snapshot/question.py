@@ -137,72 +137,73 @@ class SnapshotStacks(Result, group="snapshot.stacks"):
 
 
 def _snapshot(subject: Subject, _: NoParameters) -> SnapshotAnswer:
-    found = memory_snapshot(subject.model)
+    summary = memory_snapshot(subject.model)
     return SnapshotAnswer(
         meta=TraceMeta(**subject.about("snapshot")),
-        said=found.text,
-        devices=found.devices,
-        device_texts=[device.text for device in found.devices],
+        said=summary.text,
+        devices=summary.devices,
+        device_texts=[device.text for device in summary.devices],
         inferred_texts=[
-            memory_text("inferred_oom", device.inferred_oom) if device.inferred_oom else "" for device in found.devices
+            memory_text("inferred_oom", device.inferred_oom) if device.inferred_oom else ""
+            for device in summary.devices
         ],
-        ooms=found.ooms,
-        oom_sentences=[memory_text("oom", oom) for oom in found.ooms],
-        findings=found.findings,
-        finding_texts=[memory_text(finding.id, finding) for finding in found.findings],
-        contradictions=found.contradictions,
-        cut_off=found.cut_off,
-        overflowed=found.overflowed,
+        ooms=summary.ooms,
+        oom_sentences=[memory_text("oom", oom) for oom in summary.ooms],
+        findings=summary.findings,
+        finding_texts=[memory_text(finding.id, finding) for finding in summary.findings],
+        contradictions=summary.contradictions,
+        cut_off=summary.cut_off,
+        overflowed=summary.overflowed,
         settings=about(subject.model).get("settings") or {},
     )
 
 
-def _alive(subject: Subject, asked: WhichAlive) -> Table[AliveMeta]:
+def _alive(subject: Subject, params: WhichAlive) -> Table[AliveMeta]:
     model = subject.model
-    history = device_history(model, asked.device)
-    at = moment_of(history, asked.at)
-    since = None if asked.since is None else moment_of(history, asked.since)
-    rows = alive_rows(history, stack_names(model), at.position, asked.by, None if since is None else since.position)
+    history = device_history(model, params.device)
+    at = moment_of(history, params.at)
+    since = None if params.since is None else moment_of(history, params.since)
+    rows = alive_rows(history, stack_names(model), at.position, params.by, None if since is None else since.position)
     meta = AliveMeta(
         **subject.about("snapshot"),
         moment=at,
         since=since,
-        group_by=asked.by,
+        group_by=params.by,
     )
-    without = ("line", "size") if asked.by in ("module", "annotation") else ("group",)
+    without = ("line", "size") if params.by in ("module", "annotation") else ("group",)
     return rows.table(meta, without=without if since else (*without, "difference"))
 
 
-def _lifetimes(subject: Subject, asked: OfDevice) -> Table[TableMeta]:
+def _lifetimes(subject: Subject, params: OfDevice) -> Table[TableMeta]:
     model = subject.model
-    found = lifetime_rows(device_history(model, asked.device), stack_names(model))
+    found = lifetime_rows(device_history(model, params.device), stack_names(model))
     return found.table(TableMeta(**subject.about("snapshot")))
 
 
-def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
+def _stacks(subject: Subject, params: WhichTree) -> SnapshotStacksAnswer:
     model = subject.model
-    history = device_history(model, asked.device)
-    at = moment_of(history, asked.at)
+    history = device_history(model, params.device)
+    moment = moment_of(history, params.at)
     names = stack_names(model)
-    found = alive_stacks(history, names, at.position, asked.direction, asked.frames, asked.root, SMALLEST_SHARE)
-    if found is None:
-        raise NotFound(because("no_such_stack", {"root": asked.root}))
+    stacks = alive_stacks(history, names, moment.position, params.direction, params.frames, params.root, SMALLEST_SHARE)
+    if stacks is None:
+        raise NotFound(because("no_such_stack", {"root": params.root}))
     tree = SnapshotStacks(
-        id=found.id,
-        parent=found.parent,
-        name=found.name,
-        self_bytes=found.self_ns,
-        total_bytes=found.total_ns,
-        blocks=found.calls,
-        folded=found.folded,
+        id=stacks.id,
+        parent=stacks.parent,
+        name=stacks.name,
+        self_bytes=stacks.self_ns,
+        total_bytes=stacks.total_ns,
+        blocks=stacks.calls,
+        folded=stacks.folded,
     ).as_columns()
     meta = StacksOfSnapshotMeta(
         **subject.about("snapshot"),
-        moment=at,
-        root=asked.root,
-        whole_bytes=found.whole_ns,
-        all_bytes=found.all_ns,
-        limit_bytes=found.limit_ns,
+        moment=moment,
+        root=params.root,
+        whole_bytes=stacks.whole_ns,
+        all_bytes=stacks.all_ns,
+        limit_bytes=stacks.limit_ns,
     )
     return SnapshotStacksAnswer(meta=meta, columns=tree.columns, rows=tree.rows)
 

@@ -181,7 +181,7 @@ def _of_each(_: Scope) -> Mapping[str, tuple[Question, msgspec.Struct]]:
     return {"figures": (SNAPSHOT_FIGURES, NoParameters())}
 
 
-def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
+def _ranks(listed: Sequence[Listed], params: Scope) -> Table[TracesMeta]:
     found = [(each, each.answers["figures"].figures) for each in listed if each.answers]
     rows = rank_rows([figures for _, figures in found])
     named = [found[place][0] for place in rows.place.tolist()]
@@ -192,7 +192,7 @@ def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
         "span": [each.span for each in named],
     }
     table = rows.replace(**names).as_columns()
-    return Table(TracesMeta(of=asked.of, notes=_absent(listed)), table.columns, table.rows)
+    return Table(TracesMeta(of=params.of, notes=_absent(listed)), table.columns, table.rows)
 
 
 def _absent(listed: Sequence[Listed]) -> list[Note]:

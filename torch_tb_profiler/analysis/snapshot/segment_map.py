@@ -156,32 +156,32 @@ def drawn_pieces(
     return chosen, pieces, texts
 
 
-def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
+def _segments(subject: Subject, params: AtMoment) -> SegmentsAnswer:
     model = subject.model
-    history, names = device_history(model, asked.device), stack_names(model)
-    at = moment_of(history, asked.at)
-    found = segment_layout(history, at.position)
-    chosen, pieces, lines = drawn_pieces(found, history.lifetimes, names)
+    history, names = device_history(model, params.device), stack_names(model)
+    at = moment_of(history, params.at)
+    layout = segment_layout(history, at.position)
+    chosen, pieces, lines = drawn_pieces(layout, history.lifetimes, names)
     return SegmentsAnswer(
         meta=TraceMeta(**subject.about("snapshot")),
         moment=at,
-        exact=found.exact,
-        fragmentation=fragmentation(found),
-        pools=pools(found),
+        exact=layout.exact,
+        fragmentation=fragmentation(layout),
+        pools=pools(layout),
         lines=lines,
         segments=SegmentColumns(
-            address=plain(found.address[chosen]),
-            bytes=plain(found.bytes[chosen]),
-            stream=plain(found.stream[chosen]),
-            is_small=plain(found.is_small[chosen]),
+            address=plain(layout.address[chosen]),
+            bytes=plain(layout.bytes[chosen]),
+            stream=plain(layout.stream[chosen]),
+            is_small=plain(layout.is_small[chosen]),
             pool=[
                 pool_name(a, b)
-                for a, b in zip(found.pool_a[chosen].tolist(), found.pool_b[chosen].tolist(), strict=True)
+                for a, b in zip(layout.pool_a[chosen].tolist(), layout.pool_b[chosen].tolist(), strict=True)
             ],
-            free=plain(found.free_bytes[chosen]),
+            free=plain(layout.free_bytes[chosen]),
         ),
         pieces=pieces,
-        left_out=len(found.address) - len(chosen),
+        left_out=len(layout.address) - len(chosen),
     )
 
 

@@ -97,8 +97,8 @@ def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFi
     peak, share = int(curves.allocated.max()), _limit("near_capacity", "share")
     if capacity is None or peak < share * capacity:
         return None
-    at = curves.peak(curves.allocated)
-    rows = alive_rows(history, names, at, "line")
+    top = curves.peak(curves.allocated)
+    rows = alive_rows(history, names, top, "line")
     limit = int(share * capacity)
     then = int(curves.allocated[_failed(history)].max())
     return SnapshotFinding(
@@ -109,7 +109,7 @@ def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFi
         int(rows.blocks.sum()),
         rows.line[0],
         int(rows.blocks[0]),
-        at,
+        top,
     )
 
 
@@ -127,10 +127,10 @@ def _leak(history: History, names: StackNames, grown: Growth) -> SnapshotFinding
 def _fragmentation(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
     """Free between blocks when most was reserved: memory that was taken of the device though there was some."""
     curves = history.curves
-    at = curves.peak(curves.reserved)
-    if not history.blocks.exact and at != history.last:
+    peak = curves.peak(curves.reserved)
+    if not history.blocks.exact and peak != history.last:
         return None  # what is only rounding would be seen as free
-    found = segment_layout(history, at)
+    found = segment_layout(history, peak)
     free = found.free_bytes
     split = (free < found.bytes) & ~found.is_expandable
     lost, reserved = int(free[split].sum()), int(found.bytes.sum())
@@ -148,7 +148,7 @@ def _fragmentation(history: History, names: StackNames, _: Growth) -> SnapshotFi
         int(np.count_nonzero(split)),
         first.line if first else "",
         first.blocks if first else 0,
-        at,
+        peak,
     )
 
 
@@ -269,7 +269,7 @@ class MemorySnapshot(msgspec.Struct, frozen=True):
 @cached
 def memory_snapshot(model: Model) -> MemorySnapshot:
     """Return all of a snapshot in a few numbers. A trace has no devices."""
-    told = about(model)
+    header = about(model)
     grown = growth(model)
     names = stack_names(model)
     devices = tuple(_device(each, grew, names) for each, grew in zip(histories(model), grown, strict=True))
@@ -280,8 +280,8 @@ def memory_snapshot(model: Model) -> MemorySnapshot:
         ooms(model),
         snapshot_findings(model),
         of_file + of_records,
-        bool(told.get("cut_off")),
-        told.get("overflowed"),
+        bool(header.get("cut_off")),
+        header.get("overflowed"),
         model.trace.origin_ns,
     )
 

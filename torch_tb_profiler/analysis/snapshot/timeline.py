@@ -293,11 +293,11 @@ class SnapshotTimelineAnswer(Answer, frozen=True, kw_only=True):
     marks: Sequence[Mark]
 
 
-def _timeline(subject: Subject, asked: WhichWindow) -> SnapshotTimelineAnswer:
+def _timeline(subject: Subject, params: WhichWindow) -> SnapshotTimelineAnswer:
     model = subject.model
-    history, names = device_history(model, asked.device), stack_names(model)
-    columns = columns_of(history, asked.axis, asked.start, asked.end, asked.columns)
-    shapes, bands = drawing(history, names, columns, asked.by)
+    history, names = device_history(model, params.device), stack_names(model)
+    columns = columns_of(history, params.axis, params.start, params.end, params.columns)
+    shapes, bands = drawing(history, names, columns, params.by)
     lifetimes = history.lifetimes
     ends = zip(lifetimes.stack[shapes.life].tolist(), lifetimes.born[shapes.life].tolist(), strict=True)
     texts = [line_named(names, stack, born) for stack, born in ends]
@@ -310,8 +310,8 @@ def _timeline(subject: Subject, asked: WhichWindow) -> SnapshotTimelineAnswer:
         meta=TraceMeta(**subject.about("snapshot")),
         device=history.device.number,
         axis=columns.axis,
-        start=whole[0] if asked.start is None else asked.start,
-        end=whole[1] if asked.end is None else asked.end,
+        start=whole[0] if params.start is None else params.start,
+        end=whole[1] if params.end is None else params.end,
         whole_start=whole[0],
         whole_end=whole[1],
         position=plain(columns.position),
@@ -335,7 +335,7 @@ def _timeline(subject: Subject, asked: WhichWindow) -> SnapshotTimelineAnswer:
 
 def _marks(subject: Subject, history: History) -> list[Mark]:
     """Moments, annotations of steps and optimizers, and when segments were taken or given back."""
-    found = [
+    marks = [
         Mark(kind=each.kind, name="", position=each.position, time_ns=each.time_ns, count=1)
         for each in moments(history)
         if each.kind not in ("start", "end")
@@ -349,14 +349,14 @@ def _marks(subject: Subject, history: History) -> list[Mark]:
         start = int(table.start[row])
         if start != NO_TIME:
             place = int(np.searchsorted(records.time, start, "right")) - 1
-            found.append(Mark(kind="annotation", name=names[row], position=place, time_ns=start, count=1))
+            marks.append(Mark(kind="annotation", name=names[row], position=place, time_ns=start, count=1))
     segments = (Action.SEGMENT_ALLOC, Action.SEGMENT_FREE, Action.SEGMENT_MAP, Action.SEGMENT_UNMAP)
     places = np.flatnonzero(history.device.is_action(*segments))
     every = -(-len(places) // MOST_MARKS) or 1
     for place in places[::every].tolist():
         count = min(every, len(places))
-        found.append(Mark(kind="segment", name="", position=place, time_ns=time_at(history, place), count=count))
-    return found
+        marks.append(Mark(kind="segment", name="", position=place, time_ns=time_at(history, place), count=count))
+    return marks
 
 
 SNAPSHOT_TIMELINE = snapshot_question(

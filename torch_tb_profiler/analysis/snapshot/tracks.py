@@ -144,16 +144,16 @@ def _known_curves(history: History) -> tuple[CurveKind, ...]:
     curves, missing = history.curves, set(history.lifetimes.missing)
     if not curves.known_start:
         return ()
-    found: list[CurveKind] = []
+    kinds: list[CurveKind] = []
     if not missing & {"alloc", "free_requested"}:
-        found += ["requested", "allocated"]
+        kinds += ["requested", "allocated"]
     if not missing & {"alloc", "free_completed"}:
-        found.append("active")
+        kinds.append("active")
     # segments that were not recorded leave less than what lies in them
-    inside = curves.active if "active" in found else curves.allocated if found else np.zeros(1, np.int64)
+    inside = curves.active if "active" in kinds else curves.allocated if kinds else np.zeros(1, np.int64)
     if not (curves.reserved < inside).any():
-        found.append("reserved")
-    return tuple(found)
+        kinds.append("reserved")
+    return tuple(kinds)
 
 
 def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...], Int64]:
@@ -184,21 +184,21 @@ def track_window(tracks: SnapshotTracks, start: int, width: int, columns: int) -
     first, after = np.searchsorted(time, [start, start + width * columns], "left").tolist()
     column = (time[first:after] - start) // width
     begins = begins_run(column)
-    place, of = column[begins], np.cumsum(begins) - 1
-    ends = np.searchsorted(of, np.arange(len(place)), "right") - 1
+    place, column_of = column[begins], np.cumsum(begins) - 1
+    ends = np.searchsorted(column_of, np.arange(len(place)), "right") - 1
     is_known = 0 < first <= tracks.history.last
     curves = []
     for kind in tracks.curves:
         values = tracks.values(kind)
         inside = values[1:][first:after]
         before = int(values[first]) if is_known else None
-        least, most = least_at(of, inside, len(place)), greatest_at(of, inside, len(place))
+        least, most = least_at(column_of, inside, len(place)), greatest_at(column_of, inside, len(place))
         curves.append(
             TrackCurveColumns(kind=kind, before=before, least=plain(least), most=plain(most), last=plain(inside[ends]))
         )
     position = np.empty(1 + 2 * len(place), np.int64)
     position[0] = first - 1
-    position[1::2] = _highest(tracks, first, after, of, len(place))
+    position[1::2] = _highest(tracks, first, after, column_of, len(place))
     position[2::2] = first + ends
     lines = _line_bytes(tracks, position)
     return SnapshotTracksTileAnswer(

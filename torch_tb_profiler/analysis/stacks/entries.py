@@ -109,18 +109,18 @@ class StackEntries(EntryColumns, frozen=True):
 def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:
     """Level by level from the top: equal labels below the same entry are one entry."""
     raw = spilled(raw)
-    of = np.full(len(raw.parent) + 1, -1, np.int64)
+    merged_place = np.full(len(raw.parent) + 1, -1, np.int64)
     parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     entries, bounds = 0, [0]
     for level in by_level(raw.parent):
-        keys = (of[raw.parent[level]] + 1) * len(labels) + raw.label[level]
+        keys = (merged_place[raw.parent[level]] + 1) * len(labels) + raw.label[level]
         different, place = _few_distinct(keys) if len(keys) <= _FEW else distinct_places(keys)
-        of[level] = entries + place
+        merged_place[level] = entries + place
         parents.append(different // len(labels) - 1)
         found_labels.append(different % len(labels))
         entries += len(different)
         bounds.append(entries)
-    parent, place = np.concatenate(parents), of[:-1]
+    parent, place = np.concatenate(parents), merged_place[:-1]
     first = np.full(entries, NEVER_SEEN)
     np.minimum.at(first, place, raw.first)
     for begin, end in reversed(list(pairwise(bounds[1:]))):
@@ -200,7 +200,7 @@ class TextHashes:
 OTHER_FILES = "(other files)"
 
 
-def only_files(found: StackEntries, files: str) -> StackEntries:
+def only_files(entries: StackEntries, files: str) -> StackEntries:
     """files: words, of which a frame's file must contain one, and none of those after a -.
 
     The time of other frames becomes that of what is around them.
@@ -215,16 +215,16 @@ def only_files(found: StackEntries, files: str) -> StackEntries:
         file = name.rpartition("): ")[0].rpartition("(")[0].casefold() if kind == "frame" else ""
         return (any(w in file for w in wanted) if wanted else bool(file)) and not any(w in file for w in unwanted)
 
-    names, kinds = found.labels.names, found.labels.kinds
-    keep = np.array([keeps(name, kind) for name, kind in zip(names, kinds, strict=True)], np.bool_)[found.label]
+    names, kinds = entries.labels.names, entries.labels.kinds
+    keep = np.array([keeps(name, kind) for name, kind in zip(names, kinds, strict=True)], np.bool_)[entries.label]
     kept = np.flatnonzero(keep)
-    place = np.full(len(found) + 1, -1, np.int64)
+    place = np.full(len(entries) + 1, -1, np.int64)
     place[kept] = np.arange(len(kept))
-    parent = found.parent.astype(np.int32)
+    parent = entries.parent.astype(np.int32)
     # time of what is left out belongs to what is around it, at the top to an entry of its own
-    owner = place[nearest(parent, keep, np.arange(len(found), dtype=np.int32))]
+    owner = place[nearest(parent, keep, np.arange(len(entries), dtype=np.int32))]
     owner[owner < 0] = len(kept)
-    labels = Labels(list(names), list(kinds), dict(found.labels.numbers), found.labels.roles)
+    labels = Labels(list(names), list(kinds), dict(entries.labels.numbers), entries.labels.roles)
 
     def per_owner(values: Int64) -> Int64:
         return sums_at(owner, values, len(kept) + 1)
@@ -232,10 +232,10 @@ def only_files(found: StackEntries, files: str) -> StackEntries:
     rest = labels.number(OTHER_FILES, "other")
     raw = EntryColumns(
         parent=np.append(place[nearest(parent, keep, parent[kept])], -1),
-        label=np.append(found.label[kept], rest),
-        calls=np.append(found.calls[kept], 0),
-        first=np.append(found.first[kept], NEVER_SEEN),
-        self_host=per_owner(found.self_host),
-        self_device=per_owner(found.self_device),
+        label=np.append(entries.label[kept], rest),
+        calls=np.append(entries.calls[kept], 0),
+        first=np.append(entries.first[kept], NEVER_SEEN),
+        self_host=per_owner(entries.self_host),
+        self_device=per_owner(entries.self_device),
     )
-    return merged(raw, labels, found.no_stack_ns, found.has_frames)
+    return merged(raw, labels, entries.no_stack_ns, entries.has_frames)

@@ -84,48 +84,48 @@ def _totals(found: StackEntries, own: Int64, levels: list[Int64]) -> Int64:
     return total
 
 
-def top_down(found: StackEntries, weight: Weight, root: int, smallest_share: float) -> StackTable | None:
-    own = found.self_ns(weight)
-    levels = by_level(found.parent)
-    total, state, hashes = _totals(found, own, levels), np.zeros(len(found) + 1, np.uint64), found.labels.hashes()
+def top_down(entries: StackEntries, weight: Weight, root: int, smallest_share: float) -> StackTable | None:
+    own = entries.self_ns(weight)
+    levels = by_level(entries.parent)
+    total, state, hashes = _totals(entries, own, levels), np.zeros(len(entries) + 1, np.uint64), entries.labels.hashes()
     for level in levels:
-        state[level] = onwards(state[found.parent[level]], hashes[found.label[level]])
+        state[level] = onwards(state[entries.parent[level]], hashes[entries.label[level]])
     none = np.empty(0, np.int64)
     everything = ShownEntries(
-        found.label, found.parent, ids(state[:-1]), own, total, found.calls, found.first, none, none, none
+        entries.label, entries.parent, ids(state[:-1]), own, total, entries.calls, entries.first, none, none, none
     )
-    whole = StackTableBuilder(found, weight, "top_down", int(own.sum()), int(np.count_nonzero(total)))
+    whole = StackTableBuilder(entries, weight, "top_down", int(own.sum()), int(np.count_nonzero(total)))
     shown, whole_ns, above = total > 0, whole.all_ns, None
     if root:
         is_root = shown & (everything.id == root)
         if not is_root.any():
             return None
-        shown &= nearest(found.parent.astype(np.int32), is_root, np.arange(len(found), dtype=np.int32)) >= 0
+        shown &= nearest(entries.parent.astype(np.int32), is_root, np.arange(len(entries), dtype=np.int32)) >= 0
         whole_ns, above = int(total[is_root][0]), whole.chain(everything, everything.chain_to(root))
     limit = _limit(whole_ns, smallest_share)
     kept, small = np.flatnonzero(shown & (total >= limit)), np.flatnonzero(shown & (total < limit))
-    place = places_of(kept, len(found) + 1)
+    place = places_of(kept, len(entries) + 1)
     # below what is folded is folded, too
-    small = small[(place[found.parent[small]] >= 0) | (found.parent[small] < 0)]
+    small = small[(place[entries.parent[small]] >= 0) | (entries.parent[small] < 0)]
     part = ShownEntries(
-        label=found.label[kept],
-        parent=place[found.parent[kept]],
+        label=entries.label[kept],
+        parent=place[entries.parent[kept]],
         id=everything.id[kept],
         self_ns=own[kept],
         total_ns=total[kept],
-        calls=found.calls[kept],
-        first=found.first[kept],
-        small_parent=place[found.parent[small]],
+        calls=entries.calls[kept],
+        first=entries.first[kept],
+        small_parent=place[entries.parent[small]],
         small_ns=total[small],
-        small_calls=found.calls[small],
+        small_calls=entries.calls[small],
     )
     return whole.table(part, whole_ns, limit, above)
 
 
-def bottom_up(found: StackEntries, weight: Weight, root: int, smallest_share: float) -> StackTable | None:
-    callers, above = Callers(found, weight), None
-    entries = int(np.count_nonzero(_totals(found, found.self_ns(weight), by_level(found.parent))))
-    whole = StackTableBuilder(found, weight, "bottom_up", callers.whole_ns, entries)
+def bottom_up(recorded: StackEntries, weight: Weight, root: int, smallest_share: float) -> StackTable | None:
+    callers, above = Callers(recorded, weight), None
+    entries = int(np.count_nonzero(_totals(recorded, recorded.self_ns(weight), by_level(recorded.parent))))
+    whole = StackTableBuilder(recorded, weight, "bottom_up", callers.whole_ns, entries)
     limit = callers.limit(_limit(whole.all_ns, smallest_share))
     if root:
         reached = callers.part(root, limit)
@@ -133,7 +133,7 @@ def bottom_up(found: StackEntries, weight: Weight, root: int, smallest_share: fl
             return None
         shown, part = reached
         above = whole.chain(shown, shown.chain_to(root))
-        callers = Callers(found, weight, part)
+        callers = Callers(recorded, weight, part)
         limit = callers.limit(_limit(callers.whole_ns, smallest_share))
     return whole.table(callers.shown(limit), callers.whole_ns, limit, above)
 
@@ -245,53 +245,55 @@ class StacksAnswer(Columns, frozen=True, kw_only=True):
     meta: StacksMeta
 
 
-def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
-    model, files, with_forward = subject.model, asked.files.strip()[:LONGEST_FILTER], asked.backward == "with_forward"
+def _stacks(subject: Subject, params: WhichStacks) -> StacksAnswer:
+    model, files, with_forward = subject.model, params.files.strip()[:LONGEST_FILTER], params.backward == "with_forward"
     threads = stack_threads(model)
-    thread = asked.thread if asked.thread in threads.track else -1
-    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward, thread)
-    if found is None:
-        raise NotFound(because("no_such_stack", {"root": asked.root}))
+    thread = params.thread if params.thread in threads.track else -1
+    shown_table = stacks(
+        model, params.weight, params.direction, files, params.root, params.smallest_share, with_forward, thread
+    )
+    if shown_table is None:
+        raise NotFound(because("no_such_stack", {"root": params.root}))
     has_frames = all_stacks(model, with_forward).has_frames
-    around = [found] if found.above is None else [found, found.above]
-    shown_kinds = {kind for each in around for kind in each.kind}
-    shown_roles = {role for each in around for role in each.role}
+    around = [shown_table] if shown_table.above is None else [shown_table, shown_table.above]
+    shown_kinds = {kind for part in around for kind in part.kind}
+    shown_roles = {role for part in around for role in part.role}
     meta = StacksMeta(
         **subject.about("stacks", *([] if has_frames else [no_stacks()])),
-        weight=found.weight,
+        weight=shown_table.weight,
         weights=stack_weights(model),
-        direction=found.direction,
+        direction=shown_table.direction,
         files=files,
-        root=asked.root,
-        whole_ns=found.whole_ns,
-        all_ns=found.all_ns,
-        no_stack_ns=found.no_stack_ns,
-        entries=found.entries,
-        kinds=[each for each in get_args(EntryKind) if each in shown_kinds],
-        roles=[each for each in get_args(EntryRole) if each in shown_roles],
-        limit_ns=found.limit_ns,
+        root=params.root,
+        whole_ns=shown_table.whole_ns,
+        all_ns=shown_table.all_ns,
+        no_stack_ns=shown_table.no_stack_ns,
+        entries=shown_table.entries,
+        kinds=[kind for kind in get_args(EntryKind) if kind in shown_kinds],
+        roles=[role for role in get_args(EntryRole) if role in shown_roles],
+        limit_ns=shown_table.limit_ns,
         has_frames=has_frames,
-        backward=asked.backward,
+        backward=params.backward,
         has_backward=bool((backward_links(model).forward >= 0).any()),
         thread=thread,
-        threads=_threads(model, threads, found.weight),
-        above=None if found.above is None else found.above.as_columns(nulls=False).rows,
+        threads=_threads(model, threads, shown_table.weight),
+        above=None if shown_table.above is None else shown_table.above.as_columns(nulls=False).rows,
     )
-    table = found.as_columns(nulls=False)
+    table = shown_table.as_columns(nulls=False)
     return StacksAnswer(meta=meta, columns=table.columns, rows=table.rows)
 
 
-def _threads(model: Model, found: StackThreads, weight: Weight) -> list[StackThread]:
-    time = found.device_ns if weight == "device" else found.host_ns
+def _threads(model: Model, threads: StackThreads, weight: Weight) -> list[StackThread]:
+    time = threads.device_ns if weight == "device" else threads.host_ns
     return [
         StackThread(
-            id=int(found.track[at]),
-            name=track_name(model.trace.tracks[found.track[at]]),
-            host_ns=int(found.host_ns[at]),
-            device_ns=int(found.device_ns[at]),
-            idle=bool(found.idle[at]),
+            id=int(threads.track[at]),
+            name=track_name(model.trace.tracks[threads.track[at]]),
+            host_ns=int(threads.host_ns[at]),
+            device_ns=int(threads.device_ns[at]),
+            idle=bool(threads.idle[at]),
         )
-        for at in np.lexsort((found.track, -time, found.idle)).tolist()
+        for at in np.lexsort((threads.track, -time, threads.idle)).tolist()
     ]
 
 

@@ -61,19 +61,19 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
     with_forward, thread = which
     trace, labels, calls = model.trace, Labels(), model.tree
     strings = trace.strings
-    found = contexts(model)
+    ranges = contexts(model)
     label_of = np.concatenate([_call_labels(model, labels), _frame_labels(model, labels)])
     start_of = np.concatenate([calls.start, model.frames.start])
     ran = EntryColumns(
-        found.parent,
-        label_of[found.innermost],
-        (np.arange(len(found.parent)) < found.ranges).astype(np.int64),
-        start_of[found.innermost],
-        found.self_ns,
-        np.zeros(len(found.parent), np.int64),
+        ranges.parent,
+        label_of[ranges.innermost],
+        (np.arange(len(ranges.parent)) < ranges.ranges).astype(np.int64),
+        start_of[ranges.innermost],
+        ranges.self_ns,
+        np.zeros(len(ranges.parent), np.int64),
     )
     if thread >= 0:
-        ran = _only(ran, tracks_of(model)[found.innermost] == thread)
+        ran = _only(ran, tracks_of(model)[ranges.innermost] == thread)
     recorded = not len(model.frames) and bool((trace.operators.call_stack > 0).any())
     if recorded:
         ran = _with_recorded_stacks(model, labels, ran)
@@ -90,7 +90,7 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
     duration = np.maximum(trace.events.duration[rows], 0)
     known = launch >= 0
     above, api = np.full((2, len(rows)), -1, np.int64)
-    above[known] = found.of_launch[launch[known]]
+    above[known] = ranges.of_launch[launch[known]]
     api[known] = trace.events.name[model.launches.row[launch[known]]]
     lost = above < 0
     outside, place = distinct_places(api[lost])

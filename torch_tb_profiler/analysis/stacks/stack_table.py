@@ -140,8 +140,8 @@ class StackTableBuilder(msgspec.Struct, frozen=True):
         place = np.full(len(parent) + 1, -1, np.int64)
         place[order] = np.arange(len(order))
         folded_ns = sums_at(fold, shown.small_ns, len(folds))
-        of = self.found.labels
-        names, kinds, roles = of.names, of.kinds, of.roles
+        labels_of = self.found.labels
+        names, kinds, roles = labels_of.names, labels_of.kinds, labels_of.roles
 
         def column(values: Int64, of_folds: Int64) -> Int64:
             return np.concatenate([values, of_folds])[order]
@@ -155,7 +155,7 @@ class StackTableBuilder(msgspec.Struct, frozen=True):
             name=tuple(names[label] if label >= 0 else SMALLER for label in labels),
             kind=tuple(kinds[label] if label >= 0 else "smaller" for label in labels),
             role=tuple(roles.get(label) for label in labels),
-            short_name=tuple(of.short_name(label) if label >= 0 else None for label in labels),
+            short_name=tuple(labels_of.short_name(label) if label >= 0 else None for label in labels),
             self_ns=column(shown.self_ns, folded_ns),
             total_ns=column(shown.total_ns, folded_ns),
             calls=column(shown.calls, sums_at(fold, shown.small_calls, len(folds))),
@@ -206,10 +206,10 @@ class Callers:
     spent   shape (ends,): where the time was spent; `ends` itself, or far below it when an entry is looked at alone
     """
 
-    def __init__(self, found: StackEntries, weight: Weight, only: _Part | None = None) -> None:
-        self._found, self._weight = found, weight
-        own = found.self_ns(weight)
-        self._walks = only.walks if only else Rollup(found.parent, found.label)
+    def __init__(self, entries: StackEntries, weight: Weight, only: _Part | None = None) -> None:
+        self._found, self._weight = entries, weight
+        own = entries.self_ns(weight)
+        self._walks = only.walks if only else Rollup(entries.parent, entries.label)
         spent = only.spent if only else np.flatnonzero(own > 0)
         ends = only.ends if only else spent
         order = self._walks.order(ends)
@@ -219,10 +219,10 @@ class Callers:
         common = np.zeros(len(spent), np.int64)
         common[1:] = self._walks.common(self._ends[:-1], self._ends[1:])
         self._tree = text_tree(self._length, common)
-        self._own, self._calls, self._first = own[spent], found.calls[spent], found.first[spent]
+        self._own, self._calls, self._first = own[spent], entries.calls[spent], entries.first[spent]
         tree, running = self._tree, running_sums(self._own)
         self._total = running[tree.after] - running[tree.first]
-        self._hashes = only.hashes if only else TextHashes(self._walks, found.labels.hashes()[found.label])
+        self._hashes = only.hashes if only else TextHashes(self._walks, entries.labels.hashes()[entries.label])
         self._state = only.state if only else np.uint64(0)
         self.whole_ns = int(self._own.sum())
 
