@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.snapshots import Allocator, MiB, dumped, fragmented, random_run, stack
-from torch_tb_profiler.analysis.snapshot.alive import alive_rows, alive_stacks
+from torch_tb_profiler.analysis.snapshot.alive import WhichTree, alive_rows, alive_stacks
 from torch_tb_profiler.analysis.snapshot.allocation_patterns import churn, growth, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.history import History, histories, moments
@@ -142,7 +142,7 @@ def test_what_is_alive_adds_up_to_the_curve(run: dict[str, Any]) -> None:
             assert int(alive_rows(history, names, position, by).bytes.sum()) == curve  # type: ignore[arg-type]
         for direction in ("top_down", "bottom_up"):
             for shown in ("python", "own", "all"):
-                tree = alive_stacks(history, names, position, direction, shown, 0, 0)  # type: ignore[arg-type]
+                tree = alive_stacks(history, names, position, WhichTree(direction=direction, frames=shown), 0)
                 assert tree is not None
                 assert int(tree.self_ns.sum()) == curve
         difference = alive_rows(history, names, position, "stack", since=10).difference

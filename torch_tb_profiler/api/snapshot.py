@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.snapshot.alive import (
     AliveRows,
     FramesShown,
     Side,
+    WhichTree,
     against,
     alive_rows,
     alive_stacks,
@@ -150,8 +151,8 @@ class SnapshotProfile:
 
         def tree(model: Model) -> StackTable | None:
             history = device_history(model, device)
-            position = position_of(history, str(at))
-            return alive_stacks(history, stack_names(model), position, direction, frames, 0, smallest_share)
+            which = WhichTree(direction=direction, frames=frames)
+            return alive_stacks(history, stack_names(model), position_of(history, str(at)), which, smallest_share)
 
         found = self.ask(tree)
         assert found is not None

@@ -29,20 +29,22 @@ from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
-def of_packed(
-    given: OperatorArguments,
-    first: int,
-    lengths: int,
-    causal: bool | None,
-    window: tuple[int, int] | None,
-    backward: bool,
-) -> OperatorWork:
+class _PackedMask(msgspec.Struct, frozen=True):
+    """What each sequence masks of itself.
+
+    causal   None: unknown
+    window   how many keys each query sees before and behind it; negative: all
+    """
+
+    causal: bool | None
+    window: tuple[int, int] | None
+
+
+def of_packed(given: OperatorArguments, first: int, lengths: int, mask: _PackedMask, backward: bool) -> OperatorWork:
     """Return the bytes moved and the bounds of the FLOP. Raises one of `ERRORS`, or UnknownWorkError.
 
     first      where q stands; k and v follow
     lengths    where the cumulated lengths of q stand; those of k, and the longest of either, follow
-    causal     None: not known
-    window     how many keys each query sees before and behind it; negative: all
     backward   the gradient stands in front, and scores are computed again
     """
     q, k, v = (given.tensor(first + at) for at in range(3))
@@ -52,7 +54,7 @@ def of_packed(
     moved = q.bytes + k.bytes + v.bytes + out
     size = 2 * moved + out if backward else moved
     work = replace(unknown_work(UnknownReason.CONTENTS), bytes=size, data=q.data, sure=Certainty.BOUND)
-    pairs = _pairs(given, lengths, q, k, causal, window)
+    pairs = _pairs(given, lengths, q, k, mask)
     if pairs is None or v.dims[:-1] != k.dims[:-1] or q.dims[-1] != k.dims[-1]:
         return work
     once = 2 * q.dims[-2]
@@ -62,9 +64,7 @@ def of_packed(
     return replace(work, between=FlopBounds(does * least, does * most, needs * least, needs * most))
 
 
-def _pairs(
-    given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, causal: bool | None, window: tuple[int, int] | None
-) -> tuple[int, int] | None:
+def _pairs(given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, mask: _PackedMask) -> tuple[int, int] | None:
     """Return how many pairs of a query and a key there are at least and at most; None if nothing can be said.
 
     Of sequences that attend to themselves the sum of squares is least where all are of one length, if no row is left
@@ -72,6 +72,7 @@ def _pairs(
     """
     if any(len(each.dims) > 3 and each.elements != _packed_elements(each) for each in (q, k)):
         return None
+    causal, window = mask.causal, mask.window
     count = given.tensor(lengths).elements - 1 if len(given.tensor(lengths).dims) == 1 else 0
     queries, keys = q.dims[-3], k.dims[-3]
     longest_q, longest = (_longest(given, lengths + 2, queries), _longest(given, lengths + 3, keys))
@@ -156,7 +157,7 @@ def _read(how: _Attention) -> Reader:
         if how.lengths is not None and given.is_tensor(how.lengths):
             corner, sure = _corner(how, given)
             causal = None if sure is Certainty.BOUND else corner is not None
-            return of_packed(given, how.q, how.lengths, causal, _window(how, given), how.backward)
+            return of_packed(given, how.q, how.lengths, _PackedMask(causal, _window(how, given)), how.backward)
         if not len(q.dims) == len(k.dims) == len(v.dims) == 4 or q.data != k.data:
             raise UnknownWorkError(UnknownReason.CONTENTS if len(q.dims) == 3 else UnknownReason.NO_MODEL)
         head, length = (2, 1) if how.heads_last else (1, 2)
@@ -278,7 +279,7 @@ def _packed(q: int, flag_recorded: bool = True) -> Reader:
         how = _Attention(q, heads_last=True, corner="lower_right", window=1 if flag_recorded else None, backward=q > 0)
         corner, sure = _corner(how, given)
         causal = None if sure is Certainty.BOUND or not flag_recorded else corner is not None
-        return of_packed(given, q, lengths[0], causal, _window(how, given), q > 0)
+        return of_packed(given, q, lengths[0], _PackedMask(causal, _window(how, given)), q > 0)
 
     return read
 

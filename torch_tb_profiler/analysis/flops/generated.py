@@ -71,7 +71,7 @@ def _template(given: OperatorArguments) -> OperatorWork:
     if a.dims[-1] != b.dims[-2] or out.dims[-2:] != (a.dims[-2], b.dims[-1]):
         raise UnknownWorkError(UnknownReason.GENERATED)
     batch = a.dims[0] if batched else 1
-    work = matmul_work(matmul(a, b, batch, a.dims[-2], b.dims[-1], a.dims[-1], not batched))
+    work = matmul_work(matmul(a, b, (batch, a.dims[-2], b.dims[-1], a.dims[-1]), not batched))
     return work.surely(Certainty.DERIVED)
 
 

@@ -46,7 +46,7 @@ def matrices(a: int, b: int, batched: bool = False, result: int | None = None, b
         batch = first.dims[0] if batched else 1
         if not batch * first.dims[-2] * first.dims[-1] * second.dims[-1]:
             return OperatorWork(0, batch * first.dims[-2] * second.dims[-1] * (out_size or first.size), first.data)
-        found = matmul(first, second, batch, first.dims[-2], second.dims[-1], first.dims[-1], not batched, out_size)
+        found = matmul(first, second, (batch, first.dims[-2], second.dims[-1], first.dims[-1]), not batched, out_size)
         added = given.tensor(bias).bytes if bias is not None and _is_added(given, bias, b + 1) else 0
         written = batch * found.m * found.n * (out_size or first.size)
         return OperatorWork(found.flops, first.bytes + second.bytes + added + written, found.data, product=found)
@@ -69,9 +69,15 @@ def _is_added(given: OperatorArguments, bias: int, beta: int) -> bool:
 
 
 def matmul(
-    first: Tensor, second: Tensor, batch: int, m: int, n: int, k: int, constant: bool, out_size: int | None = None
+    first: Tensor, second: Tensor, shape: tuple[int, int, int, int], constant: bool, out_size: int | None = None
 ) -> Matmul:
-    """Return one matmul or a batch of them. Raises ValueError for empty operands and for different types."""
+    """Return one matmul or a batch of them. Raises ValueError for empty operands and for different types.
+
+    shape      batch, m, n, k
+    constant   the second matrix has two dimensions, as weights have
+    out_size   bytes of an element of the result, where it is another type
+    """
+    batch, m, n, k = shape
     if not batch * m * n * k:
         raise ValueError("nothing to multiply")
     size = first.size
@@ -105,7 +111,7 @@ def linear(given: OperatorArguments) -> OperatorWork:
     x, w = given.tensor(0), given.tensor(1)
     if len(x.dims) < 2 or len(w.dims) != 2 or x.dims[-1] != w.dims[1]:
         raise ValueError("no linear layer")
-    return matmul_work(matmul(x, w, 1, prod(x.dims[:-1]), w.dims[0], w.dims[1], constant=True))
+    return matmul_work(matmul(x, w, (1, prod(x.dims[:-1]), w.dims[0], w.dims[1]), constant=True))
 
 
 def _vector(a: int, b: int) -> Reader:
@@ -133,7 +139,7 @@ def _summed(given: OperatorArguments) -> OperatorWork:
     a, b = given.tensor(1), given.tensor(2)
     if len(a.dims) != 3 or len(b.dims) != 3 or a.dims[0] != b.dims[0] or a.dims[2] != b.dims[1]:
         raise ValueError("no two batches that fit")
-    found = matmul(a, b, a.dims[0], a.dims[1], b.dims[2], a.dims[2], constant=False)
+    found = matmul(a, b, (a.dims[0], a.dims[1], b.dims[2], a.dims[2]), constant=False)
     return OperatorWork(found.flops, a.bytes + b.bytes + 2 * a.dims[1] * b.dims[2] * a.size, found.data, product=found)
 
 

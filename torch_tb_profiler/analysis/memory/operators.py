@@ -113,15 +113,13 @@ def _tables(model: Model, start_ns: int | None, end_ns: int | None) -> tuple[Mem
     touching = _touching(model, start_ns, end_ns)
     groups = group([model.tree.name[calls.node]])
     return tuple(
-        _table(model, records, device, window & (records.device == i), groups, touching)
+        _table(model, device, window & (records.device == i), groups, touching)
         for i, device in enumerate(records.devices)
     )
 
 
-def _table(
-    model: Model, records: MemoryRecords, device: MemoryDevice, chosen: Bool, groups: Groups, touching: Bool
-) -> MemoryOperators:
-    calls, tree = operator_nodes(model), model.tree
+def _table(model: Model, device: MemoryDevice, chosen: Bool, groups: Groups, touching: Bool) -> MemoryOperators:
+    records, calls, tree = memory_records(model), operator_nodes(model), model.tree
     position = np.flatnonzero(chosen)
     inside = position[records.node[position] >= 0]
     forest = call_forest(model)

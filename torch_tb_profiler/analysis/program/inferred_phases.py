@@ -133,7 +133,7 @@ def inferred_phases(model: Model, marked: Marks, runs: BackwardPasses, main: int
         outer = _Outer.of(model, marked, main)
         passes = _backward(model, outer, runs, marked.has_frames)
         intervals += [(start, end, ProgramPhase.BACKWARD, PhaseEvidence.BACKWARD_RUN) for start, end in passes]
-        intervals += _forward(model, marked, outer, runs, main, passes)
+        intervals += _forward(model, marked, outer, runs, passes)
         if not ((marked.phase == CODE[ProgramPhase.OPTIMIZER]).any()):
             intervals += _optimizer(outer, passes)
     else:
@@ -148,11 +148,13 @@ def inferred_phases(model: Model, marked: Marks, runs: BackwardPasses, main: int
 class _Outer(msgspec.Struct, frozen=True):
     """Outermost operators of the main thread, by start. Parallel.
 
+    main        index into Trace.tracks
     marked      whether a mark lies around the start
     is_loss, is_optimizer, is_reducer, is_root   by their names
     barriers    times at which a mark of the main thread begins, ascending
     """
 
+    main: int
     node: Int64
     start: Int64
     end: Int64
@@ -177,6 +179,7 @@ class _Outer(msgspec.Struct, frozen=True):
             return found
 
         return cls(
+            main=main,
             node=node,
             start=tree.start[node],
             end=tree.end[node],
@@ -237,10 +240,10 @@ def _end_of_step(model: Model, time: Int64) -> Int64:
 
 
 def _forward(
-    model: Model, marked: Marks, outer: _Outer, runs: BackwardPasses, main: int, passes: list[tuple[int, int]]
+    model: Model, marked: Marks, outer: _Outer, runs: BackwardPasses, passes: list[tuple[int, int]]
 ) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
     """Infer forward passes: unmarked operators that a backward pass of their step follows, and gaps between them."""
-    tree, steps = model.structure.tree, model.steps
+    tree, steps, main = model.structure.tree, model.steps, outer.main
     numbers = bool((model.trace.operators.sequence[tree.operator[tree.is_operator]] >= 0).any())
     wanted = ~outer.marked
     if numbers:

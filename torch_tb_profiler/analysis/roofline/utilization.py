@@ -168,7 +168,7 @@ def step_flops(model: Model) -> StepFlops:
     covered = work_coverage(model, inside)
     needs, does = (_Limits.of(counts.calls, weight, again, part) for part in ("model", "all"))
     usage = {
-        name: _utilization(model, counts, inside, of_calls, weight * values, limits, span, covered)
+        name: _utilization(model, weight * values, limits, span, covered)
         for name, values, limits, span in (
             ("mfu", model_flops, needs, time),
             ("hfu", flops, does, time),
@@ -269,18 +269,10 @@ def computed_again(model: Model) -> Bool:
     return inside
 
 
-def _utilization(
-    model: Model,
-    counts: WorkCounts,
-    inside: Bool,
-    of_calls: CallRoofs,
-    flops: Float64,
-    limits: _Limits,
-    time: int,
-    covered: WorkCoverage | None,
-) -> Utilization:
-    """flops, limits: of each call in the steps."""
-    devices = roofs(model)
+def _utilization(model: Model, flops: Float64, limits: _Limits, time: int, covered: WorkCoverage | None) -> Utilization:
+    """Return FLOP in the steps ÷ the peak in `time` ns. flops, limits: of each call in the steps."""
+    devices, counts, of_calls = roofs(model), work_counts(model), call_roofs(model)
+    inside = _in_steps(model, counts)
     if not len(model.steps):
         return _none("no_steps")
     if counts.on_host or not time:

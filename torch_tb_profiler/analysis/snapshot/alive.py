@@ -15,7 +15,14 @@ from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames, stack_names
-from torch_tb_profiler.analysis.snapshot.history import History, Moment, device_history, find_moment, moment_of
+from torch_tb_profiler.analysis.snapshot.history import (
+    AtMoment,
+    History,
+    Moment,
+    device_history,
+    find_moment,
+    moment_of,
+)
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up, top_down
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
@@ -149,19 +156,23 @@ def lines_of(names: StackNames, stack: Int64) -> Int64:
     return np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1)
 
 
-def alive_stacks(
-    history: History,
-    names: StackNames,
-    position: int,
-    direction: Direction,
-    shown: FramesShown,
-    root: int,
-    smallest_share: float,
-) -> StackTable | None:
-    """Bytes in use by call stack, as a tree: all that is called ns in the result is bytes, and calls are blocks.
+class WhichTree(AtMoment, frozen=True):
+    """A moment, and how stacks are seen."""
 
-    shown: python leaves out the frames of C++ where a stack has others; own those of libraries, too
-    None if there is no entry `root`.
+    direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
+    frames: Annotated[
+        FramesShown,
+        Meta(description="python leaves out frames of C++ where a stack has others; own those of libraries, too."),
+    ] = "python"
+    root: Annotated[int, Meta(description="The id of the only entry that is asked about.", ge=0, le=2**53)] = 0
+
+
+def alive_stacks(
+    history: History, names: StackNames, position: int, tree: WhichTree, smallest_share: float
+) -> StackTable | None:
+    """Return the bytes in use by call stack as a tree; None if there is no entry `tree.root`.
+
+    All that is called ns in the result is bytes, and calls are blocks.
     """
     lifetimes = history.lifetimes
     chosen = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
@@ -174,7 +185,7 @@ def alive_stacks(
         lifetimes.stack[first].tolist(), lifetimes.born[first].tolist(), weights, counts, strict=True
     ):
         above = -1
-        chain = _chain(names, stack, shown) or [line_named(names, stack, born)]
+        chain = _chain(names, stack, tree.frames) or [line_named(names, stack, born)]
         for place, label in enumerate(chain):
             is_last = place == len(chain) - 1
             number = labels.number(label, "frame" if stack >= 0 else "other")
@@ -185,7 +196,7 @@ def alive_stacks(
     parent, label_, blocks, seen, bytes_ = (np.array(column, np.int64) for column in columns)
     none = np.zeros(len(bytes_), np.int64)
     found = merged(EntryColumns(parent, label_, blocks, seen, bytes_, none), labels, 0, True)
-    return (top_down if direction == "top_down" else bottom_up)(found, "host", root, smallest_share)
+    return (top_down if tree.direction == "top_down" else bottom_up)(found, "host", tree.root, smallest_share)
 
 
 def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, TraceMeta
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.snapshot.alive import AliveBy, FramesShown, alive_rows, alive_stacks
+from torch_tb_profiler.analysis.snapshot.alive import AliveBy, WhichTree, alive_rows, alive_stacks
 from torch_tb_profiler.analysis.snapshot.allocation_patterns import lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.history import (
@@ -27,7 +27,6 @@ from torch_tb_profiler.analysis.snapshot.segment_map import SNAPSHOT_SEGMENTS
 from torch_tb_profiler.analysis.snapshot.summary import SnapshotDevice, SnapshotFinding, memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import SNAPSHOT_TIMELINE
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
-from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.words.memory import memory_text
@@ -39,17 +38,6 @@ class WhichAlive(AtMoment, frozen=True):
 
     by: Annotated[AliveBy, Meta(description="What makes a row.")] = "line"
     since: Annotated[str | None, Meta(description="The moment to compare with, as `at`; without it none.")] = None
-
-
-class WhichTree(AtMoment, frozen=True):
-    """A moment, and how stacks are seen."""
-
-    direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
-    frames: Annotated[
-        FramesShown,
-        Meta(description="python leaves out frames of C++ where a stack has others; own those of libraries, too."),
-    ] = "python"
-    root: Annotated[int, Meta(description="The id of the only entry that is asked about.", ge=0, le=2**53)] = 0
 
 
 class SnapshotAnswer(Answer, frozen=True, kw_only=True):
@@ -185,7 +173,7 @@ def _stacks(subject: Subject, params: WhichTree) -> SnapshotStacksAnswer:
     history = device_history(model, params.device)
     moment = moment_of(history, params.at)
     names = stack_names(model)
-    stacks = alive_stacks(history, names, moment.position, params.direction, params.frames, params.root, SMALLEST_SHARE)
+    stacks = alive_stacks(history, names, moment.position, params, SMALLEST_SHARE)
     if stacks is None:
         raise NotFound(because("no_such_stack", {"root": params.root}))
     tree = SnapshotStacks(

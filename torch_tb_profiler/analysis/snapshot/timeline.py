@@ -155,12 +155,13 @@ def drawing(
         single[descending(area)[:most]] = True
     shapes = AllocationShapes(drawn[single], begin[single], end[single])
     rest = np.flatnonzero(~single)
-    return shapes, _bands(history, names, columns, by, drawn[rest], begin[rest], end[rest])
+    return shapes, _bands(history, names, columns, by, AllocationShapes(drawn[rest], begin[rest], end[rest]))
 
 
 def _bands(
-    history: History, names: StackNames, columns: TimelineColumns, by: BandBy, life: Int64, begin: Int64, end: Int64
+    history: History, names: StackNames, columns: TimelineColumns, by: BandBy, shapes: AllocationShapes
 ) -> list[AllocationBand]:
+    life, begin, end = shapes.life, shapes.begin, shapes.end
     if not len(life):
         return []
     lifetimes = history.lifetimes
