@@ -157,7 +157,7 @@ def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
 
 
 def kernels_by_call(model: Model) -> KernelTable:
-    """By launch; what no operator launched by the API call, in parentheses."""
+    """Group kernels by launch; what no operator launched by the API call, in parentheses."""
     return _kernels(model, "name_call_launch")
 
 
@@ -179,7 +179,7 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     first = groups.first
 
     def texts_of(at: int) -> tuple[Any, ...]:
-        """By what rows of equal time are sorted."""
+        """Return the texts by which rows of equal time are sorted."""
         lead = int(first[at])
         launch = (strings[int(work.grid[lead])], strings[int(work.block[lead])], int(work.registers[lead]))
         return strings[int(name[lead])], *((text(int(operator[lead])), *launch) if by_launch else ())
@@ -241,7 +241,7 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
 
 
 def _rates(model: Model, chosen: Int64, groups: Groups) -> RateSums:
-    """Of kernels, of which those of communication have no work; chosen: positions in `Model.device_work`."""
+    """Sum the work of kernels; those of communication have none. chosen: positions in `Model.device_work`."""
     found = work_counts(model)
     of_work = np.empty(0, np.int64) if found.on_host else found.activities.place
     place_of = places_of(of_work, len(model.device_work))[chosen]
@@ -259,7 +259,7 @@ def by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
 
 
 def _shown(owner: OwnerName) -> str:
-    """Threads have other numbers in each trace: the API call alone can be compared."""
+    """Return the API call alone: threads have other numbers in each trace, and it can be compared."""
     if owner.is_operator:
         return owner.text
     return f"({owner.launcher})" if owner.how == "thread" else f"({owner.text})"
@@ -272,7 +272,7 @@ def _by_call(model: Model) -> tuple[Int64, Callable[[int], str]]:
 
 
 def _agreed(groups: Groups, use: Int8) -> Int64:
-    """`Use` of each group: unknown where its kernels differ, as by the types that they were launched for."""
+    """Return the `Use` of each group: unknown if its kernels differ, as by the types that they were launched for."""
     least, most = (pick(use.astype(np.int64)) for pick in (groups.min, groups.max))
     return np.where(least == most, least, Use.UNKNOWN)
 
@@ -330,7 +330,7 @@ class KernelSums(msgspec.Struct, frozen=True):
 
 
 def kernel_sums(model: Model) -> KernelSums:
-    """As `kernels(model)` in columns and order, without all that it tells beside these columns."""
+    """Return some columns of `kernels(model)`, in its order, without computing the others."""
     trace = model.trace
     rows = model.device_work.row[model.device_category == Category.KERNEL]
     names = trace.events.name[rows]
@@ -359,7 +359,7 @@ class KernelSequences(Result):
 
 
 def kernel_sequences(model: Model, among: Callable[[str], object] | None = None) -> KernelSequences:
-    """Sequences by operator: each kernel belongs to the innermost operator around its launch, on the same thread.
+    """Return sequences by operator: a kernel belongs to the innermost operator around its launch, on the same thread.
 
     among    look only at operators with such names: a kernel belongs to the innermost of these
     """

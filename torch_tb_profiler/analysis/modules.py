@@ -74,7 +74,7 @@ class ModuleTable(Result, group="modules"):
 
     @classmethod
     def empty(cls, source: Source) -> ModuleTable:
-        """Of a trace without modules of the source."""
+        """Return the table of a trace without modules of the source."""
         columns: dict[str, Any] = dict.fromkeys(cls.declared, np.empty(0, np.int64))
         real = np.empty(0, np.float64)
         return cls(**columns | {"source": source, "name": (), "mean_host_ns": real, "mean_device_ns": real})
@@ -138,7 +138,7 @@ class _Calls(msgspec.Struct, frozen=True):
 
 
 def _paths_by_name(model: Model, timed: TimedProgram, calls: _Calls) -> tuple[Int64, Int32]:
-    """Lightning's paths are names: `net.encoder.0` is below the longest of `net.encoder` and `net` that was called."""
+    """Derive paths from names: `net.encoder.0` is below the longest of `net.encoder` and `net` that was called."""
     names = [module_name(model.trace.strings[code]) for code in timed.tree.name[calls.node].tolist()]
     number: dict[str, int] = {}
     path = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
@@ -213,7 +213,7 @@ def _table(
 
 @cached
 def hook_calls(model: Model) -> NestedRanges:
-    """Lightning's hooks as they called each other."""
+    """Return Lightning's hooks as they called each other."""
     events = model.trace.events
     rows = lightning_hooks(model)
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], np.zeros(len(rows), np.int32))
@@ -221,7 +221,7 @@ def hook_calls(model: Model) -> NestedRanges:
 
 
 def hooks(model: Model) -> HookTable:
-    """Lightning's hooks by name."""
+    """Return Lightning's hooks by name."""
     calls, trace = hook_calls(model), model.trace
     total = np.maximum(trace.events.duration[calls.row], 0)
     inside = np.flatnonzero(calls.parent >= 0)

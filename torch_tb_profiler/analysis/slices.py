@@ -61,7 +61,7 @@ def slices(
     offset: int = 0,
     limit: int = 100,
 ) -> SliceTable:
-    """`limit` of the selected slices from `offset` on.
+    """Return `limit` of the selected slices from `offset` on.
 
     name                part of the name, in any case of letters
     category            name of a `Category` in small letters; without it all but the recording window itself
@@ -111,7 +111,7 @@ def _are_slices(model: Model) -> Bool:
 
 
 def track_name(track: Track) -> str:
-    """`CPU 4200 · thread 4260 (python)`, `GPU 0 · stream 7`: as much as the trace says."""
+    """Return `CPU 4200 · thread 4260 (python)`, `GPU 0 · stream 7`: as much as the trace says."""
     process = track.process_labels or track.process_name
     number = str(track.pid)
     if number not in process.split():

@@ -42,13 +42,13 @@ class Grid(msgspec.Struct, frozen=True):
         return found
 
     def to_arrow(self) -> pa.Table:
-        """Convert to Arrow. Raises ModuleNotFoundError without pyarrow."""
+        """Convert to Arrow, one row per entry; what is missing is null. Raises ModuleNotFoundError without pyarrow."""
         import pyarrow as pa  # noqa: PLC0415 - not a dependency
 
         return pa.table({column.key: pa.array(*_arrow(self.values[column.key])) for column in self.columns})
 
     def to_polars(self) -> pl.DataFrame:
-        """Convert to Polars. Raises ModuleNotFoundError without polars."""
+        """Convert to Polars, one row per entry; what is missing is null. Raises ModuleNotFoundError without polars."""
         import polars as pl  # noqa: PLC0415 - not a dependency
 
         return pl.DataFrame({column.key: _plain(self.values[column.key]) for column in self.columns})
@@ -70,7 +70,7 @@ _SUFFIXES: tuple[tuple[str, Unit], ...] = (("_ns", "ns"), ("bytes", "bytes"), ("
 
 
 def columns_of(result: type, values: Mapping[str, Any], defined: Mapping[str, Definition]) -> list[Definition]:
-    """Definitions of the columns of a result: those that are declared, else what its docstring and the name say."""
+    """Return the definitions of a result's columns: those declared, else what its docstring and the name say."""
     texts = field_texts(result)
     return [defined.get(key) or _guessed(key, each, texts.get(key, "")) for key, each in values.items()]
 
@@ -173,7 +173,7 @@ def _html_cell(value: Any, column: Definition) -> str:
 
 
 def _cell(text: str) -> str:
-    """Of a table in Markdown: nothing in it begins a link, a tag or another cell."""
+    """Escape a cell of a Markdown table: nothing in it begins a link, a tag or another cell."""
     safe = harmless(text, _NAME)
     for mark in "\\`*_[]<>|!#":
         safe = safe.replace(mark, f"\\{mark}" if mark not in "<>" else {"<": "&lt;", ">": "&gt;"}[mark])
@@ -206,7 +206,7 @@ class Tabular:
         raise NotImplementedError
 
     def as_grid(self) -> Grid:
-        """Its rows and columns, with their definitions; what the trace does not tell is masked."""
+        """Return its rows and columns, with their definitions; what the trace does not tell is masked."""
         values = self.to_columns()
         for key in self.missing_below_zero:
             if key in values and (values[key] < 0).any():
@@ -215,7 +215,7 @@ class Tabular:
         return Grid(title, columns_of(type(self), values, self.defined), values, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per entry. Missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
+        """Convert to pandas, one row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError."""
         import pandas as pd  # noqa: PLC0415 - not a dependency
 
         frame = pd.DataFrame({name: list(v) if isinstance(v, tuple) else v for name, v in self.to_columns().items()})
@@ -225,11 +225,11 @@ class Tabular:
         return frame
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per entry; what is missing is null. Raises ModuleNotFoundError without polars."""
+        """Convert to Polars, one row per entry; what is missing is null. Raises ModuleNotFoundError without polars."""
         return self.as_grid().to_polars()
 
     def to_arrow(self) -> pa.Table:
-        """One row per entry; what is missing is null. Raises ModuleNotFoundError without pyarrow."""
+        """Convert to Arrow, one row per entry; what is missing is null. Raises ModuleNotFoundError without pyarrow."""
         return self.as_grid().to_arrow()
 
     def _repr_html_(self) -> str:

@@ -92,7 +92,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def main() -> None:
-    """Arguments: the column file, the greatest expansion of a packed file, and seconds of the processor."""
+    """Run with arguments: the column file, the greatest expansion of a packed file, and seconds of the processor."""
     target, expansion, seconds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     limit_time(seconds)
     outcome = convert(target, Limits(expansion=expansion), memory_limit())

@@ -50,7 +50,7 @@ class MemoryTimeline(msgspec.Struct, frozen=True):
 
 
 def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
-    """Of a `.json` or `.raw.json` file, packed or not. Raises MemoryTimelineError."""
+    """Read a `.json` or `.raw.json` file, packed or not. Raises MemoryTimelineError."""
     try:
         text = _whole(stream, limits)
         decoded = from_json(text, list[list[Any]])
@@ -92,7 +92,7 @@ def _of_sums(decoded: list[list[Any]]) -> MemoryTimeline:
 
 
 def _of_changes(decoded: list[list[Any]]) -> MemoryTimeline:
-    """[time in ns, action, bytes, category] for each change; a time of -1 is before the recording."""
+    """Read [time in ns, action, bytes, category] for each change; a time of -1 is before the recording."""
     table = np.array(decoded, np.int64)
     if table.ndim != 2 or table.shape[1] != _RAW_FIELDS or (table[:, 3] < 0).any():
         raise ValueError

@@ -163,7 +163,7 @@ class RecordColumns:
         self.unknown: Counter[str] = Counter()
 
     def take(self, batch: Sequence[Any]) -> Columns:
-        """Columns of a batch, without the device; times in µs since the epoch."""
+        """Return the columns of a batch, without the device; times in µs since the epoch."""
         try:
             return self._columns(batch)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
@@ -297,7 +297,7 @@ def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _times(values: list[Any]) -> npt.NDArray[np.int64]:
-    """µs; NO_TIME where there is none. Raises OverflowError for what is no time."""
+    """Return µs; NO_TIME where there is none. Raises OverflowError for what is no time."""
     if set(map(type, values)) != _INTEGER:
         return np.array([value if is_time(value) else NO_TIME for value in values], np.int64)
     found = np.array(values, np.int64)
@@ -307,7 +307,7 @@ def _times(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def is_time(value: object) -> bool:
-    """µs since the epoch, which as ns must fit a column."""
+    """Return whether a value is µs since the epoch, which as ns must fit a column."""
     return type(value) is int and 0 <= value < 2**52
 
 

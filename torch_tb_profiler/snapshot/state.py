@@ -108,7 +108,7 @@ def _about(snapshot: UnpickledSnapshot, devices: int) -> dict[str, Any]:
 
 
 def _sum_of(key: str, segments: list[dict[str, Any]]) -> int:
-    """At most what 63 bits hold."""
+    """Sum to at most what 63 bits hold."""
     total: int = sum(each[key] for each in segments if is_integer(each.get(key)))
     return max(-(2**63) + 1, min(total, 2**63 - 1))
 
@@ -121,7 +121,7 @@ def _flags(value: Any) -> bool | None:
 
 
 def _plain(settings: dict[Any, Any]) -> dict[str, Any]:
-    """Texts, numbers, truth values, and small tables of them."""
+    """Keep texts, numbers, truth values, and small tables of them."""
     found: dict[str, Any] = {}
     for key, value in list(settings.items())[:200]:
         if isinstance(value, dict):
@@ -167,7 +167,7 @@ def _records(snapshot: UnpickledSnapshot) -> tuple[Columns, int]:
 
 
 def _segments(snapshot: UnpickledSnapshot, notes: list[Note]) -> tuple[Columns, Columns]:
-    """Segments by device and address, with their blocks; what does not add up is counted."""
+    """Return segments by device and address, with their blocks; what does not add up is counted."""
     wrong: Counter[str] = Counter()
     rows = []
     listed = snapshot.root.get("segments")

@@ -206,7 +206,7 @@ class _Source:
         return taken
 
     def readline(self) -> bytes:
-        """Up to a line end; no text of a snapshot needs it, and a line has an end of its own here."""
+        """Read up to a line end; no text of a snapshot needs it, and a line has an end of its own here."""
         line = bytearray()
         while len(line) < 1 << 16:
             byte = self.read(1)
@@ -292,7 +292,7 @@ class _Frames:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the cyclic collector: there are millions of objects, none of them garbage."""
+    """Disable the cyclic collector: there are millions of objects, none of them garbage."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -93,7 +93,7 @@ def _pairs(given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, mask: _
 
 
 def _packed_elements(tensor: Tensor) -> int:
-    """Of (1, rows, heads, size)."""
+    """Return the elements of (1, rows, heads, size)."""
     rows, heads, size = tensor.dims[-3:]
     return rows * heads * size
 
@@ -224,7 +224,7 @@ def _window(how: _Attention, given: OperatorArguments) -> tuple[int, int] | None
 
 
 def _corner(how: _Attention, given: OperatorArguments) -> tuple[Corner | None, Certainty]:
-    """Of the mask, None without one; a call that does not say it may compute half as much."""
+    """Return the corner of the mask, None without one; a call that does not say it may compute half as much."""
     flags = given.flags()
     if how.number:
         before = given.concrete[flags[0][0] - 1] if flags and flags[0][0] else ""

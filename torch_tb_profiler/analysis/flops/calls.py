@@ -103,12 +103,12 @@ class CountedCalls(msgspec.Struct, frozen=True):
         return len(self.node)
 
     def numbers(self, name: str) -> Float64:
-        """Shape (calls,): FLOP or bytes of each, NaN where they are not known. name: an attribute of `OperatorWork`."""
+        """Return FLOP or bytes of each call, shape (calls,); NaN if unknown. name: an attribute of `OperatorWork`."""
         values = [getattr(work, name) for work in self.works]
         return np.array([np.nan if value is None else float(value) for value in values] or [np.nan])[self.work]
 
     def limits(self, name: str) -> Float64:
-        """Shape (calls,): what FLOP lie between, NaN where they are known, or nothing is. name: one of `Between`."""
+        """Return a bound of FLOP, shape (calls,); NaN if they are exact or unknown. name: a field of `FlopBounds`."""
         values = [np.nan if work.limits is None else float(getattr(work.limits, name)) for work in self.works]
         return np.array(values or [np.nan])[self.work]
 
@@ -317,7 +317,7 @@ def _code(why: UnknownReason | None) -> int:
 
 
 def _why_unowned(model: Model, activities: Activities, left: Int64) -> Int8:
-    """Of activities around which no operator of a known name is."""
+    """Return why activities without an operator of known work are unknown, as indices into UNKNOWNS."""
     events, node = model.trace.events, activities.node[left]
     name = take_known(model.tree.name, node)
     if model.has_device_work:
@@ -349,7 +349,7 @@ def _inside(operator: str, has_shapes: bool) -> UnknownReason:
 
 
 def _outside(how: int, reason: int, call: str) -> UnknownReason:
-    """Of work that no operator launched."""
+    """Return why work that no operator launched is unknown."""
     if how == How.INFERRED or reason in (Why.BEFORE_RECORDING, Why.LAUNCH_LOST):
         return UnknownReason.BEFORE_RECORDING
     if _GRAPH_LAUNCH.match(call):

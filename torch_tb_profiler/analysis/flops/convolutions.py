@@ -81,7 +81,7 @@ def forward_with(given: OperatorArguments, y: Dims) -> OperatorWork:
 def convolved(
     given: OperatorArguments, typed: int, x: Dims, w: Dims, y: Dims, parts: tuple[bool, ...], turned: bool = False
 ) -> Matmul:
-    """y is the convolution of x with w.
+    """Return the convolution y of x with w.
 
     typed    the argument that says the type
     parts    which products of this size there are: forward one; backward of the input and of the weights

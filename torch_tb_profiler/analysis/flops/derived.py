@@ -121,7 +121,7 @@ def by_each_other(model: Model, texts: RecordedArguments, nodes: Sequence[int]) 
 
 
 def _kind(operator: str) -> str | None:
-    """`adagrad`, `Dense`; None of what is neither a lookup nor its backward."""
+    """Return the kind of a lookup or its backward, such as `adagrad`, `Dense`; None for other operators."""
     if operator == _DENSE:
         return "Dense"
     found = _LOOKUP.fullmatch(operator) or _BACKWARD.fullmatch(operator)
@@ -129,7 +129,7 @@ def _kind(operator: str) -> str | None:
 
 
 def _fitting(before: Sequence[tuple[int, int, _Lookup]], sequence: int, gradient: Tensor) -> int | None:
-    """Which of the lookups so far this is the gradient of: of one number, else the last that has as many bags."""
+    """Return the lookup that this is the gradient of: of one number, else the last that has as many bags."""
     for at in reversed(range(len(before))):
         _, number, lookup = before[at]
         fits = lookup.bags == gradient.dims[0] * lookup.tables and gradient.dims[1] >= lookup.tables
@@ -177,7 +177,7 @@ def of_steps(model: Model, texts: RecordedArguments, nodes: Sequence[int]) -> di
 
 
 def _attention(given: OperatorArguments, sums: StepSums) -> OperatorWork | None:
-    """At most: layers that see only a window of the keys do not say so. The cache is taken to hold what k and v do."""
+    """Bound the work from above: layers that see a window of keys do not say so. The cache holds what k and v do."""
     try:
         q, k, v = (given.tensor(at) for at in range(3))
         (rows, heads, size), (_, kept, key), (_, values, out) = q.dims, k.dims, v.dims
@@ -230,7 +230,7 @@ def derived(model: Model, node: Int64, work: Mapping[int, OperatorWork]) -> dict
 
 
 def repeats(model: Model, node: Int64) -> Bool:
-    """Which calls copy an input that is expanded, where strides were not recorded, shape (n,): see `of_result`."""
+    """Return which calls copy an expanded input, where strides were not recorded, shape (n,): see `of_result`."""
     tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
     copies: Bool = (tree.name[node] == strings.code("aten::copy_")) & (
         operators.input_strides[tree.operator[node]] == 0
@@ -252,7 +252,7 @@ def of_result(work: OperatorWork, texts: RecordedArguments, node: int) -> Operat
 
 
 def _by_backward(model: Model, texts: RecordedArguments, node: Int64) -> dict[int, OperatorWork]:
-    """Forward convolutions: the first argument of their backward is the gradient of their result."""
+    """Derive forward convolutions: the first argument of their backward is the gradient of their result."""
     tree, strings = model.tree, model.trace.strings
     sequence = take_known(model.trace.operators.sequence, tree.operator)
     is_backward = strings.where(_CONVOLUTION_BACKWARD.fullmatch, tree.name)[tree.name] & (sequence >= 0)
@@ -284,7 +284,7 @@ def _forward(texts: RecordedArguments, node: int, backward: int) -> OperatorWork
 
 
 def _by_enclosing(model: Model, texts: RecordedArguments, nodes: list[int]) -> dict[int, OperatorWork]:
-    """One gradient of a convolution, which takes half of what both take: the backward around it knows all sizes."""
+    """Derive one gradient of a convolution, half of what both take: the backward around it knows all sizes."""
     known = {}
     for place in nodes:
         outer = int(model.tree.parent[place])
@@ -300,7 +300,7 @@ def _by_enclosing(model: Model, texts: RecordedArguments, nodes: list[int]) -> d
 
 
 def _by_parameters(model: Model, texts: RecordedArguments, nodes: list[int]) -> dict[int, OperatorWork]:
-    """Optimizers that go over all parameters in one call: at most all of them, where there are several calls."""
+    """Bound optimizers that go over all parameters in one call: at most all of them if there are several calls."""
     parameters, passes = _parameters(model, texts)
     if not parameters:
         return {}

@@ -147,7 +147,7 @@ def _kinds(types: str) -> Sequence[str]:
 
 
 def _amount(text: str, unit: float = 1.0) -> int | None:
-    """Of a recorded number; None for what is none."""
+    """Parse a recorded number; None if it is none."""
     try:
         found = unit * float(text.strip('"'))
     except ValueError:
@@ -156,7 +156,7 @@ def _amount(text: str, unit: float = 1.0) -> int | None:
 
 
 def reader_of(operator: str) -> Reader | None:
-    """By what the name looks like; None for all others."""
+    """Return the reader that a generated name looks like; None for all others."""
     if operator.startswith("triton_"):
         return _pointwise if _POINTWISE.match(operator) else _template if _TEMPLATE.match(operator) else None
     if _LOOKUP.fullmatch(operator):

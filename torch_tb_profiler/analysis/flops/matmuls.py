@@ -124,7 +124,7 @@ def _has_tf32(model: Model, place: Int64) -> Bool:
 
 
 def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, MatmulCalls]:
-    """Of each kernel the index of its call, -1 for none, and the calls."""
+    """Return the index of each kernel's call, -1 for none, and the calls."""
     counts = work_counts(model)
     none = np.empty(0, np.int64)
     if counts.on_host or not len(place):

@@ -55,7 +55,7 @@ def matrices(a: int, b: int, batched: bool = False, result: int | None = None, b
 
 
 def _said_size(given: OperatorArguments, at: int, has_bias: bool) -> int | None:
-    """Bytes of an element of a result of another type, which overloads with `out_dtype` have behind the matrices."""
+    """Return the bytes of an element of the result, which overloads with `out_dtype` name behind the matrices."""
     if has_bias and (len(given) < 6 or given.is_tensor(5)):
         return None  # `beta` stands there
     text = given.concrete[at] if at < len(given.concrete) else ""
@@ -155,7 +155,7 @@ def _scaled(given: OperatorArguments) -> OperatorWork:
 
 
 def _is_scale(given: OperatorArguments, at: int) -> bool:
-    """Not where the result is written."""
+    """Return whether a tensor is a scale, and not where the result is written."""
     return given.tensor(at).dims != (given.tensor(0).dims[0], given.tensor(1).dims[1])
 
 

@@ -75,7 +75,7 @@ def _sound(work: OperatorWork) -> OperatorWork:
 
 
 def arguments_of(dims: str, types: str, concrete: str, strides: str) -> OperatorArguments | None:
-    """None for those that cannot be read."""
+    """Read arguments; None if they cannot be read."""
     try:
         return read_arguments(dims, types, concrete, strides)
     except ERRORS:

@@ -97,7 +97,7 @@ class RateSums(msgspec.Struct, frozen=True):
 
 
 def rate_sums(model: Model, chosen: Int64, groups: Groups) -> RateSums:
-    """Of some activities, grouped. chosen: shape (rows,), indices into `Activities`."""
+    """Sum some activities by group. chosen: shape (rows,), indices into `Activities`."""
     work, duration = activity_work(model), work_counts(model).activities.duration[chosen]
     flops, size = work.flops[chosen], work.bytes[chosen]
     multiplies, moves = np.nan_to_num(flops) > 0, ~np.isnan(size)
@@ -168,7 +168,7 @@ def _moved(kernel: str, grid: str, block: str, is_rocm: bool) -> int:
 
 
 def _size(text: str) -> int:
-    """Of `[x, y, z]`; 0 for none."""
+    """Return x · y · z of `[x, y, z]`; 0 for none."""
     try:
         sizes = json.loads(text)
         return prod(each for each in sizes if type(each) is int and 0 < each < 2**31)
@@ -239,7 +239,7 @@ def known_work(model: Model) -> KnownWork:
 
 
 def work_coverage(model: Model, chosen: Bool) -> WorkCoverage | None:
-    """Of some activities of the work, such as those of the steps; None if they took no time.
+    """Return how much is known of some activities, such as those of the steps; None if they took no time.
 
     chosen   shape (activities,)
     """

@@ -273,7 +273,7 @@ class OperatorArguments(msgspec.Struct, frozen=True):
         return Tensor(dims, self.types[at] if at < len(self.types) else "", strides)
 
     def tensors(self, first: int = 0, after: int | None = None) -> Iterator[Tensor]:
-        """Those among the arguments. A list of tensors raises NotKnown where its tensors were not recorded."""
+        """Yield the tensors among the arguments. Raises UnknownWorkError for a list whose tensors were not recorded."""
         for at in range(first, len(self.dims) if after is None else min(after, len(self.dims))):
             if self.is_tensor(at):
                 yield self.tensor(at)
@@ -311,7 +311,7 @@ class OperatorArguments(msgspec.Struct, frozen=True):
         return ast.literal_eval(self.concrete[at])
 
     def numbers(self, at: int, count: int) -> list[int]:
-        """One for each dimension, as strides of a convolution are."""
+        """Return one number for each dimension, as strides of a convolution are."""
         found = self.value(at)
         if not isinstance(found, list) or not all(isinstance(each, int) for each in found):
             raise ValueError(f"argument {at} is not a list")
@@ -362,7 +362,7 @@ def _list(text: str) -> list[Any]:
 
 
 def read_arguments(dims: str, types: str, concrete: str, strides: str, kernel: str = "") -> OperatorArguments:
-    """Of the arguments `Input Dims`, `Input type`, `Concrete Inputs`, `Input Strides`, JSON texts; "" for missing.
+    """Read `Input Dims`, `Input type`, `Concrete Inputs`, `Input Strides`, JSON texts; "" for missing.
 
     Raises one of ERRORS.
     """

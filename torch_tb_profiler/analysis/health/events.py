@@ -59,7 +59,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
 
 
 def _unverifiable(model: Model) -> Iterator[Note]:
-    """Without launches it is not known whether kernels are missing."""
+    """Report that without launches missing kernels cannot be recognised."""
     if model.has_kernels and not model.has_runtime and _has_zero_timestamps(model):
         yield note("kernels_may_be_lost", "info", touches=TOUCHES)
 

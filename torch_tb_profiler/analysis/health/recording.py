@@ -25,7 +25,7 @@ def nothing_shown() -> Note:
 
 
 def no_kernels(model: Model) -> Note | None:
-    """`nothing_shown()` itself unless the program used a device; None for a trace that has kernels."""
+    """Return `nothing_shown()` itself unless the program used a device; None for a trace that has kernels."""
     whole, evidence = model.whole, model.unrecorded_device
     if evidence is not None:
         asked = whole.has_runtime and evidence != "ascend"
@@ -53,7 +53,7 @@ def no_stacks() -> Note:
 
 
 def foreign(program: str) -> Note:
-    """Of a trace of another program; `program` is empty where it is not known."""
+    """Return the note on a trace of another program; `program` is empty if unknown."""
     return note(
         "foreign_trace",
         "warning",

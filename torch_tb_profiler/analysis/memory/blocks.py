@@ -140,7 +140,7 @@ class AliveTable(Tabular, msgspec.Struct, frozen=True):
 
 @cached
 def memory_blocks(model: Model) -> MemoryBlocks:
-    """Every allocation with its release, allocations never released, releases of what was never allocated."""
+    """Return every allocation with its release, allocations never released, releases of what was never allocated."""
     records = memory_records(model)
     has_address = model.memory.address[records.entry] >= 0
     first = np.flatnonzero(has_address & (records.is_allocation | (records.is_release & (records.mate < 0))))
@@ -155,7 +155,7 @@ def memory_blocks(model: Model) -> MemoryBlocks:
 
 
 def blocks_within(model: Model, start_ns: int | None, end_ns: int | None, device: str | None = None) -> MemoryBlocks:
-    """Blocks of a device, or of all, that were allocated or released from one time to another, both included."""
+    """Return blocks of one or all devices that were allocated or released between two times, both included."""
     records, blocks = memory_records(model), memory_blocks(model)
     window = records.within(start_ns, end_ns)
     chosen = _inside(blocks.allocation, window) | _inside(blocks.release, window)
@@ -208,7 +208,7 @@ def _ordered(model: Model, blocks: MemoryBlocks, order: BlockOrder, descending: 
 
 
 def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64, Bool]:
-    """Numbers that order blocks as a column does, and which are there."""
+    """Return numbers that order blocks as a column does, and which are there."""
     records = memory_records(model)
     if key in ("operator", "parent"):
         codes = operator_codes(model, take_known(records.node, blocks.allocation))[key == "parent"]
@@ -265,7 +265,7 @@ def missing_blocks(model: Model) -> Missing | None:
 
 
 def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
-    """Blocks with the names and times of their ends. The operator is the one that allocated."""
+    """Return blocks with the names and times of their ends. The operator is the one that allocated."""
     records, memory = memory_records(model), model.memory
     operator, parent = operator_names(model, take_known(records.node, blocks.allocation))
     row = memory.row[records.entry].astype(np.int64)

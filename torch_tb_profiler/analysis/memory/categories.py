@@ -142,7 +142,7 @@ def _alive(blocks: MemoryBlocks, device: int, curve: MemoryCurve) -> Int64:
 
 @cached
 def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
-    """Of each device with totals."""
+    """Return the categories of each device with totals."""
     records, blocks, phases = memory_records(model), memory_blocks(model), memory_phases(model)
     has_phases = bool((phases != StepPart.FORWARD).any())
     born = take_known(phases, blocks.allocation, int(StepPart.NONE))

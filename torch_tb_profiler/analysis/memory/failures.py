@@ -105,7 +105,7 @@ def reason_of(
 
 @cached
 def failures(model: Model) -> tuple[Failure, ...]:
-    """Of a trace, by time; device_total is that of its properties."""
+    """Return the failures of a trace, by time; device_total is that of its properties."""
     trace = model.trace
     table = trace.table(OutOfMemory)
     if model.selected is not None:

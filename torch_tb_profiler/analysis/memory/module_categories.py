@@ -93,7 +93,7 @@ class MemoryModules(Result, group="memory.modules"):
 
 @cached
 def record_modules(model: Model) -> RecordModules:
-    """Of each record the module that it happened in."""
+    """Return the module in which each record happened."""
     records = memory_records(model)
     none = np.full(len(records), -1, np.int64)
     sources = module_sources(model)
@@ -122,7 +122,7 @@ def record_modules(model: Model) -> RecordModules:
 
 @cached
 def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
-    """Of each device with totals."""
+    """Return the table of each device with totals."""
     blocks, modules = memory_blocks(model), record_modules(model)
     tables = []
     for categories in memory_categories(model):

@@ -313,7 +313,7 @@ P = TypeVar("P", OnDevice, AliveAt)
 
 
 def _of_first_device(make_params: Callable[[str | None], P]) -> Callable[[Model], Sequence[P]]:
-    """About the first device: the page names it, others who ask mean it."""
+    """Make parameters for the first device: the page names it, and others who ask without a name mean it."""
 
     def first(model: Model) -> Sequence[P]:
         devices, _ = devices_of(model.memory.device_type, model.memory.device)

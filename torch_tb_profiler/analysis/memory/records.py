@@ -102,7 +102,7 @@ def memory_records(model: Model) -> MemoryRecords:
 
 
 def pair(device: Int64, address: Int64, size: Int64) -> tuple[Int64, Int64]:
-    """`next_here` and `mate` of records in time order.
+    """Return `next_here` and `mate` of records in time order.
 
     A release belongs to the allocation that is the record just before it at its address. Two allocations in a row
     mean that a release was not recorded, two releases in a row that an allocation was not: all of them stay.
@@ -123,7 +123,7 @@ def pair(device: Int64, address: Int64, size: Int64) -> tuple[Int64, Int64]:
 
 
 def operator_names(model: Model, node: Ints) -> tuple[list[str], list[str]]:
-    """Of each position in the call tree the name, and the name of what encloses the call; empty for none."""
+    """Return the name of each call and of the call around it, by position in the call tree; empty for none."""
     name, parent = operator_codes(model, node)
     return model.trace.strings.texts(name), model.trace.strings.texts(parent)
 
@@ -208,7 +208,7 @@ class MemoryCurve(Result, group="memory"):
     )
 
     def at(self, i: int) -> MemoryAt:
-        """After the i-th record; -1 for before the first."""
+        """Return the memory after the i-th record; -1 for before the first."""
         if i < 0:
             return MemoryAt(-1, int(self.time_ns[0]), self.baseline, int(self.reserved[0]))
         return MemoryAt(int(self.position[i]), int(self.time_ns[i]), int(self.allocated[i]), int(self.reserved[i]))
@@ -324,7 +324,7 @@ def _curve(model: Model, records: MemoryRecords, device: int) -> MemoryCurve | N
 
 
 def _device_bytes(model: Model, device: MemoryDevice) -> int | None:
-    """`totalGlobalMem` of its `deviceProperties`."""
+    """Return `totalGlobalMem` of its `deviceProperties`."""
     if device.type == CPU or device.number < 0:
         return None
     total = (model.trace.header.device(device.number) or {}).get("totalGlobalMem")
@@ -332,7 +332,7 @@ def _device_bytes(model: Model, device: MemoryDevice) -> int | None:
 
 
 def _filled(values: Int64, known: Bool, change: Int64) -> tuple[Int64, int]:
-    """Values where they are not known as they were before; and the value before the first known one."""
+    """Fill unknown values with the last known one; also return the value before the first known one."""
     there = np.flatnonzero(known)
     if not len(there):
         return np.zeros_like(values), 0

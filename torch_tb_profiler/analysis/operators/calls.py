@@ -58,7 +58,7 @@ class OperatorCalls(msgspec.Struct, frozen=True):
 
 @cached
 def operator_calls(model: Model) -> OperatorCalls:
-    """Every call of an operator with its times, its kernels, and what used tensor cores; exact in ns."""
+    """Return every call of an operator with its times, its kernels, and what used tensor cores; exact in ns."""
     tree, trace = model.tree, model.trace
     nodes, head = len(tree), model.call_heads
     forest, times = call_forest(model), operator_times(model)
@@ -100,7 +100,7 @@ def operator_calls(model: Model) -> OperatorCalls:
 
 
 def old_order(model: Model, forest: Forest) -> Int64:
-    """Rank of each node: callees before their caller, threads in the order in which they begin."""
+    """Rank nodes: callees before their caller, threads in the order in which they begin."""
     tree = model.tree
     nodes = len(tree)
     place = np.arange(nodes)
@@ -176,7 +176,7 @@ class OperatorSelfTimes(msgspec.Struct, frozen=True):
 
 
 def operator_sums(model: Model) -> OperatorSelfTimes:
-    """As `operators(model)`, without all that it tells beside these columns."""
+    """Return some columns of `operators(model)` without computing the others."""
     times = operator_times(model)
     names = model.tree.name[times.node]
     groups = group([names], old_order(model, call_forest(model))[times.node])

@@ -168,7 +168,7 @@ class CallGroups(msgspec.Struct, frozen=True):
     bytes_ns: Int64
 
     def merged(self, keys: Sequence[str], chosen: Int64 | None = None) -> CallGroups:
-        """Those that have the keys in common together, of all or some; what is no key is that of the first."""
+        """Merge all or some groups that have the keys in common; what is no key is that of the first."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         if chosen is not None:
             columns = {name: values[chosen] for name, values in columns.items()}
@@ -225,7 +225,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
     unattributed_device_ns: int
 
     def table(self, group_by: OperatorGrouping, chosen: Int64 | None = None) -> OperatorTable:
-        """Of all groups, or of some."""
+        """Return the table of all groups, or of some."""
         keys = group_by.split("_")
         groups = self.groups.merged(keys, chosen)
         order = descending(groups.device_self if self.has_device_work else groups.host_self)
@@ -368,7 +368,7 @@ def _work(model: Model, calls: OperatorCalls, groups: Groups) -> RateSums:
 
 
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:
-    """`name`, `shape`: of each call."""
+    """Group launches. `name`, `shape`: of each call."""
     trace = model.trace
     owner = calls.of_node[model.device_links.operator_node]
     own = np.flatnonzero((model.device_category == Category.KERNEL) & (owner >= 0))

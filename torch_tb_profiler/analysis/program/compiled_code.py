@@ -183,7 +183,7 @@ def region_totals(model: Model) -> RegionTotals:
 
 @cached
 def compilations(model: Model) -> CompilationTable:
-    """Those that begin in the steps that are chosen; the frame and its code where torch wrote them beside it."""
+    """Return compilations that begin in the chosen steps; the frame and its code where torch wrote them beside it."""
     inside = model.in_steps
     tree, strings = inside.tree, model.trace.strings
     compiling = named_nodes(inside, _COMPILATION.match)
@@ -212,7 +212,7 @@ def compilations(model: Model) -> CompilationTable:
 
 
 def compiled_nodes(model: Model) -> Bool:
-    """Shape (call tree,): calls of compiled code: regions, bodies of graphs, compiled passes that are in no region."""
+    """Return which calls are compiled: regions, bodies of graphs, passes in no region; shape (call tree,)."""
     return named_nodes(model, lambda name: name.startswith((REGION, BODY)) or _PASS.match(name) is not None)
 
 
@@ -250,7 +250,7 @@ class EagerOperators(Result, group="eager"):
 
 @cached
 def eager_operators(model: Model) -> EagerOperators:
-    """Of the steps that are chosen; nothing where nothing compiled runs. Device time adds up to the remainder."""
+    """Return the eager operators of the chosen steps, if compiled code runs. Device time adds up to the remainder."""
     inside = model.in_steps
     tree = inside.tree
     compiled = compiled_nodes(inside)
@@ -284,7 +284,7 @@ def eager_operators(model: Model) -> EagerOperators:
 
 
 def _outermost(inside: Model, compiled: Bool) -> Bool:
-    """Outermost operators that neither are compiled code, nor are in it, nor hold any, nor are of compiling.
+    """Return outermost operators that neither are compiled code, nor lie in it, hold any, or compile.
 
     Calls of the autograd engine hold the operators of the backward pass: these are told.
     """
@@ -330,7 +330,7 @@ class GeneratedKernels(Result, group="generated"):
 
 @cached
 def generated_kernels(model: Model) -> GeneratedKernels:
-    """Kernels of Inductor: on devices, and C++ ones where they are recorded on the host."""
+    """Return kernels of Inductor: on devices, and C++ ones where they are recorded on the host."""
     inside = model.in_steps
     events, strings = model.trace.events, model.trace.strings
     operators = inside.rows_of(Category.OPERATOR)
@@ -366,7 +366,7 @@ def generated_kernels(model: Model) -> GeneratedKernels:
 
 
 def _told(model: Model, names: Int64) -> tuple[dict[int, str], dict[int, str]]:
-    """By the code of a name: all configurations that the operators of that name say, and the first file."""
+    """Return, by the code of a name, all configurations that its operators tell, and the first file."""
     operators, strings = model.trace.operators, model.trace.strings
     at = np.flatnonzero(np.isin(model.trace.events.name[operators.row], names))
     texts: dict[int, list[str]] = {}

@@ -73,7 +73,7 @@ def lookups(model: Model) -> Lookups:
 
 
 def _index(dims: str) -> tuple[int, int, int] | None:
-    """Rows of the table, requests (-1: not told apart) and tokens of the index; None of what is no look-up."""
+    """Return rows of the table, requests (-1: not told apart) and tokens of the index; None for what is no look-up."""
     try:
         table, index = json.loads(dims)[:2]
         sizes = [int(each) for each in (*table, *index)]
@@ -171,7 +171,7 @@ class _Passes(msgspec.Struct, frozen=True):
 
 @cached
 def engine(model: Model) -> Engine | None:
-    """Of what is selected; None if nothing says that the program infers."""
+    """Return the inference steps of the selection; None if nothing says that the program infers."""
     for find in (_by_names, _by_ranges, _by_stages, _by_modules, _by_embedding):
         found = find(model)
         if found is not None and len(found.row):
@@ -180,7 +180,7 @@ def engine(model: Model) -> Engine | None:
 
 
 def _by_names(model: Model) -> _Passes | None:
-    """Ranges of an engine; of nested ones the outermost is the step and the innermost says most."""
+    """Return the ranges of an engine; of nested ones the outermost is the step and the innermost says most."""
     tree, strings = model.tree, model.trace.strings
     step_of = {
         code: step
@@ -208,7 +208,7 @@ def _by_names(model: Model) -> _Passes | None:
 
 
 def _by_ranges(model: Model) -> _Passes | None:
-    """Ranges `prefill` and `decode` of the program's own."""
+    """Return the program's own ranges `prefill` and `decode`."""
     tree, strings, known = model.tree, model.trace.strings, known_names()
     phase_of = {
         code: phase
@@ -232,7 +232,7 @@ def _by_ranges(model: Model) -> _Passes | None:
 
 
 def _by_modules(model: Model) -> _Passes | None:
-    """Outermost calls of a language model that generates, in a program without a backward pass.
+    """Return the outermost calls of a language model that generates, in a program without a backward pass.
 
     Calls that are captured run nothing. Where every call reads whole sequences, only frames of `generate` around them
     tell that the model generates, though no more than one token.
@@ -285,7 +285,7 @@ def _generating(model: Model, outer: Int64) -> Int64:
 
 
 def _by_embedding(model: Model) -> _Passes | None:
-    """Each look-up of tokens begins a pass, which ends with the next, or with the last operator."""
+    """Begin a pass at each look-up of tokens; it ends with the next, or with the last operator."""
     if evaluates(model).any():
         return None
     looked = lookups(model)
@@ -414,7 +414,7 @@ def step_of_work(model: Model, passes: _Passes | Engine) -> tuple[Int64, Int64]:
 
 
 def _on_devices(model: Model, found: _Passes) -> tuple[Int64, Int64, Int64, Int64]:
-    """Of each step: Σ durations of device work, the part that graphs replayed, begin and end; -1 without work."""
+    """Return Σ durations of each step's device work, the part that graphs replayed, begin and end; -1 without work."""
     work, step = step_of_work(model, found)
     events, row = model.trace.events, model.device_work.row[work]
     size = len(found.start)

@@ -96,7 +96,7 @@ def engine_step(name: str) -> EngineStep | None:
 
 
 def mixed_or(context: int, generation: int) -> ProgramPhase:
-    """Of a step with so many requests that read their prompt, and so many that generate."""
+    """Return the phase of a step by how many requests read their prompt, and how many generate."""
     if not context and not generation:
         return ProgramPhase.OTHER
     if not context:
@@ -105,7 +105,7 @@ def mixed_or(context: int, generation: int) -> ProgramPhase:
 
 
 def _or_verify(phase: ProgramPhase, generation: int | None, tokens: int | None) -> ProgramPhase:
-    """Of a step that generates: with more tokens than requests it checks tokens that were guessed."""
+    """Return the phase of a step that generates: with more tokens than requests it verifies speculated ones."""
     guesses = phase is ProgramPhase.DECODE and generation is not None and tokens is not None and tokens > generation
     return ProgramPhase.VERIFY if guesses else phase
 
@@ -131,7 +131,7 @@ def _vllm(name: str) -> EngineStep | None:
 
 
 def _tokens(text: str) -> int | None:
-    """`888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
+    """Read `888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
     detail = dict(SUM.findall(text)) if text.startswith("s") else {}
     if detail:
         return int(detail["sq"]) if "sq" in detail else None
@@ -292,7 +292,7 @@ _ENGINES = {
 
 
 def recording_engine(model: Model) -> RecordingEngine | None:
-    """Who recorded the trace, by the names of its steps; None where a program may have called `profile(...)`."""
+    """Return who recorded the trace, by the names of its steps; None where a program may have called `profile(...)`."""
     events = model.trace.events
     names = model.trace.strings.texts(distinct(events.name[events.category == Category.USER_ANNOTATION]))
     steps = (engine_step(name) for name in names)

@@ -132,7 +132,7 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
 
 
 def engine_summary(model: Model) -> EngineSummary | None:
-    """Of the steps of inference that are selected."""
+    """Summarise the selected inference steps."""
     passes = engine(model)
     if passes is None:
         return None

@@ -44,7 +44,7 @@ class ReplayedNodes(msgspec.Struct, frozen=True):
 
 @cached
 def replayed_nodes(model: Model) -> ReplayedNodes:
-    """Of the steps that are chosen: replays that were launched in them."""
+    """Return the replays that were launched in the chosen steps."""
     inside = model.in_steps
     replays = replays_of(model.trace, model.structure.device_links)
     first = np.flatnonzero(begins_run(replays.replay))
@@ -137,7 +137,7 @@ class GapTable(Result, group="graph_gaps"):
 
 
 def longest_gaps(model: Model, graph: int | None, limit: int) -> tuple[GapTable, int]:
-    """Those in the replays of a graph and behind them, or of all graphs; and how many there are."""
+    """Return the longest gaps in the replays of one or all graphs and behind them, and how many there are."""
     gaps, events, strings = graph_gaps(model), model.trace.events, model.trace.strings
     of = replayed_nodes(model).graph_of[gaps.replay]
     chosen = np.flatnonzero((gaps.duration > ROUNDING_NS) & (True if graph is None else of == graph))
@@ -296,7 +296,7 @@ def captures(model: Model) -> CaptureTable:
 
 
 def outside_ns(model: Model) -> tuple[int, int]:
-    """Device time in replays and outside them, Σ durations in ns, of the steps that are chosen."""
+    """Return device time in replays and outside them, Σ durations in ns, of the chosen steps."""
     inside = model.in_steps
     rows = inside.device_work.row[inside.is_work]
     every = int(np.maximum(model.trace.events.duration[rows], 0).sum())
@@ -329,7 +329,7 @@ class OutsideGraphs(Result, group="outside_graphs"):
 
 @cached
 def outside_graphs(model: Model) -> OutsideGraphs:
-    """Of the steps that are chosen; nothing where nothing is replayed in them."""
+    """Return what runs outside graphs in the chosen steps; nothing if nothing is replayed in them."""
     inside, events = model.in_steps, model.trace.events
     in_replay = replayed_rows(model)
     rows = inside.device_work.row
@@ -387,13 +387,13 @@ class Capturing(msgspec.Struct, frozen=True):
         return (last >= 0) & (time < np.append(self.end, 0)[last])
 
     def during(self, start: Int64, end: Int64) -> Int64:
-        """For how long of each stretch of time any thread captures, ns."""
+        """Return for how long of each interval any thread captures, ns."""
         return Coverage(union(self.start, self.end)).between(start, end)
 
 
 @cached
 def capturing(model: Model) -> Capturing:
-    """From a call that begins a capture to the next that ends one, on one thread."""
+    """Return the captures: from a call that begins one to the next that ends one, on one thread."""
     events, row = model.trace.events, model.trace.launches.row
     names = model.trace.strings
 

@@ -83,7 +83,7 @@ def backward_passes(model: Model, marked: Marks, main: int) -> BackwardPasses:
 
 
 def forward_operators(model: Model, marked: Marks, main: int) -> Int64:
-    """Positions in the call tree of operators of the main thread that the backward pass may follow.
+    """Return the positions in the call tree of operators of the main thread that the backward pass may follow.
 
     They carry a sequence number and do not run inside an autograd node; nothing marks them as anything but forward.
     """
@@ -127,7 +127,7 @@ class InferredPhases(msgspec.Struct, frozen=True):
 
 
 def inferred_phases(model: Model, marked: Marks, runs: BackwardPasses, main: int) -> InferredPhases:
-    """Of the whole trace; without a backward pass only of compiled code."""
+    """Infer the phases of the whole trace; without a backward pass only of compiled code."""
     intervals: list[tuple[int, int, ProgramPhase, PhaseEvidence]] = []
     if len(runs):
         outer = _Outer.of(model, marked, main)
@@ -193,7 +193,7 @@ class _Outer(msgspec.Struct, frozen=True):
 
 
 def _backward(model: Model, outer: _Outer, runs: BackwardPasses, has_frames: bool) -> list[tuple[int, int]]:
-    """When each run holds the main thread: with its root gradient, and what the reducer does behind it.
+    """Return when each run holds the main thread: with its root gradient, and what the reducer does behind it.
 
     Without Python frames also up to what the main thread shows next within the step: there it waits without an event.
     """
@@ -305,7 +305,7 @@ def _compiled(model: Model, main: int) -> list[tuple[int, int, ProgramPhase, Pha
 
 
 def _optimizer(outer: _Outer, passes: list[tuple[int, int]]) -> list[tuple[int, int, ProgramPhase, PhaseEvidence]]:
-    """Behind each run, up to the next mark or run: from the first to the last operator that optimizers use."""
+    """Return, behind each run up to the next mark or run, the first to the last operator that optimizers use."""
     chosen = np.flatnonzero(outer.is_optimizer & ~outer.marked)
     begins, ends = (np.array(each, np.int64) for each in zip(*passes, strict=True))
     limit = np.minimum(_next(outer.barriers, ends), np.append(begins[1:], np.iinfo(np.int64).max))

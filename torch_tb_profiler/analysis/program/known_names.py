@@ -60,7 +60,7 @@ class KnownNames(msgspec.Struct, frozen=True):
         return next((phase for pattern, phase in self.frames if pattern.search(name)), None)
 
     def writer(self, name: str) -> str:
-        """Who writes ranges of a name: `lightning`, `fsdp`, …; `user` where none is known."""
+        """Return who writes ranges of a name: `lightning`, `fsdp`, …; `user` if unknown."""
         return next((who for pattern, who in self.writers if pattern.match(name)), "user")
 
 

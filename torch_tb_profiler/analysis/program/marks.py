@@ -121,7 +121,7 @@ def _settled(nesting: Nesting, given: Int8, evidence: Int8) -> Int8:
 
 
 def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
-    """Autograd nodes, ranges of torch, ranges with known names."""
+    """Return autograd nodes, ranges of torch, and ranges with known names."""
     known, strings = known_names(), model.trace.strings
     phase, evidence = np.full((2, len(tree)), -1, np.int8)
     if len(tree):
@@ -150,7 +150,7 @@ def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
 
 
 def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
-    """Frames of torch, outermost modules, loss functions outside modules."""
+    """Return frames of torch, outermost modules, and loss functions outside modules."""
     phase, evidence = np.full((2, len(frames)), -1, np.int8)
     has_backward = False
     if len(frames):
@@ -198,7 +198,7 @@ def _of_passes(model: Model) -> _Ranges:
 
 
 def _of_recomputed(model: Model, tree: CallTree) -> _Ranges:
-    """From the first to the last of operators that run again, one after the other in one autograd node."""
+    """Return the spans of operators that run again, one after the other in one autograd node."""
     nodes = np.sort(recomputed(model.whole))
     if not len(nodes):
         nothing = np.empty(0, np.int64)
@@ -219,7 +219,7 @@ def _of_recomputed(model: Model, tree: CallTree) -> _Ranges:
 
 
 def _coded(strings: Strings, names: Int32, phase_of: Callable[[str], ProgramPhase | None]) -> Int8:
-    """By string code: the code of the phase of each name, -1 for none."""
+    """Return the code of the phase of each name by string code, -1 for none."""
     found = np.full(len(strings), -1, np.int8)
     for code in distinct(names).tolist():
         phase = phase_of(strings[code])

@@ -116,7 +116,7 @@ class _Steps(msgspec.Struct, frozen=True):
 
 @cached
 def _steps_of_optimizers(model: Model) -> _Steps:
-    """By the ranges that torch writes around them."""
+    """Return optimizer steps by the ranges that torch writes around them."""
     tree, strings = model.in_steps.tree, model.trace.strings
     names = strings.where(_STEP.match, tree.name)[tree.name] if len(tree) else np.zeros(0, np.bool_)
     calls = np.flatnonzero(names)
@@ -190,7 +190,7 @@ def _spans(model: Model, codes: tuple[int, ...]) -> intervals.Spans:
 
 
 def _launched(model: Model) -> tuple[Int64, Int64, Int64]:
-    """Phase, time of the launch and duration of all device work that has a launch."""
+    """Return phase, time of the launch and duration of all device work that has a launch."""
     whole = model.whole
     work = np.flatnonzero(whole.is_work & (whole.device_links.launch >= 0))
     events = model.trace.events

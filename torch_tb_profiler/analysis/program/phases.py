@@ -83,7 +83,7 @@ def _phases(model: Model) -> Phases:
 
 
 def phases(model: Model) -> Phases:
-    """Of the whole trace: a choice of steps does not change what a moment is."""
+    """Return the phases of the whole trace: a choice of steps does not change what a moment is."""
     return _phases(model.whole)
 
 
@@ -163,7 +163,7 @@ class PhaseTimes(msgspec.Struct, frozen=True):
 
 @cached
 def phase_times(model: Model) -> PhaseTimes:
-    """Of the steps that are chosen."""
+    """Return the phase times of the chosen steps."""
     found, steps = phases(model), model.steps
     host = _host(found)
     inferred = _host(found, found.segments.evidence >= INFERRED)
@@ -216,7 +216,7 @@ class PhaseAtPeak(msgspec.Struct, frozen=True):
 
 @cached
 def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
-    """One for each device of which memory was recorded."""
+    """Return the phase at the peak of each device of which memory was recorded."""
     whole, found = model.whole, phases(model)
     records, memory = memory_records(whole), model.trace.memory
     peaks = []
@@ -231,7 +231,7 @@ def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
 
 
 def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
-    """By phase: when the main thread was in it. `OTHER` is what is left."""
+    """Return, by phase, when the main thread was in it. `OTHER` is what is left."""
     segments = found.segments
     wanted = np.ones(len(segments.start), np.bool_) if chosen is None else chosen
     spans = []
@@ -243,7 +243,7 @@ def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
 
 @cached
 def foremost_work(model: Model) -> tuple[Int64, PriorityIntervals, Spans]:
-    """Device work, of all that runs at a moment what was launched first; what has no launch comes before all else.
+    """Return, of all work that runs at a moment, what was launched first; what has no launch comes before all else.
 
     Returns the positions in `Model.device_work` of the selected work, to which `PriorityIntervals.source` points; its
     segments; and when anything ran.
@@ -258,7 +258,7 @@ def foremost_work(model: Model) -> tuple[Int64, PriorityIntervals, Spans]:
 
 
 def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
-    """By phase: when a moment counts as its own. Of the whole trace."""
+    """Return, by phase, when a moment counts as its own. Of the whole trace."""
     work, pieces, busy = foremost_work(model.whole)
     phase = device_phase(model.whole, found)[work][pieces.source]
     spans = []

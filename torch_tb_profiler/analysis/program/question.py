@@ -244,7 +244,7 @@ def _backward(model: Model) -> list[BackwardShare]:
 
 
 def _adding_up(total: Int64, mean: float) -> list[float]:
-    """Parts of a mean in proportion to sums, that add up to it exactly, in any order."""
+    """Divide a mean in proportion to sums, into parts that add up to it exactly, in any order."""
     if not total.any():
         return [0.0] * len(total)
     parts: list[float] = list(apportion(total, int(mean)))
@@ -261,7 +261,7 @@ def _by_phase(times: PhaseTimes, column: Int64) -> dict[str, list[int]]:
 
 
 def _stretches(model: Model, phase: ProgramPhase, limit: int) -> list[Stretch]:
-    """Those that begin in the steps, the longest first."""
+    """Return the intervals of a phase that begin in the steps, the longest first."""
     segments, steps = phases(model).segments, model.steps
     step = np.searchsorted(steps.host_start, segments.start, side="right") - 1
     inside = (step >= 0) & (segments.start < np.append(steps.host_end, 0)[step])

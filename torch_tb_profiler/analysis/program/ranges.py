@@ -141,7 +141,7 @@ def template(name: str) -> str:
 
 @cached
 def ranges(model: Model) -> RangeTable:
-    """Of the steps that are chosen; of the whole trace without steps."""
+    """Return the ranges of the chosen steps; of the whole trace without steps."""
     calls = named_calls(model)
     tree, events = model.in_steps.tree, model.trace.events
     row = tree.row[calls.node].astype(np.int64)
@@ -259,7 +259,7 @@ class _Nested(msgspec.Struct, frozen=True):
 
 @cached
 def _nested(model: Model) -> _Nested:
-    """As recorded: a mark of a step that crosses other ranges is around none of them, and cuts none."""
+    """Nest ranges as recorded: a mark of a step that crosses other ranges is around none of them, and cuts none."""
     tree, events = model.in_steps.tree, model.trace.events
     node = np.flatnonzero(tree.category == Category.USER_ANNOTATION)
     start, row = tree.start[node], tree.row[node]
@@ -298,7 +298,7 @@ def _launched(model: Model, nested: _Nested, row: Int32, amount: Int64) -> Int64
 
 
 def _exposed(model: Model, nested: _Nested) -> Int64:
-    """Of each call: see the definition of the column."""
+    """Return the exposed time of each call: see the definition of the column."""
     whole, steps, nesting = model.whole, model.steps, nested.nesting
     periods = intervals.union(steps.start, steps.end)
     work, pieces, busy = foremost_work(whole)
@@ -386,7 +386,7 @@ _NONE = np.empty(0, np.int64)
 
 
 def ranges_by_step(model: Model, most: int) -> RangesByStep:
-    """Of the `most` names that take longest on the host. Marks of steps are no ranges here."""
+    """Return the `most` ranges that take longest on the host. Marks of steps are no ranges here."""
     tree, strings, steps = model.in_steps.tree, model.trace.strings, model.steps
     codes = tree.name[tree.category == Category.USER_ANNOTATION]
     of_steps = strings.where(PROFILER_STEP.fullmatch, codes)

@@ -199,7 +199,7 @@ def activity_roofs(model: Model) -> ActivityRoofs:
 
 
 def _copies(model: Model, counts: WorkCounts, copies: Int64) -> tuple[Float64, Int8]:
-    """Of copies whose bytes are recorded: the least time, NaN for not known, and what bounds it."""
+    """Return the least time of copies whose bytes are recorded, NaN if unknown, and what bounds it."""
     activities, strings = counts.activities, model.trace.strings
     names = model.trace.events.name[activities.row[copies]]
     device = model.device_work.device[activities.place[copies]]
@@ -313,7 +313,7 @@ class Reached(msgspec.Struct, frozen=True):
 
 @cached
 def reached(model: Model) -> Mapping[int, Reached]:
-    """By number of the device."""
+    """Return what the trace reaches, by number of the device."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     if found.on_host or not len(calls):
@@ -342,7 +342,7 @@ def reached(model: Model) -> Mapping[int, Reached]:
 
 
 def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
-    """By number, of those that occur so often."""
+    """Return the best rates by number, of those that occur often enough."""
     chosen = np.flatnonzero(np.bincount(number)[number] >= least)
     of_number = each_value(number[chosen])
     return {value: percentile(rates[chosen[at]], _PERCENT) for value, at in of_number}
@@ -367,7 +367,7 @@ def reached_ns(model: Model) -> Float64:
 
 
 def _as_columns(best: Mapping[int, Reached]) -> tuple[Float64, Float64]:
-    """Bandwidth, shape (devices + 1,), and FLOP/s, shape (devices + 1, elements), as `RoofTable`; NaN: not known."""
+    """Return bandwidth, shape (devices + 1,), and FLOP/s, (devices + 1, elements), as `RoofTable`; NaN: unknown."""
     bandwidth, rate = np.full(len(best) + 1, np.nan), np.full((len(best) + 1, len(ELEMENTS)), np.nan)
     for place, each in enumerate(best.values()):
         if each.bandwidth is not None:

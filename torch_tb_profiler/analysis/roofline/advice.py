@@ -117,7 +117,7 @@ def of_product(product: Matmul, kernel: str, multiprocessors: int, held: int, by
 
 @lru_cache(maxsize=4096)
 def tile_of(kernel: str) -> tuple[int, int] | None:
-    """Rows and columns of the result that a block computes, by the name of the kernel.
+    """Return rows and columns of the result that a block computes, by the name of the kernel.
 
     >>> tile_of("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_32x5_tn")
     (128, 64)

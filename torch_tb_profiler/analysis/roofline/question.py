@@ -72,7 +72,7 @@ class RooflineGrouped(msgspec.Struct, frozen=True):
 
 
 def device_roofs(model: Model) -> list[DeviceRoofs]:
-    """Of the devices that did some work, with what the trace itself reaches."""
+    """Return the roofs of the devices that did some work, with what the trace itself reaches."""
     best = reached(model)
     return [
         replace(each, reached_flops=best[each.device].flops, reached_bandwidth=best[each.device].bandwidth)

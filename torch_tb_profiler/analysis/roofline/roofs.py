@@ -54,13 +54,13 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     source: Source | None
 
     def rate(self, element: str) -> float | None:
-        """FLOP/s of an element type; None if it is not known."""
+        """Return the FLOP/s of an element type; None if unknown."""
         return rate_of(self.flops, element)
 
 
 @cached
 def roofs(model: Model) -> Sequence[DeviceRoofs]:
-    """Of the devices that did some work, by number. What the trace reaches is not in it: see `device_roofs`."""
+    """Return the roofs of the devices that did some work, by number. For what the trace reaches see `device_roofs`."""
     return tuple(_of(model, number) for number in model.used_devices)
 
 
@@ -83,7 +83,7 @@ class RoofTable(msgspec.Struct, frozen=True):
         return find(self.number, device)
 
     def rates(self, elements: Sequence[str]) -> Float64:
-        """FLOP/s of element types; shape (devices + 1, elements)."""
+        """Return the FLOP/s of element types, shape (devices + 1, elements)."""
         known: dict[tuple[tuple[ElementType, float], ...], list[float]] = {}
         rows = []
         for flops in self.flops:
@@ -96,7 +96,7 @@ class RoofTable(msgspec.Struct, frozen=True):
 
 @cached
 def roof_table(model: Model) -> RoofTable:
-    """Of the devices that did some work."""
+    """Return the roofs of the devices that did some work as columns."""
     found = roofs(model)
 
     def column(name: str, of: Sequence[Any] = found) -> Float64:
@@ -145,7 +145,7 @@ def _has_tensor_cores(flops: Mapping[ElementType, float]) -> bool:
 
 
 def minimal_ns(product: Matmul, peaks: Peaks, multiplied: ElementType, size: int | None = None) -> float | None:
-    """For a product, ns: the longer of multiplying and moving. None if the device has no such units.
+    """Return the longer of the times to multiply and to move a product, ns. None if the device has no such units.
 
     multiplied   the element type that it would multiply
     size         bytes that an element would have; by default as it is

@@ -250,7 +250,7 @@ def _limit(groups: Groups, found: WorkCounts, name: Literal["least", "most"], fl
 def _most(
     groups: Groups, code: Int8, weight: Float64 | Int64, names: tuple[str, ...], order: Int64
 ) -> tuple[str | None, ...]:
-    """Of each group the name with the largest weight; None without any."""
+    """Return the name with the largest weight in each group; None without any."""
     weights = np.array(
         [groups.sum_of_floats(np.where(code == at, weight, 0).astype(np.float64)) for at in range(len(names))]
     )
@@ -259,14 +259,14 @@ def _most(
 
 
 def _lost_here(model: Model) -> Float64:
-    """Of each activity, beside what the trace reaches; of copies beside the peaks; 0 where nothing is known."""
+    """Return the time that each activity loses to what the trace reaches; of copies to the peaks; 0 if unknown."""
     found = work_counts(model)
     lost = share_of_call(found, np.maximum(found.calls.duration - reached_ns(model), 0.0))
     return np.nan_to_num(np.where(found.activities.recorded >= 0, activity_roofs(model).lost_ns, lost))
 
 
 def _utilization(model: Model, groups: Groups, which: Literal["mfu", "hfu"]) -> Float64:
-    """Of each group; NaN without FLOP, without a peak, and where too little of the time of products is known."""
+    """Return the utilization of each group; NaN without FLOP, without a peak, or if too much is unknown."""
     found, is_known = work_counts(model), known_work(model)
     duration = found.activities.duration
     at_peak = share_of_call(found, at_peak_ns(model, which))
@@ -291,7 +291,7 @@ def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None,
 
 
 def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[int], str], Int64]:
-    """Of each activity what it is grouped by, as a number; the text of a number; and the code of its shapes."""
+    """Return the group of each activity as a number, the text of a number, and the code of its shapes."""
     counts, strings = work_counts(model), model.trace.strings
     activities, tree = counts.activities, model.tree
     none = np.zeros(len(activities), np.int64)

@@ -38,7 +38,7 @@ _NOT_KNOWN = (CODE[ProgramPhase.OTHER], CODE[ProgramPhase.NO_LAUNCH])
 
 @cached
 def activity_phase(model: Model) -> Int8:
-    """Shape (activities,): the code of the phase that launched each activity; on the host that in which it begins."""
+    """Return the phase that launched each activity, on the host that in which it begins, shape (activities,)."""
     found, program = work_counts(model), phases(model)
     if found.on_host:
         return event_phase(model, program, found.activities.row)
@@ -52,7 +52,7 @@ def call_phase(model: Model) -> Int8:
 
 
 def tells_phases(phase: Int8) -> Bool:
-    """Shape as `phase`: where it is more than OTHER and NO_LAUNCH."""
+    """Return where a phase is more than OTHER and NO_LAUNCH, shape as `phase`."""
     return ~np.isin(phase, _NOT_KNOWN)
 
 
@@ -156,7 +156,7 @@ class StepFlops(Answer, frozen=True, kw_only=True):
 
 @cached
 def step_flops(model: Model) -> StepFlops:
-    """FLOP and utilizations of the steps that are chosen."""
+    """Return FLOP and utilizations of the chosen steps."""
     counts, of_calls = work_counts(model), call_roofs(model)
     inside = _in_steps(model, counts)
     weight = _weights(counts, inside)
@@ -208,7 +208,7 @@ class _Limits(msgspec.Struct, frozen=True):
         return cls(least, most)
 
     def sum(self, steps: int) -> PackedFlops | None:
-        """Of an average step; None without any."""
+        """Return the bounds of an average step; None without any."""
         if not self.most.any():
             return None
         return PackedFlops(round(float(self.least.sum()) / steps), round(float(self.most.sum()) / steps))
@@ -232,14 +232,14 @@ def _weights(found: WorkCounts, inside: Bool) -> Float64:
 
 
 def _total(found: WorkCounts, name: str, weight: Float64, chosen: Bool) -> float:
-    """Exact where calls are in the steps as a whole."""
+    """Sum work over the steps; exact if calls lie in the steps as a whole."""
     parts = chosen & (weight > 0) & (weight < 1)
     values = np.nan_to_num(found.calls.numbers(name))
     return found.calls.total(name, chosen & (weight == 1)) + float((values * weight)[parts].sum())
 
 
 def _busy_ns(model: Model) -> int:
-    """`StepFlops.busy_ns`."""
+    """Return `StepFlops.busy_ns`."""
     inside = np.flatnonzero(model.in_steps.are_selected(model.device_work.row))
     row, events = model.device_work.row[inside], model.trace.events
     return intervals.total(COMPUTING.spans_of(events.start[row], events.end[row], device_roles(model)[inside]))
@@ -339,7 +339,7 @@ def _by_element(found: WorkCounts, of_calls: CallRoofs, weight: Float64, steps: 
 
 
 def _by_phase(model: Model, found: WorkCounts, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
-    """Those that occur, in the order of `ProgramPhase`; together all FLOP and all time. Empty if no phase is known."""
+    """Return the phases that occur, in the order of `ProgramPhase`; together all FLOP and time. Empty if unknown."""
     calls, activities = call_phase(model), activity_phase(model)[inside]
     if not tells_phases(activities).any():
         return ()

@@ -235,7 +235,7 @@ Side = tuple[History, StackNames, int]
 
 
 def against(before: Side, after: Side, by: AgainstBy) -> AgainstRows:
-    """Rows of both that are called the same are one: numbers of stacks mean nothing in another file.
+    """Match rows of both by name: numbers of stacks mean nothing in another file.
 
     A line that moved within its file is another one; functions of modules are not.
     """

@@ -70,7 +70,7 @@ class Growth(msgspec.Struct, frozen=True):
 
 @cached
 def step_ends(model: Model) -> StepEnds:
-    """By ProfilerStep annotations, else by the ends of Optimizer.step."""
+    """Find the ends of steps by ProfilerStep annotations, else by the ends of Optimizer.step."""
     table = model.trace.table(Annotations)
     names = model.trace.strings.texts(table.name)
     for rule, pattern in (("profiler_step", _STEP), ("optimizer", _OPTIMIZER)):
@@ -82,7 +82,7 @@ def step_ends(model: Model) -> StepEnds:
 
 @cached
 def growth(model: Model) -> tuple[Growth, ...]:
-    """Of each device."""
+    """Return the growth of each device."""
     ends = step_ends(model)
     return tuple(growth_of(history, ends) for history in histories(model))
 
@@ -186,7 +186,7 @@ class Churn(msgspec.Struct, frozen=True):
 
 
 def durations(history: History) -> Int64:
-    """ns from birth to release of each life, -1 where it is not known."""
+    """Return ns from birth to release of each lifetime, -1 if unknown."""
     lifetimes, time = history.lifetimes, history.device.records.time
     both = (lifetimes.born >= 0) & (lifetimes.released >= 0) & (lifetimes.released < len(time))
     if not both.any():
@@ -237,7 +237,7 @@ def _medians(of: Int64, values: Int64, size: int) -> Int64:
 
 
 def churn(history: History) -> Churn:
-    """Short-lived large allocations, and segments given back and taken again."""
+    """Return short-lived large allocations, and segments released and allocated again."""
     lived, lifetimes, records = durations(history), history.lifetimes, history.device.records
     short = (lived >= 0) & (lived <= CHURN_NS) & (lifetimes.requested > CHURN_BYTES)
     given = np.flatnonzero(records.action == Action.SEGMENT_FREE)

@@ -23,7 +23,7 @@ MOST_RECORDS = 3_000_000
 
 
 def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int64:
-    """Bytes of the block that a request needs: a multiple of 512, or what roundup_power2_divisions makes of it.
+    """Return the bytes of the block that a request needs: a multiple of 512, or as roundup_power2_divisions rounds it.
 
     >>> rounded(np.array([1, 512, 513])).tolist()
     [512, 512, 1024]
@@ -64,7 +64,7 @@ class BlockBytes(msgspec.Struct, frozen=True):
 
 
 def block_bytes(device: DeviceSnapshot, lifetimes: Lifetimes) -> BlockBytes:
-    """From the state at the end, from a history that begins with nothing, else the request rounded."""
+    """Return block sizes by the state at the end, by a history that begins with nothing, else by the request."""
     least = np.where(lifetimes.block >= 0, lifetimes.block, rounded(lifetimes.requested, device.settings))
     if not len(device.records):
         return BlockBytes(least, True)

@@ -72,7 +72,7 @@ class StackNames(msgspec.Struct, frozen=True):
         return self.lines[int(self.line[stack])] if stack >= 0 else NO_STACK
 
     def frames_of(self, stack: int) -> list[str]:
-        """From the innermost outwards."""
+        """Return the frames of a stack from the innermost outwards."""
         if stack < 0:
             return []
         begin = int(self.start[stack])
@@ -133,7 +133,7 @@ def _is_caller(file: str) -> bool:
 
 
 def first_called(inside: Int32, stacks: StackRanges, is_python: Bool, is_caller: Bool) -> Int64:
-    """Of each stack the first place of a frame of Python whose caller, of the frames of Python, is a certain one.
+    """Return the first place in each stack of a Python frame whose caller, among Python frames, is a certain one.
 
     inside: the frame at each place; is_python, is_caller: of each frame. -1 where there is none.
     """

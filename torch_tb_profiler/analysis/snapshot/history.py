@@ -40,7 +40,7 @@ class Held(msgspec.Struct, frozen=True):
 
 @cached
 def held(model: Model) -> Held:
-    """Of all threads of the process together: the file does not say whose an annotation is.
+    """Return the annotations of all threads of the process together: the file does not say whose each is.
 
     One that had not ended when the snapshot was dumped holds until then; one without a beginning does not count.
     """
@@ -119,7 +119,7 @@ class History(msgspec.Struct, frozen=True):
 
 @cached
 def histories(model: Model) -> tuple[History, ...]:
-    """Of each device of `device_snapshots`."""
+    """Return the history of each device of `device_snapshots`."""
     per_device = zip(device_snapshots(model), lifetimes(model), strict=True)
     return tuple(history(device, of_device, held(model)) for device, of_device in per_device)
 
@@ -209,7 +209,7 @@ def moment(history: History, kind: MomentKind, position: int) -> Moment:
 
 
 def time_at(history: History, position: int) -> int | None:
-    """ns since the start of the recording; of what is before the first record that of the first."""
+    """Return ns since the start of the recording; before the first record the time of the first."""
     time = history.device.records.time
     if not len(time):
         return None
@@ -218,7 +218,7 @@ def time_at(history: History, position: int) -> int | None:
 
 
 def device_history(model: Model, device: int | None) -> History:
-    """Of a device by its number, without one of the first. Raises NotFound."""
+    """Return the history of a device by its number, by default the first. Raises NotFound."""
     found = histories(model)
     for each in found:
         if device in (None, each.device.number):
@@ -244,7 +244,7 @@ def moment_of(history: History, at: str) -> Moment:
 
 
 def find_moment(history: History, at: str) -> Moment | None:
-    """As `moment_of`; None if there is none."""
+    """Return what `moment_of` returns; None if there is none."""
     text = at.strip().lower()
     if text.lstrip("-").isdigit() and len(text) < 19:
         return moment(history, "record", min(max(int(text), -1), history.last))

@@ -106,7 +106,7 @@ def segment_layout(history: History, position: int) -> SegmentLayout:
 def _with_gaps(
     address: Int64, size: Int64, segment: Int64, begin: Int64, length: Int64, life: Int64
 ) -> tuple[Int64, Int64, Int64, Int64]:
-    """Blocks, and what lies between them, by address: segment, begin, size, life."""
+    """Return blocks and what lies between them, by address: segment, begin, size, life."""
     first = np.ones(len(begin), np.bool_)
     first[1:] = segment[1:] != segment[:-1]
     before_end = np.where(first, address[segment], np.append(0, (begin + length)[:-1]))
@@ -127,7 +127,7 @@ def _with_gaps(
 
 
 def _segments(history: History, position: int) -> dict[int, _Segment]:
-    """By address: those of the end with later records undone; of a file that is cut off from its beginning."""
+    """Return segments by address: the final ones with later records undone; of a truncated file from its beginning."""
     device = history.device
     records = device.records
     of_segments = np.flatnonzero(device.is_action(*_TAKEN, *_GIVEN))
@@ -191,7 +191,7 @@ class _Ranges:
         return start if found.expandable and found.stream == stream and start + found.bytes == address else None
 
     def _join(self, address: int) -> None:
-        """With the expandable piece behind it."""
+        """Join it with the expandable piece behind it."""
         found = self._found[address]
         after = self._found.get(address + found.bytes)
         if after is not None and after.expandable and after.stream == found.stream:
@@ -256,7 +256,7 @@ def pool_name(a: int, b: int) -> str:
 
 
 def pools(layout: SegmentLayout) -> tuple[PoolRow, ...]:
-    """Pools × streams × size classes, the largest first."""
+    """Return pools × streams × size classes, the largest first."""
     columns = (layout.pool_a, layout.pool_b, layout.stream, layout.is_small)
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     free = layout.free_bytes
@@ -285,7 +285,7 @@ def pools(layout: SegmentLayout) -> tuple[PoolRow, ...]:
 
 
 def fragmentation(layout: SegmentLayout) -> float | None:
-    """1 − largest free piece / Σ free pieces; None if nothing is free."""
+    """Return 1 − largest free piece / Σ free pieces; None if nothing is free."""
     free = layout.piece_bytes[layout.is_free]
     whole = int(free.sum())
     return 1 - int(free.max()) / whole if whole else None

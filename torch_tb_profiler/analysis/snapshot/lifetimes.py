@@ -141,7 +141,7 @@ class Lifetimes(msgspec.Struct, frozen=True):
 
 @cached
 def lifetimes(model: Model) -> tuple[Lifetimes, ...]:
-    """Of each device of `device_snapshots`."""
+    """Return the lifetimes of each device of `device_snapshots`."""
     return tuple(map(lifetimes_of, device_snapshots(model)))
 
 

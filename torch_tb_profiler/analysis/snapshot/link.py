@@ -76,7 +76,7 @@ class Meeting(msgspec.Struct, frozen=True):
 
 
 def link(trace: Model, snapshot: Model) -> SnapshotLink:
-    """Of the device of the snapshot that fits best."""
+    """Link the device of the snapshot that fits best."""
     if not histories(snapshot) or not len(memory_records(trace)):
         return SnapshotLink("nothing_recorded")
     found = [_of_device(trace, snapshot, history) for history in histories(snapshot)]
@@ -158,7 +158,7 @@ def _voted(ours: Meeting, theirs: Meeting) -> int | None:
 
 
 def meet(ours: Meeting, theirs: Meeting, offset: int) -> tuple[Bool, Int64, Int64]:
-    """Which records of the trace have one of the snapshot nearby that is not larger, the difference, and which."""
+    """Match records of the trace with nearby ones of the snapshot that are not larger: which, the difference, whom."""
     count = len(ours)
     key = np.concatenate([ours.key, theirs.key])
     time = np.concatenate([ours.time, theirs.time + offset])

@@ -80,7 +80,7 @@ def linked_alive(
 
 
 def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotLink) -> Int64:
-    """Of each life the record of the trace that is its allocation, -1 where none is."""
+    """Return the trace's record of each lifetime's allocation, -1 where there is none."""
     lifetimes, device = history.lifetimes, history.device
     none = np.full(len(lifetimes), -1, np.int64)
     records = memory_records(trace)

@@ -254,7 +254,7 @@ def has_history(device: DeviceSnapshot) -> bool:
 
 
 def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
-    """Of the state at the end; None if the file has a history, or no such state."""
+    """Infer from the state at the end; None if the file has a history, or no such state."""
     device = history.device
     if device.cut_off or not len(device.segments) or has_history(device):
         return None

@@ -59,7 +59,7 @@ _Rule = Callable[[History, StackNames, Growth], SnapshotFinding | None]
 
 @cached
 def snapshot_findings(model: Model) -> tuple[SnapshotFinding, ...]:
-    """Of all devices, in the order of the rules."""
+    """Return the findings of all devices, in the order of the rules."""
     names, mute = stack_names(model), thresholds().mute
     found = [
         rule(history, names, grown)
@@ -92,7 +92,7 @@ def _failed(history: History) -> Int64:
 
 
 def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
-    """In use, not only reserved: what is free between blocks is another finding."""
+    """Report memory in use, not only reserved: what is free between blocks is another finding."""
     curves, capacity = history.curves, known_capacity(history)
     peak, share = int(curves.allocated.max()), _limit("near_capacity", "share")
     if capacity is None or peak < share * capacity:
@@ -125,7 +125,7 @@ def _leak(history: History, names: StackNames, grown: Growth) -> SnapshotFinding
 
 
 def _fragmentation(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
-    """Free between blocks when most was reserved: memory that was taken of the device though there was some."""
+    """Report what was free between blocks when most was reserved: segments were allocated though memory was free."""
     curves = history.curves
     peak = curves.peak(curves.reserved)
     if not history.blocks.exact and peak != history.last:

@@ -126,7 +126,7 @@ def columns_of(history: History, axis: Axis, start: int | None, end: int | None,
 
 
 def _only(history: History) -> TimelineColumns:
-    """Of a dump without records."""
+    """Return the columns of a dump without records."""
     curves = history.curves
     position, x = np.array([-1], np.int64), np.array([0], np.int64)
     return TimelineColumns("record", position, x, curves.requested[:1], curves.requested[:1], curves.reserved[:1])
@@ -335,7 +335,7 @@ def _timeline(subject: Subject, params: WhichWindow) -> SnapshotTimelineAnswer:
 
 
 def _marks(subject: Subject, history: History) -> list[Mark]:
-    """Moments, annotations of steps and optimizers, and when segments were taken or given back."""
+    """Return moments, annotations of steps and optimizers, and when segments were allocated or released."""
     marks = [
         Mark(kind=each.kind, name="", position=each.position, time_ns=each.time_ns, count=1)
         for each in moments(history)

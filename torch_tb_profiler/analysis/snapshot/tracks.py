@@ -63,7 +63,7 @@ class SnapshotTracks(msgspec.Struct, frozen=True):
         return (int(self.time[0]), int(self.time[-1])) if len(self.time) else None
 
     def values(self, kind: CurveKind) -> Int64:
-        """Before the first record, and after each."""
+        """Return a curve before the first record, and after each."""
         found: Int64 = getattr(self.history.curves, kind)
         return found
 
@@ -126,7 +126,7 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
 
 @cached
 def tracks(model: Model) -> tuple[SnapshotTracks, ...]:
-    """Of each device of `histories`."""
+    """Return the tracks of each device of `histories`."""
     return tuple(_tracks(model, history) for history in histories(model))
 
 
@@ -140,7 +140,7 @@ def _tracks(model: Model, history: History) -> SnapshotTracks:
 
 
 def _known_curves(history: History) -> tuple[CurveKind, ...]:
-    """Those that need no action that is not recorded, and that do not contradict each other."""
+    """Return the curves that need no action that is not recorded, and that do not contradict each other."""
     curves, missing = history.curves, set(history.lifetimes.missing)
     if not curves.known_start:
         return ()
@@ -179,7 +179,7 @@ def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...]
 
 
 def track_window(tracks: SnapshotTracks, start: int, width: int, columns: int) -> SnapshotTracksTileAnswer:
-    """So many columns of `width` ns from `start` on."""
+    """Return `columns` columns of `width` ns from `start` on."""
     time = tracks.time
     first, after = np.searchsorted(time, [start, start + width * columns], "left").tolist()
     column = (time[first:after] - start) // width

@@ -55,11 +55,11 @@ class Labels(msgspec.Struct, frozen=True):
         return np.array([number(strings[code]) for code in different.tolist()], np.int64)[place]
 
     def short_name(self, label: int) -> str | None:
-        """Of device work; None for the rest."""
+        """Return the short name of device work; None for the rest."""
         return short_name(self.names[label]) if self.kinds[label] == "device" else None
 
     def hashes(self) -> Hash:
-        """Depend on nothing but the texts."""
+        """Return hashes that depend on nothing but the texts."""
         texts = (
             f"{kind} {name}".encode(errors="surrogatepass") for kind, name in zip(self.kinds, self.names, strict=True)
         )
@@ -107,7 +107,7 @@ class StackEntries(EntryColumns, frozen=True):
 
 
 def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:
-    """Level by level from the top: equal labels below the same entry are one entry."""
+    """Merge entries level by level from the top: equal labels below the same entry are one entry."""
     raw = spilled(raw)
     merged_place = np.full(len(raw.parent) + 1, -1, np.int64)
     parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -140,7 +140,7 @@ def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool
 
 
 def _few_distinct(values: Int64) -> tuple[Int64, Int64]:
-    """`distinct_places` without what each call of numpy costs: deep stacks have thousands of narrow levels."""
+    """Return `distinct_places` without numpy's cost per call: deep stacks have thousands of narrow levels."""
     given = values.tolist()
     different = sorted(set(given))
     number = {value: place for place, value in enumerate(different)}
@@ -148,7 +148,7 @@ def _few_distinct(values: Int64) -> tuple[Int64, Int64]:
 
 
 def by_level(parent: Int64) -> list[Int64]:
-    """Entries by their distance from the top."""
+    """Group entries by their distance from the top."""
     return by_depth(depths(parent.astype(np.int32)))
 
 
@@ -164,7 +164,7 @@ def onwards(state: Hash, hashes: Hash) -> Hash:
 
 
 def ids(state: Hash) -> Int64:
-    """Never 0, which stands for everything."""
+    """Return ids, never 0, which stands for everything."""
     return np.maximum((state >> _UNUSED_BITS).astype(np.int64), 1)
 
 
@@ -201,7 +201,7 @@ OTHER_FILES = "(other files)"
 
 
 def only_files(entries: StackEntries, files: str) -> StackEntries:
-    """files: words, of which a frame's file must contain one, and none of those after a -.
+    """Keep the Python frames of some files. files: words; a file contains one of them, and none of those after a -.
 
     The time of other frames becomes that of what is around them.
     """

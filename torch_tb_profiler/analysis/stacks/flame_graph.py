@@ -57,7 +57,7 @@ def stacks(
     with_forward: bool = False,
     thread: int = -1,
 ) -> StackTable | None:
-    """Time by call stack; None if there is no entry `root`.
+    """Return time by call stack; None if there is no entry `root`.
 
     direction       top_down: from what was called first to what it called; bottom_up: from what took the time to
                     its callers
@@ -77,7 +77,7 @@ def stacks(
 
 
 def _totals(found: StackEntries, own: Int64, levels: list[Int64]) -> Int64:
-    """Of each entry: its own time and that of all below."""
+    """Return each entry's own time and that of all below."""
     total = own.copy()
     for level in reversed(levels[1:]):
         np.add.at(total, found.parent[level], total[level])

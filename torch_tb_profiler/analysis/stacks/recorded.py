@@ -42,7 +42,7 @@ _ROLES: dict[Role, EntryRole] = {
 
 
 def all_stacks(model: Model, with_forward: bool = False, thread: int = -1) -> StackEntries:
-    """Every stack that ran, with the device work that was launched from it at its end, merged.
+    """Return every stack that ran, with the device work that was launched from it at its end, merged.
 
     with_forward   autograd nodes stand below the operator that they are the backward of, in an entry `backward`
     thread         the only one, an index into `Trace.tracks`; -1 for all
@@ -52,7 +52,7 @@ def all_stacks(model: Model, with_forward: bool = False, thread: int = -1) -> St
 
 @cached
 def contexts(model: Model) -> StackContexts:
-    """Every stack that ran, and which API calls it made."""
+    """Return every stack that ran, and which API calls it made."""
     return stack_contexts(model)
 
 
@@ -111,7 +111,7 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
 
 
 def _add_roles(labels: Labels, work: Int64, role: UInt8) -> None:
-    """`work`, `role`: of device work, its label and its `Role`. What communicates once is communication."""
+    """Add roles. `work`, `role`: of device work, its label and its `Role`. What communicates once is communication."""
     for each in (Role.COPY, Role.COMPUTE, Role.COMMUNICATION):
         for label in distinct(work[role == each]).tolist():
             labels.roles[label] = _ROLES[each]
@@ -126,7 +126,7 @@ def tracks_of(model: Model) -> Int64:
 
 
 def _only(ran: EntryColumns, here: Bool) -> EntryColumns:
-    """Without what ran elsewhere; the entries stay, because parents are numbered by place."""
+    """Remove what ran elsewhere; the entries stay, because parents are numbered by place."""
     return replace(
         ran,
         calls=np.where(here, ran.calls, 0),
@@ -260,7 +260,7 @@ class OperatorStacks(msgspec.Struct, frozen=True):
     frame: Int32
 
     def texts(self, strings: Strings, numbers: Int32) -> list[str]:
-        """Each of the stacks as frames joined by a line break, innermost first."""
+        """Return each of the stacks as frames joined by a line break, innermost first."""
         known: dict[int, str] = {0: ""}
         return [self._text(strings, number, known) for number in numbers.tolist()]
 
@@ -278,7 +278,7 @@ class OperatorStacks(msgspec.Struct, frozen=True):
         return text
 
     def only(self, numbers: Int32) -> tuple[OperatorStacks, Int32]:
-        """Only these stacks and those they were called from, and what the numbers are then."""
+        """Keep some stacks and those they were called from. Returns them and the new numbers."""
         wanted = np.zeros(len(self.parent), np.bool_)
         wanted[0] = True
         todo = distinct(numbers)
@@ -317,7 +317,7 @@ def _recorded(model: Model, recorded: Int32) -> CallStacks:
 
 
 def _enclosing(model: Model) -> CallStacks:
-    """Level by level from the top: a stack is the stack of the caller and the name of the frame."""
+    """Number stacks level by level from the top: a stack is the stack of the caller and the name of the frame."""
     frames, strings = model.frames, model.trace.strings
     is_source = strings.where(SOURCE_FRAME.match, frames.name)[frames.name]
     of_frame = np.zeros(len(frames) + 1, np.int32)  # the last entry is for "no frame"

@@ -227,7 +227,7 @@ class Callers:
         self.whole_ns = int(self._own.sum())
 
     def limit(self, least: int) -> int:
-        """From when on entries are shown: `least`, or so much more that not too many are."""
+        """Return the least time of entries that are shown: `least`, or more, so that not too many are."""
         while self._count(least) > MOST_SHOWN:
             least *= 2
         return least
@@ -253,7 +253,7 @@ class Callers:
         return int(self._size(limit).sum())
 
     def _size(self, limit: int) -> Int64:
-        """Of each node of the tree how many entries it stands for."""
+        """Return how many entries each node of the tree stands for."""
         tree = self._tree
         above = np.where(tree.parent >= 0, tree.length[tree.parent], 0) if len(tree.parent) else tree.length
         size: Int64 = np.where(self._total >= limit, tree.length - above, 0)
