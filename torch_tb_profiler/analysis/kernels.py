@@ -1,4 +1,4 @@
-"""Kernels by name and by launch, what else devices did, and how much of the time tensor cores were used."""
+"""Kernels by name and by launch, the sequences that operators launch, and what else devices did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The longest events of a trace, among those of a name, a category and a time window."""
+"""The longest events of a trace, filtered by name, category and time window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as data frames, for those who have pandas, Polars or Arrow, and as tables of a notebook."""
+"""Results as rows and columns: data frames of pandas, Polars or Arrow, and tables of a notebook without scripts."""
 
 from __future__ import annotations
 

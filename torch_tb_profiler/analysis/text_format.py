@@ -1,4 +1,4 @@
-"""Numbers for people, written as on the page (`fe/src/format`), with one unit for a whole column."""
+"""Numbers as text, as on the page (`fe/src/format`), with one unit for a whole column; names made harmless."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What runs in a process of its own: a snapshot from stdin → a column file, within limits of memory and time.
+"""A process of its own that reads a snapshot from stdin into a column file, within limits of memory and time.
 
-Whatever a file makes the unpickler do, it does it here: the process that started this one sees an outcome or an end.
+Whatever a file makes the unpickler do, it does it here: the parent sees an outcome or an end. Snapshots may be packed
+as gzip or Zstandard, or in the HTML pages that `_memory_viz.py trace_plot` writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was harvested → the tables of a snapshot: segments, blocks, annotations, and what contradicts itself."""
+"""An unpickled snapshot → its tables: segments, blocks, annotations, and what contradicts itself."""
 
 from __future__ import annotations
 

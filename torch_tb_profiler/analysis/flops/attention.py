@@ -1,6 +1,8 @@
-"""Attention: operator → its layout and where it says what is masked.
+"""Attention: for each operator its layout, and where its arguments tell the mask.
 
-FLOP are those of the scores that are computed: of a causal mask about half. A backward pass computes the scores again.
+FLOP are those of the scores that are computed: about half for a causal mask. A backward pass computes the scores again.
+For sequences packed one behind the other the profiler records all rows together, the number of sequences and the
+longest length: FLOP then lie between two bounds.
 """
 
 from __future__ import annotations
@@ -244,7 +246,7 @@ def _corner(how: _Attention, given: OperatorArguments) -> tuple[Corner | None, C
 
 
 def _like_arguments(heads_last: bool, backward: bool = False, number: bool = False) -> Reader:
-    """Of libraries: the first three tensors with four dimensions. Tensors of `int` are lengths or pages of a cache."""
+    """Read attention of libraries: the first three tensors with four dimensions; `int` are lengths or pages."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         if "int" in [kind for at, kind in enumerate(given.types) if given.is_tensor(at) and given.tensor(at).dims]:
@@ -264,7 +266,7 @@ def _unknown(_: OperatorArguments) -> OperatorWork:
 
 
 def _packed(q: int, flag_recorded: bool = True) -> Reader:
-    """Sequences of different length behind one another: (rows, heads, size).
+    """Read sequences of different length behind one another: (rows, heads, size).
 
     told   whether the truth values among the arguments tell what is masked
     """

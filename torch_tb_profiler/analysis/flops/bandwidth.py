@@ -1,6 +1,6 @@
-"""Operators that multiply no matrices and do more than one thing to each element: copies, sums, norms, lookups, pools.
+"""Operators without matmuls that do more than one thing to each element: copies, sums, norms, lookups, pools.
 
-Bytes are the least: each different element once.
+Bytes are a lower bound: each distinct element counts once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _split_copy(given: OperatorArguments) -> OperatorWork:
 
 
 def _rows(table: int, index: int) -> Reader:
-    """Rows of a table by their numbers: at most all of it is read."""
+    """Read rows of a table by their numbers: at most all of it."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         w, at = given.tensor(table), given.tensor(index)
@@ -56,14 +56,14 @@ def _rows(table: int, index: int) -> Reader:
 
 
 def _bags(given: OperatorArguments) -> OperatorWork:
-    """Rows of a table, summed or averaged for each bag."""
+    """Read rows of a table, summed or averaged for each bag."""
     w, at, bags = (given.tensor(each) for each in range(3))
     row = prod(w.dims[1:]) * w.size
     return moves(min(at.elements * row, w.whole_bytes) + bags.elements * row + at.bytes + bags.bytes)
 
 
 def _selected(given: OperatorArguments) -> OperatorWork:
-    """index_select: what is chosen along one dimension."""
+    """Read what index_select chooses along one dimension."""
     x, at = given.tensor(0), given.tensor(2)
     along = given.value(1) if len(given.concrete) > 1 else 0
     row = x.whole_bytes // max(x.dims[along], 1)
@@ -76,7 +76,7 @@ def _gathered(given: OperatorArguments) -> OperatorWork:
 
 
 def _scattered(times: int) -> Reader:
-    """Numbers of places, and each value read and written, and what it is added to read."""
+    """Read places, values, and what they are added to; write the sums."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         tensors = [given.tensor(at) for at in (2, 3) if given.is_tensor(at)]
@@ -89,12 +89,12 @@ def _scattered(times: int) -> Reader:
 
 
 def _by_contents(_: OperatorArguments) -> OperatorWork:
-    """Which elements are read, the arguments do not say: tensors of indices in a list are not recorded."""
+    """Give up: which elements are read is not recorded, as tensors of indices in a list are not."""
     raise UnknownWorkError(UnknownReason.CONTENTS)
 
 
 def _put(given: OperatorArguments) -> OperatorWork:
-    """index_put_: at least the values, read and written."""
+    """Count for index_put_ at least the values, read and written."""
     values = given.tensor(2)
     if not values.elements:
         raise ValueError("no values")
@@ -102,7 +102,7 @@ def _put(given: OperatorArguments) -> OperatorWork:
 
 
 def _sum(given: OperatorArguments) -> OperatorWork:
-    """All is read, and little is written."""
+    """Read all, and write little."""
     x = given.tensor(0)
     written = next((t for t in given.tensors(1) if t.dims and t.elements < x.elements), None)
     return moves(x.bytes + (written.whole_bytes if written else 0))
@@ -121,7 +121,7 @@ def _at_least_twice(given: OperatorArguments) -> OperatorWork:
 
 
 def _searched(values: int) -> Reader:
-    """Where values stand among sorted ones, as numbers of 4 bytes at least."""
+    """Count where values stand among sorted ones, as numbers of 4 bytes at least."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(values)
@@ -133,7 +133,7 @@ def _searched(values: int) -> Reader:
 
 
 def _softmax(given: OperatorArguments) -> OperatorWork:
-    """Of 16 bits it may make 32."""
+    """Count the result as it is, which may have 32 bits for an input of 16."""
     x = given.tensor(0)
     widened = bool(given.flags()) and given.flags()[-1][1]
     return moves(x.bytes + x.elements * (4 if widened else x.size))
@@ -152,7 +152,7 @@ def _of_gradient(*places: int) -> Reader:
 
 
 def _norm(*parameters: int) -> Reader:
-    """x and the parameters are read, y is written."""
+    """Read x and the parameters, write y."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(0)
@@ -173,7 +173,7 @@ def _norm_backward(given: OperatorArguments) -> OperatorWork:
 
 
 def _pool(dimensions: int, indices: bool) -> Reader:
-    """x is read; y, and where it came from, are written. Without its settings, as before 2023, y is not known."""
+    """Read x; write y, and where it came from. Without its settings, as before 2023, y is unknown."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(0)
@@ -211,7 +211,7 @@ def _adaptive(given: OperatorArguments) -> OperatorWork:
 
 
 def _adaptive_max(given: OperatorArguments) -> OperatorWork:
-    """And where each maximum came from."""
+    """Count where each maximum came from, too."""
     return _adapted(given, 8)
 
 
@@ -223,7 +223,7 @@ def _adapted(given: OperatorArguments, index: int) -> OperatorWork:
 
 
 def _pool_backward(given: OperatorArguments) -> OperatorWork:
-    """Gradient, indices where there are any, and the gradient of x."""
+    """Count the gradient, indices where there are any, and the gradient of x."""
     dy, x = given.tensor(0), given.tensor(1)
     indices = [t for t in given.tensors(2) if t.kind in ("long", "long int") and t.dims]
     return moves(dy.bytes + x.whole_bytes + sum(t.bytes for t in indices))
@@ -256,24 +256,24 @@ def _loss(reduction: int) -> Reader:
 
 
 def _nll_loss(given: OperatorArguments) -> OperatorWork:
-    """Of each target its class and the one log-probability that it names; what else the rows hold is not read."""
+    """Read of each target its class and the one log-probability that it names, nothing else of the rows."""
     x, target = given.tensor(0), given.tensor(1)
     return moves(target.bytes + prod(target.dims) * x.size)
 
 
 def _all_inputs(given: OperatorArguments) -> OperatorWork:
-    """Losses: what is read; what is written is one number, or as large as the first where a gradient comes in."""
+    """Read all inputs of a loss; write one number, or as much as the first where a gradient comes in."""
     return moves(sum(each.bytes for each in given.tensors()))
 
 
 def _embedding_backward(given: OperatorArguments) -> OperatorWork:
-    """Each row of the gradient is read, and added to what is written once."""
+    """Read each row of the gradient, and add it to what is written once."""
     dy, at = given.tensor(0), given.tensor(1)
     return moves(2 * dy.bytes + at.bytes, Certainty.BOUND)
 
 
 def _pad(given: OperatorArguments) -> OperatorWork:
-    """constant_pad_nd: what a copy and a fill inside it do not do."""
+    """Count for constant_pad_nd what a copy and a fill inside it do not do."""
     x, pads = given.tensor(0), given.value(1)
     sizes = list(x.dims)
     for place in range(len(pads) // 2):

@@ -1,8 +1,8 @@
 """Calls that own device work, and what each of them computes and moves.
 
-A device activity belongs to the operator around its launch, or to the nearest one around that whose arguments say
-what it does. FLOP of a call count once: when it owns a activity, and no call inside it that owns some has FLOP. On
-the host, where nothing ran on a device, a activity is the time that an operator took itself.
+A device activity (kernel, copy or fill) belongs to the operator around its launch, or to the nearest one around that
+whose arguments tell its work. FLOP of a call count once: when it owns an activity, and no call inside it that owns some
+has FLOP. On the host, where nothing ran on a device, an activity is the time that an operator took itself.
 """
 
 from __future__ import annotations

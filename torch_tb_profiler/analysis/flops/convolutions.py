@@ -1,4 +1,4 @@
-"""Convolutions: operator → where its settings stand."""
+"""Convolutions: for each operator the places of its settings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _forward(places: _Places) -> Reader:
 
 
 def _pointwise(given: OperatorArguments) -> OperatorWork:
-    """With one more input behind the first, it is added to, or multiplied with, the result."""
+    """Read a convolution; one more input behind the first is added to, or multiplied with, the result."""
     if not given.is_tensor(2) or len(given.tensor(2).dims) != len(given.tensor(0).dims):
         return _forward(_Places(4, 3, 5))(given)
     dims, types, concrete, strides = (
@@ -74,7 +74,7 @@ def _pointwise(given: OperatorArguments) -> OperatorWork:
 
 
 def forward_with(given: OperatorArguments, y: Dims) -> OperatorWork:
-    """Where the settings were not recorded: the dimensions of the result are known from elsewhere."""
+    """Count a convolution without recorded settings by the dimensions of its result."""
     return matmul_work(convolved(given, 0, given.tensor(0).dims, given.tensor(1).dims, y, (True,)))
 
 
@@ -110,7 +110,7 @@ def _backward_overrideable(given: OperatorArguments) -> OperatorWork:
 
 
 def _gradients(given: OperatorArguments, turned: int, mask: int) -> OperatorWork:
-    """Of the gradient, the input and the weights; both of these have gradients where the trace does not say."""
+    """Count the gradients of input and weights; both are computed where the trace does not say."""
     dy, x, w = (given.tensor(at).dims for at in range(3))
     parts = tuple(bool(each) for each in given.value(mask)[:2]) if len(given.concrete) > mask else (True, True)
     is_turned = len(given.concrete) > turned and given.value(turned) is True
@@ -123,7 +123,7 @@ def _backward_of_2021(given: OperatorArguments) -> OperatorWork:
 
 
 def _input_of_2021(given: OperatorArguments) -> OperatorWork:
-    """Of the input alone, whose size was not recorded."""
+    """Count the gradient of the input alone, whose size was not recorded."""
     dy, w = given.tensor(1), given.tensor(2)
     if len(dy.dims) != len(w.dims) or len(w.dims) < 3 or dy.dims[1] != w.dims[0]:
         raise ValueError("no convolution")
@@ -132,7 +132,7 @@ def _input_of_2021(given: OperatorArguments) -> OperatorWork:
 
 
 def _weight_of_2021(_: OperatorArguments) -> OperatorWork:
-    """Of the weights alone, whose size was not recorded: the convolution around it says it (`derived`)."""
+    """Leave the gradient of the weights alone open: the convolution around it tells their size (`derived`)."""
     raise UnknownWorkError(UnknownReason.SHAPES_OFF)
 
 

@@ -1,11 +1,15 @@
-"""What the arguments of a call leave open and another event of the trace tells.
+"""Work that the arguments of a call leave open, and another event of the trace tells.
 
 Before 2024 strides were not recorded: a copy inside an operator that repeats its input reads each element once.
 
-Before 2023 the settings of a convolution were not recorded: how large its result is, its backward says, which has the
-same sequence number. A list of more than 30 tensors is recorded as an empty one: how many parameters there are, the
-backward pass says, which accumulates a gradient for each. Attention of engines and lookups in tables have modules of
-their own: `served`, `lookups`.
+Before 2023 the settings of a convolution were not recorded: its backward, which has the same sequence number, tells the
+size of its result. A list of more than 30 tensors is recorded as an empty one: the backward pass, which accumulates a
+gradient for each, tells how many parameters there are.
+
+Attention of inference engines reads pages of a cache: the name of the engine's step tells how many keys it sees.
+
+Lookups of FBGEMM and their backward complete each other: the lookup tells how many rows it reads, the gradient how wide
+all tables are together. Rows are taken to have the mean width.
 """
 
 from __future__ import annotations

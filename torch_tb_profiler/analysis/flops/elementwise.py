@@ -1,6 +1,7 @@
-"""Operators that do one thing to each element: their names with how many arguments they have, and what they move.
+"""Elementwise operators, optimizers on lists of tensors among them: how many arguments they have, and what they move.
 
-What stands behind the arguments of an operator is where the result is written (`out=`).
+An argument behind the last one of an operator is where the result is written (`out=`). The profiler records a list of
+more than 30 tensors as an empty one; the backward pass then tells how many elements all parameters have (`derived`).
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _write(given: OperatorArguments) -> OperatorWork:
 
 
 def _dropout(given: OperatorArguments) -> OperatorWork:
-    """With a mask of one byte for each element."""
+    """Count a mask of one byte for each element, too."""
     x = given.tensor(0)
     return moves(x.bytes + x.whole_bytes + x.elements)
 
@@ -96,7 +97,7 @@ def _dropout_backward(given: OperatorArguments) -> OperatorWork:
 
 
 def _halved(given: OperatorArguments) -> OperatorWork:
-    """glu: one half of its input is multiplied with what the other half opens."""
+    """Read for glu both halves of the input, write one."""
     x = given.tensor(0)
     return moves(x.bytes + x.whole_bytes // 2)
 
@@ -109,7 +110,7 @@ def _halved_backward(given: OperatorArguments) -> OperatorWork:
 
 
 def _generated(given: OperatorArguments) -> OperatorWork:
-    """arange and its like write their last tensor."""
+    """Write the last tensor, as arange and its like do."""
     found = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
     if not found or not found[-1].elements:
         raise ValueError("the size of the result is not among the arguments")
@@ -163,7 +164,7 @@ def _of_lists(written: Callable[[list[int]], list[int]]) -> Reader:
 
 
 def of_parameters(operator: str, given: OperatorArguments, parameters: int) -> OperatorWork:
-    """Of a call whose lists were too long to be recorded, by the number of all parameters. Raises ValueError."""
+    """Count a call whose lists were too long to be recorded by the number of all parameters. Raises ValueError."""
     places = _lists(given)
     known = any(given.dims[at] for at in places)
     if not places or known or operator not in LISTS:

@@ -1,4 +1,4 @@
-"""Kernels that compilers generate, and kernels of engines that come with their weights.
+"""Kernels that compilers generate, and kernels of engines that bring their weights along.
 
 The profiler writes the arguments of a compiled kernel into an operator of the same name around its launch.
 """
@@ -54,7 +54,7 @@ def tensor_bytes(dims: str, types: str, strides: str) -> int | None:
 
 
 def _pointwise(given: OperatorArguments) -> OperatorWork:
-    """All pointers are read or written; what is both counts once."""
+    """Count all pointers as read or written, once if both."""
     size = all_tensors(given)
     if size is None:
         raise ValueError("no tensors")
@@ -76,7 +76,7 @@ def _template(given: OperatorArguments) -> OperatorWork:
 
 
 def _experts(given: OperatorArguments) -> OperatorWork:
-    """Tokens, the two weights of all experts, and which of them each token goes to."""
+    """Read tokens, the two weights of all experts, and which of them each token goes to."""
     tensors = [each for each in given.tensors() if each.elements]
     x = next((t for t in tensors if len(t.dims) == 2), None)
     weights = [t for t in tensors if len(t.dims) == 3]
@@ -96,7 +96,7 @@ def _experts(given: OperatorArguments) -> OperatorWork:
 
 
 def _opaque(_: OperatorArguments) -> OperatorWork:
-    """Of the weights of a layer, nothing is among the arguments."""
+    """Give up: the weights of a layer are not among the arguments."""
     raise UnknownWorkError(UnknownReason.WEIGHTS)
 
 
@@ -104,7 +104,7 @@ OPAQUE: Mapping[str, Reader] = MappingProxyType({"vllm::moe_forward": _opaque, "
 
 
 def _rows_by_contents(_: OperatorArguments) -> OperatorWork:
-    """Which rows of tables are read, their indices say."""
+    """Give up: only their indices tell which rows of tables are read."""
     return unknown_work(UnknownReason.CONTENTS, 0)
 
 

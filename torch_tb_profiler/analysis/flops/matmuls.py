@@ -1,4 +1,4 @@
-"""Kernels that multiply matrices or convolve: what they multiply, and the operator calls whose shapes say how much."""
+"""Kernels of matmuls and convolutions: what they multiply, and the operator calls whose shapes tell how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of matrices: operator → where its matrices stand."""
+"""Matmuls and recurrent layers: for each operator the places of its matrices."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _dot(given: OperatorArguments) -> OperatorWork:
 
 
 def _summed(given: OperatorArguments) -> OperatorWork:
-    """addbmm: products of a batch that are added up."""
+    """Read addbmm: matmuls of a batch that are added up."""
     a, b = given.tensor(1), given.tensor(2)
     if len(a.dims) != 3 or len(b.dims) != 3 or a.dims[0] != b.dims[0] or a.dims[2] != b.dims[1]:
         raise ValueError("no two batches that fit")
@@ -144,7 +144,7 @@ def _summed(given: OperatorArguments) -> OperatorWork:
 
 
 def _scaled(given: OperatorArguments) -> OperatorWork:
-    """8-bit or 4-bit inputs with scales; the result has 16 bits where its type is not said.
+    """Read 8-bit or 4-bit inputs with scales; the result has 16 bits where its type is not recorded.
 
     The type is the one number among the arguments, whose order changed from version to version.
     """
@@ -164,7 +164,7 @@ _SCALAR_TYPES = {3: 4, 5: 2, 6: 4, 7: 8, 15: 2, 23: 1, 24: 1}
 
 
 def _grouped(given: OperatorArguments) -> OperatorWork:
-    """Products of a different length each. Weights of all groups are counted, which is at most what is read."""
+    """Read matmuls of different lengths. Weights of all groups count, which is at most what is read."""
     a, b = given.tensor(0), given.tensor(1)
     if len(a.dims) not in (2, 3) or len(b.dims) not in (2, 3) or a.dims[-1] != b.dims[-2]:
         raise ValueError("no groups that fit")
@@ -187,7 +187,7 @@ def _grouped(given: OperatorArguments) -> OperatorWork:
 
 
 def _of_packed(bits: int) -> Reader:
-    """Weights of 8 or 4 bits, packed: the activation says what is summed over."""
+    """Read weights of 8 or 4 bits, packed: the activation tells what is summed over."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         x, w = given.tensor(0), given.tensor(1)
@@ -204,7 +204,7 @@ def _of_packed(bits: int) -> Reader:
 
 
 def _sparse(a: int, b: int) -> Reader:
-    """2:4 sparse: the first matrix holds half of its row. FLOP are those of the dense product."""
+    """Read 2:4 sparse matrices: the first holds half of its row. FLOP are those of the dense product."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         packed, dense = given.tensor(a), given.tensor(b)
@@ -328,7 +328,7 @@ _GATES = (1, 1, 4, 3)
 
 
 def _layers(mode: int, hidden: int, projected: int | None, layers: int, buffer: int | None, backward: bool) -> Reader:
-    """Where the settings stand; `buffer`: where all weights stand as one tensor."""
+    """Read recurrent layers by the places of their settings. buffer: where all weights stand as one tensor."""
 
     def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(0)

@@ -1,4 +1,4 @@
-"""Operators whose work is known: by name, one list. What they do is in a module for each family."""
+"""The operators of known work, by name; each family has a module of its own."""
 
 from __future__ import annotations
 

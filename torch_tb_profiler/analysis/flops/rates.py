@@ -1,4 +1,8 @@
-"""FLOP and bytes of each device activity, and how fast groups of them compute and move."""
+"""FLOP, bytes and rates of device activities, and how much of them is known.
+
+Where arguments were not recorded, names and grids of PyTorch's kernels give an estimate of the bytes: elements are
+known to within one block, and types by the functor; inputs beyond those and the result are not.
+"""
 
 from __future__ import annotations
 

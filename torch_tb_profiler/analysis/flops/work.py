@@ -1,4 +1,4 @@
-"""What one call of an operator has to do, and how sure that is."""
+"""The work of one call of an operator and how certain it is; its recorded arguments, read without running anything."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
 
 def moves(size: int, sure: Certainty = Certainty.EXACT) -> OperatorWork:
-    """Work that multiplies no matrices. size: bytes."""
+    """Return work without matmuls. size: bytes."""
     return OperatorWork(0, size, sure=sure)
 
 
@@ -158,7 +158,7 @@ def matmul_work(product: Matmul) -> OperatorWork:
 
 
 def unknown_work(why: UnknownReason, flops: int | None = None) -> OperatorWork:
-    """flops: where these are known though bytes are not."""
+    """Return work that is unknown. flops: where these are known though bytes are not."""
     return OperatorWork(flops, None, why=why)
 
 

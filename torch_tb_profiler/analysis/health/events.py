@@ -1,4 +1,4 @@
-"""Kernels that are missing, and kernels that cannot be right."""
+"""Rules about kernels that are missing or implausible, times that cannot be right, and steps unlike the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was not recorded, and which line of code records it."""
+"""Rules about what was not recorded, kernels among it, and which line of code records it."""
 
 from __future__ import annotations
 

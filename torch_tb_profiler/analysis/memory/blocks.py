@@ -1,4 +1,4 @@
-"""Blocks of memory: who allocated each, from when to when it lived, and which were alive at a time."""
+"""Blocks of memory: who allocated each, how long it lived, and which were in use at a time."""
 
 from __future__ import annotations
 

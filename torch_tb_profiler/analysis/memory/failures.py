@@ -1,6 +1,6 @@
-"""Allocations that failed, from totals alone: `[OutOfMemory]` of a trace, and the text of the exception.
+"""Failed allocations, from totals alone: `[OutOfMemory]` of a trace, and the text of the exception.
 
-Without the blocks it cannot be said which pieces were free; a memory snapshot can (`analysis.snapshot.oom`).
+Without the blocks it is unknown which pieces were free; a memory snapshot tells (`analysis.snapshot.oom`).
 """
 
 from __future__ import annotations

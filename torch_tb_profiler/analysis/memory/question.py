@@ -1,6 +1,6 @@
 """Questions about memory: in use over time, allocations, what operators allocated, blocks in use at a time.
 
-What is in use in a step was allocated before it, so a choice of steps is a window of time here.
+What is in use in a step was allocated before it, so a choice of steps is a time window here.
 """
 
 from __future__ import annotations

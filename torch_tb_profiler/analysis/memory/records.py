@@ -1,4 +1,4 @@
-"""Allocations and releases in time order: on which device, by which operator, and which belong together."""
+"""Allocations and releases in time order, and the curves of memory in use and reserved that they make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every call of an operator: what it took itself, and with everything it called."""
+"""Every call of an operator: its own time, that of all it called, and the forward call of a backward node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about operators: all of them, and what one of them did."""
+"""Questions about operators; what one of them did is kept, so that it is answered without the trace."""
 
 from __future__ import annotations
 

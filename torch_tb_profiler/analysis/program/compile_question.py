@@ -1,4 +1,4 @@
-"""The questions about compiled code and about graphs that devices replay."""
+"""Questions about compiled code and about graphs that devices replay."""
 
 from __future__ import annotations
 

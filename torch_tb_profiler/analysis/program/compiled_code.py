@@ -1,4 +1,4 @@
-"""Compiled code: regions and what is around them, compilations and breaks."""
+"""Compiled code: regions, compilations and graph breaks, generated kernels, and the eager remainder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of inference: passes of a model told apart as reading prompts, generating, or both; stages of diffusion."""
+"""Inference steps: passes of a model that read prompts, generate, or do both; stages of diffusion."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What inference engines write into the names of their steps.
+"""What inference engines write into the names of their steps, and how their profiler is configured.
 
-vLLM, SGLang, ATOM, TensorRT-LLM and xDiT put a range around each pass of the model; its name says how many requests and
-tokens the pass has.
+vLLM, SGLang, ATOM, TensorRT-LLM and xDiT put a range around each pass of the model; its name tells how many requests
+and tokens the pass has. Engines that start the profiler themselves take options of their own for what is recorded.
 """
 
 from __future__ import annotations

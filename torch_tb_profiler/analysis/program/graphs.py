@@ -1,4 +1,4 @@
-"""The nodes of graphs that ran in the steps that are chosen, replay by replay."""
+"""Graphs that devices replay: nodes aligned over replays, gaps inside and between, what runs outside, captures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Backward passes: autograd nodes that run one after the other, and what of the program comes between them."""
+"""Backward passes, and phases that nothing marks.
+
+A backward pass is a run of autograd nodes with nothing of the program between them. Forward, loss and optimizer are
+inferred from the operators before and behind it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The phases of a program, and how a phase is known."""
+"""The phases of a program, and the evidence for a phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What marks phases: ranges and Python frames of which it is known what they are for."""
+"""Marks of phases: ranges and Python frames of known purpose."""
 
 from __future__ import annotations
 

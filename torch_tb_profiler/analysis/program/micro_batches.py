@@ -1,4 +1,4 @@
-"""Passes of a step: each backward pass with what comes before it, and the optimizers that follow."""
+"""The passes of a step: each backward pass with what comes before it, and the optimizers that follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which phase each moment of each thread belongs to."""
+"""The phase of each moment of each thread, and how long phases take on the host, on devices and of the step."""
 
 from __future__ import annotations
 

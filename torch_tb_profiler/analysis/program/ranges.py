@@ -1,4 +1,4 @@
-"""The ranges that the program, its frameworks and torch itself name: nested, with their time, and the time between."""
+"""Ranges that the program, its frameworks and torch name: nested, with their time, by step, and the time between."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""Each device activity beside the least time that its call needs on its device.
+"""Each device activity beside the least time that its call needs, and what the trace itself reaches.
 
-The least time of a call is the longer of multiplying and moving. What a call needs, its activities share by their
-durations. No kernel is expected to become shorter than two microseconds: it has to start.
+The least time of a call is the longer of multiplying and moving; its activities share it by their durations. No kernel
+is expected to take less than two microseconds: it has to start.
+
+What a trace reaches is a lower bound for its devices, below the peaks of data sheets: bandwidth by large elementwise
+kernels, FLOP/s of an element type by long matmuls, the 95th percentile of either.
 """
 
 from __future__ import annotations

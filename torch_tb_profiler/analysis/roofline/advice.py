@@ -1,6 +1,6 @@
-"""What the sizes of a product, beside its kernel, say about why it is far from its roof.
+"""Why a matmul is far from its roof, by its sizes and its kernel.
 
-Products of matrices alone; what is near its roof, or too short for its duration to say anything, has no advice.
+Matmuls near their roof, or too short for their duration to say anything, get no advice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The roofs of the devices of a trace: what they multiply by element type, and what their memory and links move."""
+"""The roofs of a trace's devices: FLOP/s by element type, bandwidth of memory and links, and the least time."""
 
 from __future__ import annotations
 

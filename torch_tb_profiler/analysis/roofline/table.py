@@ -1,4 +1,4 @@
-"""The roofline of operators, their shapes, kernels, modules, or lines of the program."""
+"""The roofline of operators, their shapes, kernels, modules, phases, or lines of the program."""
 
 from __future__ import annotations
 

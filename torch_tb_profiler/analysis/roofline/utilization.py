@@ -1,7 +1,7 @@
 """Model FLOP utilization (MFU) and hardware FLOP utilization (HFU), and how much of them is known.
 
-MFU = Σ FLOP that the model needs ÷ peak FLOP/s of their element types ÷ time of the steps ÷ devices. HFU counts what
-is executed: also what is computed a second time in the backward pass.
+MFU = Σ FLOP that the model needs ÷ peak FLOP/s of their element types ÷ time of the steps ÷ devices. HFU counts what is
+executed: also what is computed a second time in the backward pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was alive at a moment, by stack, line, size, module or annotation; and what it was more than at another."""
+"""What is in use at a moment, by stack, line, size, module or annotation; compared with another moment or snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grows from step to step: allocations of a stack that are made in every step and stay."""
+"""What grows from step to step, how long the allocations of a stack live, and which are made again and again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the blocks of allocations were: the allocator's rules, and what follows from a whole history."""
+"""The sizes of the blocks behind allocations: the allocator's rounding, and what a whole history tells."""
 
 from __future__ import annotations
 

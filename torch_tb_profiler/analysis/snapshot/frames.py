@@ -1,4 +1,4 @@
-"""What stacks are called, which of their frames is the user's, and which part of a step they are of."""
+"""Names of stacks, which of their frames is the user's, and which part of a step they belong to."""
 
 from __future__ import annotations
 

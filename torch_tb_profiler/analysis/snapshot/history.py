@@ -1,4 +1,4 @@
-"""Which annotation of the program held at a time: `record_function`, `ProfilerStep#3`, `Optimizer.step#Adam.step`."""
+"""One device over its whole recording: usage curves, annotations, and the moments that requests name."""
 
 from __future__ import annotations
 

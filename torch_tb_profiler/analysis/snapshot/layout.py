@@ -1,4 +1,4 @@
-"""Which segments there were at a moment, and what lay in them."""
+"""The segments at a moment, and what lay in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records and the final state of one device."""
+"""The records and the final state of each device, and every allocation from its birth to its release."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whether a snapshot and a trace are of one process, and how their clocks differ: by the addresses that both name.
 
-Both write down every allocation and release, in the same lock, microseconds apart. The difference of their clocks is
-the one at which most records of the trace meet one of the snapshot of the same address and kind.
+Both record every allocation and release, in the same lock, microseconds apart. The difference of their clocks is the
+one at which most records of the trace match one of the snapshot with the same address and kind.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What was alive at a moment of a snapshot, by what the trace of the same process says of its allocations.
+"""What is in use at a moment of a snapshot, by module, annotation or operator of the trace of the same process.
 
-Each allocation that both wrote down is found in the trace by its address and time. Its module, annotation and operator
-are those around the record in the trace: also of a backward pass, whose threads have no Python stacks.
+An allocation that both recorded is found in the trace by its address and time. Its module, annotation and operator are
+those around the record in the trace: also in a backward pass, whose threads have no Python stacks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Why an allocation failed: what was free, why it could not be used, who holds it, and what would have helped."""
+"""Why an allocation failed: what was free, why it was unusable, who holds it, and what would have helped.
+
+Observers of failures dump the state even where no history was switched on, or one of a single record (`max_entries=1`).
+Then nothing says that an allocation failed, nor what was requested: the cause is inferred from the state at the end.
+"""
 
 from __future__ import annotations
 

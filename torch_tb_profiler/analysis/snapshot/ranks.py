@@ -1,4 +1,4 @@
-"""Several snapshots beside each other, ranks of a job or moments of one: which has more in use, and where."""
+"""Several snapshots side by side, ranks of a job or moments of one: which has more in use, and where."""
 
 from __future__ import annotations
 

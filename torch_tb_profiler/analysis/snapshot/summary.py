@@ -1,4 +1,7 @@
-"""A snapshot in a few numbers, and in one sentence."""
+"""A snapshot in a few numbers and one sentence, and what to change about it.
+
+What a failed allocation needs is in `oom`; rules about the memory of a trace stand elsewhere (docs/findings.md).
+"""
 
 from __future__ import annotations
 

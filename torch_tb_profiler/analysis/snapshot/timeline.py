@@ -1,4 +1,4 @@
-"""Allocations stacked over time: the curve in columns, and what it is made of in each, to the byte."""
+"""Allocations stacked over time: the curve in columns, and the allocations in each, exact to the byte."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is drawn of a snapshot beside a trace: curves, the lines of the program that hold them, calls of the allocator.
+"""Snapshot tracks of the Trace view: curves, the lines of the program that hold them, calls of the allocator.
 
-A window is cut into columns of equal length; only those with a record are told, as between records nothing changes.
+A window is cut into columns of equal length; only those with a record are sent, as nothing changes between records.
 """
 
 from __future__ import annotations

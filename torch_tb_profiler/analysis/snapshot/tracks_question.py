@@ -1,4 +1,4 @@
-"""Questions of the Trace view about a snapshot of the same process, in times of the recording of the snapshot."""
+"""Questions of the Trace view about a snapshot of the same process, in the snapshot's own time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Entries of call stacks, and how those of the same names become one."""
+"""Entries of call stacks: merging those of the same names, filtering by file, and their ids.
+
+The id of an entry is made of the names on the way to it, so it is the same in every trace.
+"""
 
 from __future__ import annotations
 

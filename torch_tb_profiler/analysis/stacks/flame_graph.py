@@ -1,4 +1,4 @@
-"""Where the time goes by call stack: stacks of the same names are one entry, seen from the top or from the bottom."""
+"""Where the time goes by call stack, from callers to called or the other way, and the question about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every stack that ran in a trace, with the device work that was launched from it."""
+"""Every stack that ran in a trace, with the device work launched from it; its threads, and the stacks of operators."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def _recorded(model: Model, recorded: Int32) -> CallStacks:
 
 
 def _enclosing(model: Model) -> CallStacks:
-    """Number stacks level by level from the top: a stack is the stack of the caller and the name of the frame."""
+    """Build stacks level by level from the top: a stack is the stack of the caller and the name of the frame."""
     frames, strings = model.frames, model.trace.strings
     is_source = strings.where(SOURCE_FRAME.match, frames.name)[frames.name]
     of_frame = np.zeros(len(frames) + 1, np.int32)  # the last entry is for "no frame"

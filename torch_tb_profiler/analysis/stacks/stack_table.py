@@ -1,4 +1,9 @@
-"""StackEntries as they are shown: a tree in preorder, with what is too small folded together."""
+"""Call stacks as a tree in preorder, from the top or from the bottom, with small entries folded together.
+
+Seen from the bottom, a tree has as many entries as all stacks together have levels, which deep stacks make the square
+of what was recorded. So stacks are sorted as texts, read from their ends upwards, and only entries that are shown are
+made.
+"""
 
 from __future__ import annotations
 
