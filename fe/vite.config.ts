@@ -45,12 +45,12 @@ export default defineConfig({
             // What the frame of the page needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|shell\/(presence|progress)|ui\/(?!ComboList|SourceLink|[Tt]extField|[Ff]acts|Each|[Ss]watch|PartButton|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|shell\/(presence|progress)|ui\/(?!ComboList|SourceLink|lines|[Cc]rumbs|[Tt]extField|[Ff]acts|Each|[Ss]watch|PartButton|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
             },
             // What views have in common besides. The frame does without it: it is fetched with the first view.
             {
               name: "shared",
-              test: /\/src\/((format|api|draw)\/(?!drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField)|shell\/(places|Choice|Notes|ViewNotes|notes|utilization|findings\/showInTrace)|i18n\/en\/(parts|dialogs|utilization))/,
+              test: /\/src\/((format|api|draw)\/(?!drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField)|shell\/(places|Choice|useDraft|Notes|ViewNotes|notes|utilization|findings\/showInTrace)|i18n\/en\/(parts|dialogs|utilization))/,
             },
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },

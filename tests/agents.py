@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from mcp import Client
 
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.server import Limits, ProfileServer
-from torch_tb_profiler.mcp.tables import TABLES
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.server import CallLimits, ProfileServer
 from torch_tb_profiler.mcp.tools import TOOLS
+from torch_tb_profiler.mcp.tools.tables import TABLES
 
 T = TypeVar("T")
 
@@ -57,8 +57,8 @@ def with_client(root: Path, cache: Path, ask: Callable[[Client], Awaitable[T]], 
     """What `ask` gives, with a client of a server in this process; `mode` and `limits` as there."""
 
     async def run() -> T:
-        limits = options.pop("limits", Limits())
-        server = ProfileServer(Catalog(str(root), cache), limits).server()
+        limits = options.pop("limits", CallLimits())
+        server = ProfileServer(TraceCatalog(str(root), cache), limits).server()
         async with Client(server, **options) as client:
             return await ask(client)
 

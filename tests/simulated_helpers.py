@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from torch_tb_profiler.trace import TraceError, collect, read_to_file, text
-from torch_tb_profiler.trace.batches import Answer, Batch, BatchDecoder, Found, Helpers
+from torch_tb_profiler.trace.helper import Batch, BatchDecoder, DecodedBatch, HelperAnswer, Helpers
 
 
 class Simulated:
@@ -39,17 +39,19 @@ class Simulated:
         self._random.choice(list(self._given.values())).append(batch)
         return True
 
-    def answers(self, seconds: float) -> Sequence[Answer]:
+    def answers(self, seconds: float) -> Sequence[HelperAnswer]:
         if self._given and self._random.random() < self._losses:
             gone = self._random.choice(list(self._given))
-            return [Answer(batch.number, gone, None) for batch in self._given.pop(gone)]
+            return [HelperAnswer(batch.number, gone, None) for batch in self._given.pop(gone)]
         busy = [source for source, batches in self._given.items() if batches]
         if not busy or (not seconds and self._random.random() < 0.5):
             return []
         source = self._random.choice(busy)
         found = self._decoders[source].decode(self._given[source].pop(0))
         # as it comes from a process
-        return [Answer(found.number, source, msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=Found))]
+        return [
+            HelperAnswer(found.number, source, msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=DecodedBatch))
+        ]
 
     def give_up(self, number: int) -> None:
         raise AssertionError(f"all batches are answered, but {number} was waited for")

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Category, column_file
-from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, Operators, Phase, Table
-from torch_tb_profiler.trace.store import Header, Track
-from torch_tb_profiler.trace.table_writer import TraceInfo
+from torch_tb_profiler.trace.schema import DeviceWork, EventPhase, Events, Launches, OperatorRanges, TraceTable
+from torch_tb_profiler.trace.store import Header, TraceInfo, Track
 
 #: each with operators and the calls in them: two lanes
 THREADS = 20
@@ -100,7 +99,7 @@ def _add_host(out: column_file.Writer, stretch: Stretch, first: int) -> int:
     }
     _add_events(out, stretch.lane, columns)
     rows = first + 2 * np.arange(count)
-    out.add(Operators, _filled(Operators, row=rows, external_id=stretch.correlation))
+    out.add(OperatorRanges, _filled(OperatorRanges, row=rows, external_id=stretch.correlation))
     out.add(Launches, _filled(Launches, row=rows + 1, correlation=stretch.correlation))
     return 2 * count
 
@@ -127,10 +126,10 @@ def _add_device(out: column_file.Writer, stretch: Stretch, first: int) -> int:
 
 def _add_events(out: column_file.Writer, track: int, columns: dict[str, npt.NDArray[Any]]) -> None:
     count = len(columns["start"])
-    out.add(Events, {"phase": np.full(count, Phase.COMPLETE), "track": np.full(count, track), **columns})
+    out.add(Events, {"phase": np.full(count, EventPhase.COMPLETE), "track": np.full(count, track), **columns})
 
 
-def _filled(kind: type[Table], **known: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+def _filled(kind: type[TraceTable], **known: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     """The other columns are missing, as the schema says it."""
     count = len(known["row"])
     return {column.name: known.get(column.name, np.full(count, column.fill)) for column in kind.schema()}

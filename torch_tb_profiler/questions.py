@@ -40,16 +40,22 @@ from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
 from torch_tb_profiler.ranks.range_questions import RUN_RANGE, RUN_RANGES
 from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
-from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
-from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, NEXT_ON_PATH, SLACK_TILES
-from torch_tb_profiler.timeline.questions.flows import FLOWS
-from torch_tb_profiler.timeline.questions.names import TIMELINE_NAMES
-from torch_tb_profiler.timeline.questions.one_slice import ARGS, NEXT, SLICE
-from torch_tb_profiler.timeline.questions.overview import TIMELINE_OVERVIEW
-from torch_tb_profiler.timeline.questions.range import RANGE
-from torch_tb_profiler.timeline.questions.search import SEARCH
-from torch_tb_profiler.timeline.questions.tracks import TIMELINE
-from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
+from torch_tb_profiler.timeline.flows import FLOWS
+from torch_tb_profiler.timeline.labels import TIMELINE_NAMES
+from torch_tb_profiler.timeline.one_slice import ARGS, NEXT, SLICE
+from torch_tb_profiler.timeline.overview import TIMELINE_OVERVIEW
+from torch_tb_profiler.timeline.search import SEARCH
+from torch_tb_profiler.timeline.tiles import (
+    COUNTERS,
+    DERIVED,
+    DERIVED_TILES,
+    EXACT_SLICES,
+    NEXT_ON_PATH,
+    SLACK_TILES,
+    TILES,
+)
+from torch_tb_profiler.timeline.totals import RANGE
+from torch_tb_profiler.timeline.tracks import TIMELINE, TIMELINE_STEPS
 
 #: in the order in which the page asks them: so they are answered ahead
 QUESTIONS: tuple[Question, ...] = (

@@ -17,9 +17,8 @@ from own import cpu, peak, say
 
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.discovery import TraceFile
-from torch_tb_profiler.ingest.children import Children
-from torch_tb_profiler.ingest.reading import read_rank
-from torch_tb_profiler.ingest.tasks import Kept, Target, Task
+from torch_tb_profiler.ingest.reading import Children, read_rank
+from torch_tb_profiler.ingest.runner import IngestTarget, RankKept, Task
 from torch_tb_profiler.storage import Entry, storage_for
 from torch_tb_profiler.workspace.identity import answers_version
 from torch_tb_profiler.workspace.places import place_at
@@ -49,10 +48,10 @@ def _read(number: int, entry: Entry, folder: Path) -> None:
 def _kept(number: int, entry: Entry, folder: Path) -> None:
     place = place_at(str(folder / str(number)))
     place.prepare()
-    target = Target(place.url, False, "probe-", EXPANSION, answers_version())
+    target = IngestTarget(place.url, False, "probe-", EXPANSION, answers_version())
     task = Task.of(number, TraceFile("", "", entry), target)
     outcome = read_rank(task, _Here(1))
-    assert isinstance(outcome, Kept)
+    assert isinstance(outcome, RankKept)
     assert not outcome.was_there
 
 

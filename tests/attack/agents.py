@@ -14,9 +14,9 @@ from tests.attack.mcp_client import Agent
 from tests.attack.names import NAMES, write_names
 from tests.planted import HOSTILE
 from tests.unit.test_mcp_guards import strings, under
-from torch_tb_profiler.mcp.lines import LONGEST_LINE
+from torch_tb_profiler.mcp.server import LONGEST_LINE
+from torch_tb_profiler.mcp.tool import LONGEST_NAME
 from torch_tb_profiler.mcp.tools import TOOLS
-from torch_tb_profiler.mcp.values import LONGEST_NAME
 
 SECRET = "secret of somebody else"
 PATHS = (

@@ -14,8 +14,8 @@ import numpy as np
 
 from tests.attack.values import numbers_in
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.trace.column_blocks import crc, deflate
-from torch_tb_profiler.trace.column_index import CHECK, FIRST_BLOCK, HEAD
+from torch_tb_profiler.trace.column_blocks import CHECK, FIRST_BLOCK, HEAD
+from torch_tb_profiler.trace.unpack import crc, deflate
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
 
 #: what a field of the index is set to

@@ -115,7 +115,7 @@ def test_what_the_server_says_is_said_in_chinese(
             summary.click()
         said = profiler.ui.locator(
             ".notes li > span:last-of-type, .finding h3 > span:not(.badge), "
-            ".finding > p:not(.finding-where, .finding-links), "
+            ".finding > p:not(.finding-where, .row), "
             ".evidence dt, .health-body > p, .state > span, .state > strong"
         )
         texts = [text for text in said.all_inner_texts() if text.strip()]

@@ -12,7 +12,7 @@ from tests.browser.conftest import Keep, OpenPage
 from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.tiny import wait_until
-from torch_tb_profiler.tables.query.natural import natural_key
+from torch_tb_profiler.tables.query.columns import natural_key
 
 
 @pytest.fixture

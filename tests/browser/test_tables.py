@@ -21,7 +21,7 @@ from tests.browser.profiler import GPU_RUN, Grid, Profiler, as_table, definition
 from tests.browser.servers import Server
 from tests.many import write_many_launches
 from tests.tiny import wait_until
-from torch_tb_profiler.tables.query.natural import natural_key
+from torch_tb_profiler.tables.query.columns import natural_key
 
 LAUNCHES = 24_000
 NAMES = 37

@@ -26,7 +26,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import storage_for
-from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
+from torch_tb_profiler.timeline.tracks import TIMELINE_STEPS
 from torch_tb_profiler.web.answers.trace import first_of_trace
 from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 from torch_tb_profiler.workspace.cache import Cache

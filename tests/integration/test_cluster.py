@@ -17,7 +17,7 @@ from tests.rank_logs import columns_of, parts_in, write_ranks
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.ingest import as_json
 from torch_tb_profiler.ingest.ingest import Ingested, ingest
-from torch_tb_profiler.ingest.runner import CannotBegin, Progress
+from torch_tb_profiler.ingest.runner import IngestProgress, IngestRefused
 
 pytest.importorskip("distributed")
 
@@ -74,7 +74,7 @@ def test_killed_workers_lose_nothing(running: Cluster, job: Path, expected: tupl
     due = sorted(chance.sample(range(1, RANKS - 4), KILLS))
     killed = []
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: IngestProgress) -> None:
         while due and progress.ranks >= due[0] and (below := running.below()):
             due.pop(0)
             killed.append(chance.choice(below))
@@ -102,7 +102,7 @@ def test_other_versions_are_said_and_another_build_is_refused(running: Cluster, 
         source.write("\n# another build\n")
     with cluster(tmp_path, 0) as elsewhere:
         elsewhere.add_worker(tmp_path / "other")
-        with pytest.raises(CannotBegin, match=r"worker tcp://127.0.0.1:\d+ .* has another build"):
+        with pytest.raises(IngestRefused, match=r"worker tcp://127.0.0.1:\d+ .* has another build"):
             ingest(str(job), str(tmp_path / "place"), lambda: on(elsewhere, []))
     assert not parts_in(tmp_path / "place")
 
@@ -112,7 +112,7 @@ def test_when_the_scheduler_goes_the_rest_is_read_here(job: Path, expected: tupl
     said: list[str] = []
     with cluster(tmp_path, 1) as alone:
 
-        def kill(progress: Progress) -> None:
+        def kill(progress: IngestProgress) -> None:
             if progress.ranks == 3 and alone.scheduler.poll() is None:
                 alone.scheduler.kill()
 

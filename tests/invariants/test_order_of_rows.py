@@ -15,7 +15,7 @@ import torch_tb_profiler
 from tests.events import Event, annotation, copy, kernel, launch, op
 from tests.served import client_of, everything_read, get
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.mcp.tables import TABLES as FOR_AGENTS
+from torch_tb_profiler.mcp.tools.tables import TABLES as FOR_AGENTS
 from torch_tb_profiler.tables.listing import COMMANDS, ListedTable
 from torch_tb_profiler.tables.query import Query, TableAnswer
 

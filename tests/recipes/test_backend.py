@@ -89,7 +89,9 @@ def test_a_table_for_commands_and_agents(copy: Copy, logs: Path) -> None:
     copy.apply([block for block in blocks if not block.file.startswith("fe/")])
     printed = copy.python("-m", "torch_tb_profiler", "streams", str(logs))
     assert printed.startswith("Device ")
-    assert "streams" in copy.python("-c", "from torch_tb_profiler.mcp.tables import TABLES; print(*TABLES)").split()
+    assert (
+        "streams" in copy.python("-c", "from torch_tb_profiler.mcp.tools.tables import TABLES; print(*TABLES)").split()
+    )
 
 
 def test_a_storage_scheme(copy: Copy, logs: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.storage.stores import Store
 from tests.tiny import wait_until
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.ingest.ingest import ingest
-from torch_tb_profiler.ingest.runner import CannotBegin
+from torch_tb_profiler.ingest.runner import IngestRefused
 from torch_tb_profiler.storage import retry
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.workspace import open_workspace
@@ -78,7 +78,7 @@ def test_ranks_of_a_store_are_read_into_the_same_store(store: Store, tmp_path: P
 def test_a_store_that_cannot_be_written_is_said_before_the_first_rank(store: Store, tmp_path: Path) -> None:
     write_ranks(tmp_path / "job", 2)
     store.proxy.fail(Fault("other", times=1000, status=403, body=store.denied))
-    with pytest.raises(CannotBegin, match="cannot be written: permission denied") as refused:
+    with pytest.raises(IngestRefused, match="cannot be written: permission denied") as refused:
         ingest(str(tmp_path / "job"), store.url("cache"))
     for secret in store.secrets:
         assert secret not in str(refused.value)

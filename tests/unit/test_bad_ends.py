@@ -18,7 +18,7 @@ from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
 from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, commands, ended
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UNSOUND
+from torch_tb_profiler.cli.messages import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UNSOUND
 from torch_tb_profiler.cli.registry import COMMANDS
 
 pytestmark = pytest.mark.slow
@@ -251,7 +251,7 @@ def failing_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("torch_tb_profiler.cli.sql.Sql.run", fails)
+    monkeypatch.setattr("torch_tb_profiler.cli.sql.SqlCommand.run", fails)
 
 
 def test_memory_that_others_lack(
@@ -299,7 +299,7 @@ def test_no_memory(name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, caps
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
 
-    for where in ("workspace.local_workspace.ask_together", "serving.report.report", "cli.chosen.find_traces"):
+    for where in ("workspace.local_workspace.ask_together", "serving.report.report", "cli.work.traces.find_traces"):
         monkeypatch.setattr(f"torch_tb_profiler.{where}", fails)
     code, _, err = ended(capsys, *words_of(name, trace))
     assert code == BAD_INPUT, err

@@ -88,7 +88,7 @@ def test_begun_files_of_the_dead_are_removed_wherever_they_are(tmp_path: Path) -
 def test_a_process_removes_only_its_own_unfinished_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes in two containers that share a cache may have the same number."""
     with monkeypatch.context() as patch:
-        patch.setattr("torch_tb_profiler.trace.unfinished._place", lambda: 7)
+        patch.setattr("torch_tb_profiler.trace.files._namespace", lambda: 7)
         elsewhere = part_of(tmp_path / "x")
     own = part_of(tmp_path / "x")
     for path in (elsewhere, own):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.ingest.ingest import CannotBegin, ingest
+from torch_tb_profiler.ingest.ingest import IngestRefused, ingest
 from torch_tb_profiler.workspace import pack
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import Cache, open_cache
@@ -118,7 +118,7 @@ def test_a_directory_that_everybody_may_write_to_is_refused(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "w.pt.trace.json").write_text('{"traceEvents": [{"ph": "i", "name": "a", "ts": 1}]}')
-    with pytest.raises(CannotBegin, match="everybody may write to it"):
+    with pytest.raises(IngestRefused, match="everybody may write to it"):
         ingest(str(tmp_path / "logs"))
     directory.chmod(0o775)
     assert Cache(directory).directory == directory

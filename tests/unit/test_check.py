@@ -20,8 +20,7 @@ from tests.recorded import ROOT
 from torch_tb_profiler.analysis.change.figures import SCHEMA
 from torch_tb_profiler.analysis.change.gate import CheckAnswer
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.work.gate.github import as_github
-from torch_tb_profiler.cli.work.gate.markdown import MOST_BYTES, as_markdown
+from torch_tb_profiler.cli.work.check_formats import MOST_BYTES, as_github, as_markdown
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 
 pytestmark = pytest.mark.slow

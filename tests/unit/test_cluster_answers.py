@@ -12,9 +12,8 @@ import pytest
 from tests.unit.test_ingest_probing import asked, check_of
 from torch_tb_profiler.discovery import Content, discover, parse_logdir
 from torch_tb_profiler.ingest.cluster import ClusterRunner
-from torch_tb_profiler.ingest.probing import judge
-from torch_tb_profiler.ingest.runner import CannotBegin
-from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, encode
+from torch_tb_profiler.ingest.reading import judge
+from torch_tb_profiler.ingest.runner import IngestRefused, Outcome, RankKept, RankLost, Task, encode
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.catalog import (
     VERSION,
@@ -31,7 +30,7 @@ from torch_tb_profiler.workspace.protocol import Summary
 
 SUMMARY = Summary(events=1, notes=0, troubles=(), views=(), rank=None, world_size=None, host_name="")
 KEY = "a" * 40
-GOOD = Kept(5, KEY, SUMMARY, was_there=False)
+GOOD = RankKept(5, KEY, SUMMARY, was_there=False)
 
 
 def outcome_of(said: Any, task: Task) -> Outcome | None:
@@ -50,7 +49,7 @@ def task(tmp_path: Path) -> Task:
     [
         (encode(msgspec.structs.replace(GOOD, key="../../somebody/files")), "names no file of a cache"),
         (encode(msgspec.structs.replace(GOOD, number=6)), "about task 6"),
-        (encode(Lost(10**6, "other", "x")), "about task 1000000"),
+        (encode(RankLost(10**6, "other", "x")), "about task 1000000"),
         (b"[" * 100_000, "something else"),
         (b"\xff", "something else"),
         (b"x" * (2 << 20), "2,097,152 bytes"),
@@ -60,7 +59,7 @@ def task(tmp_path: Path) -> Task:
 )
 def test_an_answer_that_is_none_costs_one_rank(said: Any, told: str, task: Task) -> None:
     outcome = outcome_of(said, task)
-    assert isinstance(outcome, Lost)
+    assert isinstance(outcome, RankLost)
     assert outcome.number == 5
     assert told in outcome.text
 
@@ -74,7 +73,7 @@ def test_what_a_worker_says_to_have_written_is_removed_in_the_place_alone(tmp_pa
     precious = tmp_path / "precious"
     precious.write_text("mine")
     for nonce in ("../precious", str(precious), f"{check.nonce}/../../precious", "", "precious"):
-        with pytest.raises(CannotBegin):
+        with pytest.raises(IngestRefused):
             judge([msgspec.structs.replace(asked(check), nonce=nonce)], check)
     assert precious.read_text() == "mine"
 

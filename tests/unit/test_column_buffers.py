@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from torch_tb_profiler.trace import column_buffers, read_trace
 from torch_tb_profiler.trace.column_buffers import (
-    Codes,
-    JsonTexts,
-    Number,
-    Numbers,
+    JsonTextBuffer,
+    KeyCodes,
+    NumberBuffer,
+    NumberField,
+    TextBuffer,
     TextCodes,
-    Texts,
     getter,
     integers,
     pack_floats,
@@ -69,7 +69,7 @@ def test_integers() -> None:
 
 
 def test_number_attributes_become_columns() -> None:
-    numbers = Numbers("a", Number("b", real=True))
+    numbers = NumberBuffer("a", NumberField("b", real=True))
     numbers.add([Thing(1.0, 0.5), Thing(None, None)])
     numbers.add([Thing(3.0, 2.5)])
     taken = numbers.take()
@@ -87,7 +87,7 @@ def test_text_attributes_become_codes(chunks: list[list[tuple[str, str]]]) -> No
             known.append(text)
         return known.index(text)
 
-    texts = JsonTexts(code, "a", "b")
+    texts = JsonTextBuffer(code, "a", "b")
     for chunk in chunks:
         texts.add([Thing(msgspec.Raw(a.encode()), msgspec.Raw(b.encode())) for a, b in chunk])
     taken = texts.take()
@@ -98,7 +98,7 @@ def test_text_attributes_become_codes(chunks: list[list[tuple[str, str]]]) -> No
 @given(st.lists(st.lists(st.tuples(st.none() | st.text(max_size=2), st.none() | st.text(max_size=2)))))
 def test_plain_text_attributes_become_codes(chunks: list[list[tuple[str | None, str | None]]]) -> None:
     codes = TextCodes()
-    texts = Texts(codes.code, "a", "b")
+    texts = TextBuffer(codes.code, "a", "b")
     for chunk in chunks:
         texts.add([Thing(a, b) for a, b in chunk])
     taken = texts.take()
@@ -116,7 +116,7 @@ def test_codes_are_forgotten_and_made_again(monkeypatch: pytest.MonkeyPatch) -> 
         made.append(key)
         return b"%d" % key
 
-    codes = Codes(make, lambda _: 10)
+    codes = KeyCodes(make, lambda _: 10)
     for _ in range(2):
         assert [codes[key] for key in range(30)] == [b"%d" % key for key in range(30)]
     assert len(codes) <= 10

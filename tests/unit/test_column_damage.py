@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.tiny import write_trace
-from torch_tb_profiler.trace import column_file, open_files, read_to_file
+from torch_tb_profiler.trace import column_file, files, read_to_file
 from torch_tb_profiler.trace.schema import TRACE_TABLES
 
 
@@ -60,15 +60,15 @@ def test_many_files_take_few_handles(columns: Path, tmp_path: Path) -> None:
     before = open_handles()
     expected = everything(columns)
     traces = []
-    for number in range(3 * open_files.MOST):
+    for number in range(3 * files.MOST):
         path = tmp_path / f"{number}.columns"
         path.write_bytes(columns.read_bytes())
         traces.append(column_file.open_trace(path))
-    assert open_handles() <= before + open_files.MOST
+    assert open_handles() <= before + files.MOST
     for trace in traces:
         assert len(trace.events) == len(traces[0].events)
         assert list(trace.strings) in expected
-    assert open_handles() <= before + open_files.MOST
+    assert open_handles() <= before + files.MOST
     del trace, traces
     gc.collect()
     assert open_handles() <= before + 1
@@ -86,7 +86,7 @@ def test_what_the_system_lacks_is_not_damage(columns: Path, monkeypatch: pytest.
     def refused(*_: object) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(open_files, "open_handle", refused)
+    monkeypatch.setattr(files, "open_handle", refused)
     with pytest.raises(OSError, match=os.strerror(number)):
         column_file.open_trace(columns)
     with pytest.raises(OSError, match=os.strerror(number)):
@@ -97,7 +97,7 @@ def test_a_lack_of_handles_closes_those_that_are_kept(
     columns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = column_file.open_trace(columns)
-    really_open, asked = open_files.open_handle, []
+    really_open, asked = files.open_handle, []
 
     def once_refused(path: Path) -> int:
         asked.append(path)
@@ -105,7 +105,7 @@ def test_a_lack_of_handles_closes_those_that_are_kept(
             raise OSError(errno.EMFILE, "no handles")
         return really_open(path)
 
-    monkeypatch.setattr(open_files, "open_handle", once_refused)
+    monkeypatch.setattr(files, "open_handle", once_refused)
     other = tmp_path / "other.columns"
     other.write_bytes(columns.read_bytes())
     assert len(column_file.open_trace(other).events) == len(kept.events)

@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.tracegen import Config, generate
-from torch_tb_profiler.trace import Trace, TraceError, collect, column_blocks, column_file, read_to_file, read_trace
-from torch_tb_profiler.trace.schema import TRACE_TABLES, Memory
+from torch_tb_profiler.trace import (
+    Trace,
+    TraceError,
+    collect,
+    column_blocks,
+    column_file,
+    read_to_file,
+    read_trace,
+    unpack,
+)
+from torch_tb_profiler.trace.schema import TRACE_TABLES, MemoryRecords
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +94,9 @@ def test_an_older_version_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_file_without_a_column_of_the_schema_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = (*Memory.schema(), replace(Memory.schema()[-1], name="added"))
-    monkeypatch.setattr(Memory, "schema", lambda: more)
-    monkeypatch.setattr(Memory, "column_names", lambda: tuple(column.name for column in more))
+    more = (*MemoryRecords.schema(), replace(MemoryRecords.schema()[-1], name="added"))
+    monkeypatch.setattr(MemoryRecords, "schema", lambda: more)
+    monkeypatch.setattr(MemoryRecords, "column_names", lambda: tuple(column.name for column in more))
     with pytest.raises(column_file.ColumnFileError, match="other columns of memory"):
         column_file.open_trace(path)
     monkeypatch.undo()
@@ -108,10 +117,12 @@ def test_a_block_comes_back_the_same(data: st.DataObject, dtype: str, follows: b
     value = INTEGERS.get(dtype, st.floats())
     small = st.integers(0, 3) if dtype != "f8" else st.sampled_from([0.0, -0.0, math.nan])
     values = np.array(data.draw(st.lists(data.draw(st.sampled_from([value, small])), max_size=50)), dtype=dtype)
-    packed, width, first = column_blocks.pack(values, follows)
+    packed, width, first = column_blocks.pack_values(values, follows)
     out = np.empty_like(values)
-    content = column_file.deflate.decompress(packed) if width else b""
-    column_blocks.unpack(content, column_blocks.Block(len(values), 0, len(packed), width, first, 0), follows, out)
+    content = unpack.deflate.decompress(packed) if width else b""
+    column_blocks.unpack_values(
+        content, column_blocks.Block(len(values), 0, len(packed), width, first, 0), follows, out
+    )
     assert out.tobytes() == values.tobytes()
 
 
@@ -126,18 +137,18 @@ def test_a_block_comes_back_the_same(data: st.DataObject, dtype: str, follows: b
     ],
 )
 def test_differences_take_as_few_bytes_as_hold_them(values: list[int], expected: int) -> None:
-    assert column_blocks.pack(np.array(values, dtype=np.int64), True)[1] == expected
+    assert column_blocks.pack_values(np.array(values, dtype=np.int64), True)[1] == expected
 
 
 def test_a_column_of_equal_values_takes_no_bytes() -> None:
-    assert column_blocks.pack(np.full(1000, np.nan), False)[:2] == (b"", 0)
+    assert column_blocks.pack_values(np.full(1000, np.nan), False)[:2] == (b"", 0)
 
 
 @pytest.mark.parametrize("width", [0, 1, 2, 4, 3, 9])
 def test_a_block_of_another_length_is_refused(width: int) -> None:
     block = column_blocks.Block(10, 0, 0, width, 1 << 70 if width == 0 else 0, 0)
     with pytest.raises(ValueError, match="wrong length"):
-        column_blocks.unpack(b"x" * 7, block, True, np.empty(10, dtype=np.int64))
+        column_blocks.unpack_values(b"x" * 7, block, True, np.empty(10, dtype=np.int64))
 
 
 def test_threads_read_different_columns_of_one_file(trace: Trace, path: Path) -> None:

@@ -10,10 +10,9 @@ import pytest
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler import cli as command_line
-from torch_tb_profiler.cli.command import Command
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.parsers import command_parser
-from torch_tb_profiler.cli.registry import COMMANDS, CommandEntry
+from torch_tb_profiler.cli.registry import COMMANDS, Command, CommandEntry
 
 #: what takes long to import, or is of one command only
 HEAVY = (

@@ -14,8 +14,8 @@ import pytest
 from tests.served import client_of, get
 from tests.tiny import write_trace
 from tests.workspaces import Opener, settled
-from torch_tb_profiler.trace import column_file, open_files
-from torch_tb_profiler.trace.schema import Operators
+from torch_tb_profiler.trace import column_file, files
+from torch_tb_profiler.trace.schema import OperatorRanges
 from torch_tb_profiler.workspace import Loading, Refusal, StoredAnswer, pack
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import Cache
@@ -48,7 +48,7 @@ def test_a_table_found_damaged_behind_an_open_timeline_is_read_again_once(
     get(client, f"/api/timeline?{OF_TRACE}")
     workspace.ask(lambda timeline: timeline.trace.forget(), TimelineOf(workspace.find("run", "w")))
     (columns,) = (tmp_path / "cache").glob("*.columns")
-    damage(columns, Operators.table_name)
+    damage(columns, OperatorRanges.table_name)
     assert client.get(SLICE).status_code == 409
     settled(workspace)
     made = columns.stat().st_ino
@@ -73,8 +73,8 @@ def test_a_lack_of_handles_is_told_and_removes_nothing(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     with monkeypatch.context() as patch:
-        patch.setattr(open_files, "open_handle", refused)
-        patch.setattr(open_files.OPEN_FILES, "_handles", OrderedDict())
+        patch.setattr(files, "open_handle", refused)
+        patch.setattr(files.OPEN_FILES, "_handles", OrderedDict())
         assert "later" in get(client, f"/api/overview?{OF_TRACE}", 503)["error"]
     assert sorted((tmp_path / "cache").iterdir()) == kept
     assert get(client, f"/api/overview?{OF_TRACE}")

@@ -15,8 +15,8 @@ from tensorboard.plugins.base_plugin import TBContext
 
 from tests.tiny import DEADLINE_SECONDS
 from torch_tb_profiler import plugin
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.serve import Serve
+from torch_tb_profiler.cli.messages import UserError
+from torch_tb_profiler.cli.serve import ServeCommand
 from torch_tb_profiler.defaults import EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
@@ -93,17 +93,17 @@ def test_the_option_of_serve(
     options: list[str], expected: int | None, opened: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     parser = ArgumentParser()
-    Serve().declare(parser)
+    ServeCommand().declare(parser)
     with pytest.raises(StorageError, match="not here"):
-        Serve().run(parser.parse_args([str(tmp_path), *options]))
+        ServeCommand().run(parser.parse_args([str(tmp_path), *options]))
     assert opened[0]["max_expansion"] == expected
 
 
 def test_an_option_that_allows_nothing_is_refused() -> None:
     parser = ArgumentParser()
-    Serve().declare(parser)
+    ServeCommand().declare(parser)
     with pytest.raises(UserError, match="1 or more"):
-        Serve().run(parser.parse_args(["logs", "--max-expansion", "0"]))
+        ServeCommand().run(parser.parse_args(["logs", "--max-expansion", "0"]))
 
 
 @pytest.mark.parametrize(("options", "expected"), [([], None), (["--torch_profiler_max_expansion", "1000"], 1000)])

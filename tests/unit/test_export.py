@@ -287,7 +287,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(
 ) -> None:
     path = tmp_path / "cut.pt.trace.json"
     path.write_text("as it was")
-    from torch_tb_profiler.trace import window as work
+    from torch_tb_profiler.trace import excerpts as work
 
     def fails(*_: object) -> Any:
         yield b"{"

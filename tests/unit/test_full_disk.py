@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.tiny import write_trace
-from torch_tb_profiler.cli.errors import BAD_INPUT
+from torch_tb_profiler.cli.messages import BAD_INPUT
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="no /dev/full there")]
 

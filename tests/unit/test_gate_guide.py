@@ -16,7 +16,7 @@ from tests.gate_pairs import config, write
 from tests.recorded import ROOT
 from torch_tb_profiler import ProfileError
 from torch_tb_profiler.analysis.change.rules import DEFAULT_FAIL, DEFAULT_WARN
-from torch_tb_profiler.cli.work.gate.settings import PROJECT
+from torch_tb_profiler.cli.work.check_settings import PROJECT
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from torch_tb_profiler.model.frame_names import _PLACE
 from torch_tb_profiler.ranks.collect import _work
 from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.trace.store import Strings
+from torch_tb_profiler.trace.store import StringTable
 
 MANY = "9" * 5000
 
@@ -37,7 +37,7 @@ MANY = "9" * 5000
     ids=lambda value: repr(value)[:30],
 )
 def test_threads_of_a_block(block: str, threads: int) -> None:
-    assert threads_of(Strings(["", block]), 1) == threads
+    assert threads_of(StringTable(["", block]), 1) == threads
 
 
 def test_whole_numbers() -> None:

@@ -19,7 +19,7 @@ from tests.tiny import wait_until, write_trace
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace import together
-from torch_tb_profiler.trace.batches import Batch
+from torch_tb_profiler.trace.helper import Batch
 from torch_tb_profiler.workspace import pool as pool_module
 from torch_tb_profiler.workspace import worker
 from torch_tb_profiler.workspace.helpers import HelperProcesses

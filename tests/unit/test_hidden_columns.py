@@ -15,11 +15,9 @@ from torch_tb_profiler.analysis.table import PageMeta
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Wrong
-from torch_tb_profiler.mcp.tables import TABLES
-from torch_tb_profiler.mcp.tools.table import TABLE, TableTold, WhichRows
-from torch_tb_profiler.mcp.values import key_of
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import Wrong, key_of
+from torch_tb_profiler.mcp.tools.tables import TABLE, TABLES, TablePage, WhichRows
 from torch_tb_profiler.tables.query import TableAnswer
 
 RUN = "generated_4gpu_h100"
@@ -41,8 +39,8 @@ def calls() -> Calls:
 
 
 @pytest.fixture(scope="module")
-def catalog(samples: Path, cache: Path) -> Catalog:
-    return Catalog(str(samples), cache)
+def catalog(samples: Path, cache: Path) -> TraceCatalog:
+    return TraceCatalog(str(samples), cache)
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +76,10 @@ def test_some_tables_hide_columns_and_none_its_first() -> None:
 
 
 @pytest.mark.parametrize("name", HIDING)
-def test_agents_are_told_their_names_and_ask_for_them(name: str, catalog: Catalog, trace: TraceProfile) -> None:
+def test_agents_are_told_their_names_and_ask_for_them(name: str, catalog: TraceCatalog, trace: TraceProfile) -> None:
     hidden = {key_of(each) for each in TABLES[name].defined.values() if each.hidden}
     which = f"{RUN}~rank0~1"
-    told: TableTold = TABLE.compute(catalog, WhichRows(trace=which, what=name))
+    told: TablePage = TABLE.compute(catalog, WhichRows(trace=which, what=name))
     assert not hidden & set(told.table.columns)
     assert set(told.hidden) <= hidden
     assert told.hidden

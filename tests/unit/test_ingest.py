@@ -20,10 +20,9 @@ from tests.tracegen.cluster_writer import write_job
 from tests.tracegen.job import Job, Missing
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.ingest.children import Child, Children
 from torch_tb_profiler.ingest.ingest import Ingested, ingest
-from torch_tb_profiler.ingest.runner import CannotBegin, Progress
-from torch_tb_profiler.ingest.tasks import Lost
+from torch_tb_profiler.ingest.reading import Child, Children
+from torch_tb_profiler.ingest.runner import IngestProgress, IngestRefused, RankLost
 from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.reason import OTHER, Reason, Why
 from torch_tb_profiler.web.ahead import QUESTIONS
@@ -141,7 +140,7 @@ def test_a_rank_that_fails_once_is_read_again(tmp_path: Path, monkeypatch: pytes
         return read(child, job, told)
 
     monkeypatch.setattr(Child, "read", unlucky)
-    seen: list[Progress] = []
+    seen: list[IngestProgress] = []
     found = ingest(str(tmp_path / "job"), told=seen.append)
     assert (found.ranks, found.failed, len(tries)) == (3, 0, 4)
     assert seen[-1].ranks == seen[-1].of == 3
@@ -349,11 +348,11 @@ def test_what_waits_for_a_process_is_given_up_when_all_end(tmp_path: Path) -> No
 
 def test_a_message_of_a_lost_rank_keeps_its_kind() -> None:
     reason = Reason("truncated", "ends early", {"bytes": 3})
-    assert Lost.of(1, reason).reason == reason
-    assert Lost.of(1, Reason(OTHER, "x")).reason.kind == OTHER
+    assert RankLost.of(1, reason).reason == reason
+    assert RankLost.of(1, Reason(OTHER, "x")).reason.kind == OTHER
 
 
 def test_an_address_that_cannot_be_right_is_refused(tmp_path: Path) -> None:
     write_ranks(tmp_path / "job", 1)
-    with pytest.raises(CannotBegin, match="an S3 address looks like"):
+    with pytest.raises(IngestRefused, match="an S3 address looks like"):
         ingest(str(tmp_path / "job"), "s3://")

@@ -8,24 +8,21 @@ import msgspec
 import pytest
 
 from tests.rank_logs import write_ranks
-from torch_tb_profiler.ingest.children import Children
-from torch_tb_profiler.ingest.probing import judge, probe_worker
-from torch_tb_profiler.ingest.reading import read_rank
-from torch_tb_profiler.ingest.runner import CannotBegin, Check, WorkerFact
-from torch_tb_profiler.ingest.tasks import Lost, Target, Task
+from torch_tb_profiler.ingest.reading import Children, judge, probe_worker, read_rank
+from torch_tb_profiler.ingest.runner import IngestRefused, IngestTarget, RankLost, Task, WorkerFact, WorkerProbe
 from torch_tb_profiler.workspace.identity import answers_version
 
 
-def check_of(tmp_path: Path, url: str = "") -> Check:
+def check_of(tmp_path: Path, url: str = "") -> WorkerProbe:
     place = tmp_path / "place"
     place.mkdir(exist_ok=True)
     (path,) = write_ranks(tmp_path / "job", 1)
-    target = Target(str(place), False, "ingest-", 400, answers_version())
+    target = IngestTarget(str(place), False, "ingest-", 400, answers_version())
     size = path.stat().st_size
-    return Check(path.name, url or str(path), size, 0, nonce="ingest-probe.part", target=target)
+    return WorkerProbe(path.name, url or str(path), size, 0, nonce="ingest-probe.part", target=target)
 
 
-def asked(check: Check) -> WorkerFact:
+def asked(check: WorkerProbe) -> WorkerFact:
     fact = msgspec.json.decode(probe_worker(msgspec.json.encode(check)), type=WorkerFact)
     return msgspec.structs.replace(fact, address="tcp://10.0.0.7:1")
 
@@ -49,16 +46,16 @@ def test_what_a_worker_lacks_is_said_with_its_name(tmp_path: Path) -> None:
         (unwritable, "cannot write to .*No such file"),
         (msgspec.structs.replace(fact, code="other"), "has another build of torch-tb-profiler"),
     ):
-        with pytest.raises(CannotBegin, match=rf"worker tcp://10.0.0.7:1 \({fact.host}\) {told}"):
+        with pytest.raises(IngestRefused, match=rf"worker tcp://10.0.0.7:1 \({fact.host}\) {told}"):
             judge([wrong], check)
 
 
 def test_a_place_of_its_own_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch_tb_profiler.workspace.places.LATE_SECONDS", 0.0)
-    monkeypatch.setattr("torch_tb_profiler.ingest.probing.read_late", lambda place, name: place.read(name))
+    monkeypatch.setattr("torch_tb_profiler.ingest.reading.read_late", lambda place, name: place.read(name))
     check = check_of(tmp_path)
     unseen = msgspec.structs.replace(asked(check), nonce="ingest-probe.part-another")
-    with pytest.raises(CannotBegin, match=r"has its own .*place"):
+    with pytest.raises(IngestRefused, match=r"has its own .*place"):
         judge([unseen], check)
 
 
@@ -70,12 +67,12 @@ def test_a_newcomer_with_another_build_reads_nothing(tmp_path: Path) -> None:
         outcome = read_rank(Task(check.path, check.url, check.size, 0, number=3, target=target), children)
     finally:
         children.close()
-    assert isinstance(outcome, Lost)
+    assert isinstance(outcome, RankLost)
     assert "another build" in outcome.text
 
 
 def test_many_workers_are_not_all_listed(tmp_path: Path) -> None:
     check = check_of(tmp_path)
     wrong = [msgspec.structs.replace(asked(check), code="other", address=f"tcp://w{n}:1") for n in range(9)]
-    with pytest.raises(CannotBegin, match="and 4 more workers"):
+    with pytest.raises(IngestRefused, match="and 4 more workers"):
         judge(wrong, check)

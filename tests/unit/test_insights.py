@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, Table
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, TraceTable
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -266,7 +266,7 @@ def test_only_rules_of_the_replay_make_its_graph() -> None:
 
 def test_the_graph_is_made_when_the_other_columns_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     model = generated()
-    held: list[set[type[Table]]] = []
+    held: list[set[type[TraceTable]]] = []
 
     def seen(of: Model) -> Graph:
         held.append(set(of.trace._tables))

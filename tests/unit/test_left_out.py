@@ -21,9 +21,8 @@ from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.tables.columns import COLUMNS
 from torch_tb_profiler.tables.listing import TABLES
-from torch_tb_profiler.tables.results import RESULTS
+from torch_tb_profiler.tables.results import COLUMNS, RESULTS
 
 
 class Kind(NamedTuple):
@@ -155,7 +154,7 @@ def test_tables_have_columns_and_what_makes_them() -> None:
     for name, table in TABLES.items():
         if table.command.of_run:
             continue
-        assert not table.agents or name in COLUMNS, f"tables/columns.py has no line for the table {name} of agents"
+        assert not table.agents or name in COLUMNS, f"tables/results.py has no line for the table {name} of agents"
         made = table.question in questions or (not table.question and name in RESULTS)
         assert made, (
             f"the table {name} is neither of a question of questions.py nor made by a line of tables/results.py"

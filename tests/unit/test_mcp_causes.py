@@ -13,7 +13,7 @@ from tests.agents import look_for_the_cause, with_client
 from tests.held_out.run import run as executed
 from tests.held_out.workloads import offloaded_optimizer
 from tests.planted import CAUSES, training, write_events
-from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tools.summary import SUMMARY, OneTrace
 
 pytestmark = pytest.mark.slow
@@ -88,7 +88,7 @@ def test_what_changed_between_two_recordings(tmp_path: Path, cache: Path) -> Non
 
 def test_findings_are_in_the_order_of_the_summary(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "w.pt.trace.json").write_text(json.dumps(executed(offloaded_optimizer).document()))
-    catalog = Catalog(str(tmp_path), cache)
+    catalog = TraceCatalog(str(tmp_path), cache)
     trace = next(iter(catalog.listing.traces.values()))
     listed = [each.id for each in trace.summary().findings]
     told = SUMMARY.compute(catalog, OneTrace(trace=catalog.id_of(trace)))

@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 
-from torch_tb_profiler.mcp.guide import SKILL
-from torch_tb_profiler.mcp.prompts import PROMPTS
-from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE
-from torch_tb_profiler.mcp.tables import TABLES
+from torch_tb_profiler.mcp.resources import PROMPTS, RESOURCES, SKILL, SUMMARY_TEMPLATE
 from torch_tb_profiler.mcp.tools import TOOLS
+from torch_tb_profiler.mcp.tools.tables import TABLES
 
 pytestmark = pytest.mark.slow
 

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from tests.agents import BUDGETS, answers, awaited, every_call, refused, text_of, with_client
 from tests.planted import HOSTILE, hostile_events, long_names, write_events
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.server import Limits, ProfileServer
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.server import CallLimits, ProfileServer
+from torch_tb_profiler.mcp.tool import LONGEST_NAME
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.traces import TRACES
-from torch_tb_profiler.mcp.values import LONGEST_NAME
 
 pytestmark = pytest.mark.slow
 
@@ -161,7 +161,7 @@ def test_files_outside_of_the_root_are_not_read(tmp_path: Path, cache: Path) -> 
     (tmp_path / "logs" / "linked").symlink_to(tmp_path / "secret", target_is_directory=True)
     (target,) = (tmp_path / "secret").iterdir()
     (tmp_path / "logs" / "run" / "other.1700000000000000001.pt.trace.json").symlink_to(target)
-    listing = Catalog(str(tmp_path / "logs"), cache).listing
+    listing = TraceCatalog(str(tmp_path / "logs"), cache).listing
     assert list(listing.traces) == ["run~worker0~1"]
     assert list(listing.runs) == ["run"]
     assert listing.outside >= 1
@@ -170,14 +170,14 @@ def test_files_outside_of_the_root_are_not_read(tmp_path: Path, cache: Path) -> 
 def test_a_call_that_takes_too_long_is_an_error_and_others_are_answered(samples: Path, cache: Path) -> None:
     begun, end = threading.Event(), threading.Event()
 
-    def slow(catalog: Catalog, asked: Any) -> Any:
+    def slow(catalog: TraceCatalog, asked: Any) -> Any:
         begun.set()
         end.wait(20)
         return TRACES.compute(catalog, asked)
 
     async def run() -> tuple[str, float]:
         tools = (replace(TRACES, compute=slow), *TOOLS[1:])
-        server = ProfileServer(Catalog(str(samples), cache), Limits(seconds=0.5), tools).server()
+        server = ProfileServer(TraceCatalog(str(samples), cache), CallLimits(seconds=0.5), tools).server()
         async with Client(server) as client:
             waiting = asyncio.create_task(refused(client, "traces"))
             await asyncio.to_thread(begun.wait, 20)
@@ -205,7 +205,7 @@ def test_a_mistake_of_ours_is_told_without_its_cause(
 
     async def run() -> str:
         tools = (replace(TRACES, compute=broken), *TOOLS[1:])
-        async with Client(ProfileServer(Catalog(str(samples), cache), tools=tools).server()) as client:
+        async with Client(ProfileServer(TraceCatalog(str(samples), cache), tools=tools).server()) as client:
             return await refused(client, "traces")
 
     text = awaited(run())

@@ -16,9 +16,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from tests.agents import BUDGETS, answers, awaited, every_call, text_of, with_client
-from torch_tb_profiler.mcp.guide import INSTRUCTIONS, SKILL
-from torch_tb_profiler.mcp.tables import TABLES
+from torch_tb_profiler.mcp.resources import INSTRUCTIONS, SKILL
 from torch_tb_profiler.mcp.tools import TOOLS
+from torch_tb_profiler.mcp.tools.tables import TABLES
 
 pytestmark = pytest.mark.slow
 

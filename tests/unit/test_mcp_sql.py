@@ -14,10 +14,10 @@ import torch_tb_profiler
 from tests.agents import awaited, refused, text_of
 from tests.planted import hostile_events, long_names, write_events
 from tests.unit.sql.test_sql_safety import CHANGES, FILES, LARGE, LONG, SECRET
-from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.server import ProfileServer
 from torch_tb_profiler.mcp.tools import TOOLS
-from torch_tb_profiler.mcp.tools.sql import Queries
+from torch_tb_profiler.mcp.tools.tables import SqlTool
 from torch_tb_profiler.tables.sql import QueryLimits
 
 pytestmark = pytest.mark.slow
@@ -28,10 +28,10 @@ TRACE = "generated_4gpu_h100~rank0~1"
 
 
 def with_queries(root: Path, cache: Path, ask: Any, limits: QueryLimits | None = None) -> Any:
-    queries = Queries() if limits is None else Queries(limits)
+    queries = SqlTool() if limits is None else SqlTool(limits)
 
     async def run() -> Any:
-        server = ProfileServer(Catalog(str(root), cache), tools=(*TOOLS, queries.tool())).server()
+        server = ProfileServer(TraceCatalog(str(root), cache), tools=(*TOOLS, queries.tool())).server()
         async with Client(server) as client:
             return await ask(client)
 

@@ -14,7 +14,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.memo import Memo
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.trace import column_file, read_to_file, read_trace
-from torch_tb_profiler.trace.schema import Operators
+from torch_tb_profiler.trace.schema import OperatorRanges
 from torch_tb_profiler.web.answers.trace import first_of_trace
 from torch_tb_profiler.workspace import OpenTrace
 
@@ -94,8 +94,8 @@ def test_what_was_kept_is_not_computed_again(text: bytes) -> None:
 def test_a_column_is_read_when_it_is_used(text: bytes, tmp_path: Path) -> None:
     path = tmp_path / "w.columns"
     read_to_file(BytesIO(text), path)
-    operators = column_file.open_trace(path).table(Operators)
-    names = Operators.column_names()
+    operators = column_file.open_trace(path).table(OperatorRanges)
+    names = OperatorRanges.column_names()
     assert not set(names) & set(vars(operators))
     assert len(operators.external_id) == len(operators)
     assert set(names) & set(vars(operators)) == {"external_id", names[0]}

@@ -17,9 +17,9 @@ from tests.tiny import write_trace
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.doctor import RECOMMENDED
 from torch_tb_profiler.cli.parsers import command_parser
-from torch_tb_profiler.cli.reading_line import ReadingLine, as_text
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.work.doctor_facts import without_home
+from torch_tb_profiler.cli.work.progress import ReadingLine, reading_text
 
 DAMAGED = Path(__file__).parent.parent / "damaged"
 
@@ -194,7 +194,7 @@ class Terminal(io.StringIO):
 
 def test_reading_is_told_on_a_terminal_and_then_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("torch_tb_profiler.cli.reading_line.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("torch_tb_profiler.cli.work.progress.time.monotonic", lambda: now[0])
     out, elsewhere = Terminal(), io.StringIO()
     line, silent = ReadingLine(out), ReadingLine(elsewhere)
     for seconds in (0.1, 0.6, 0.7, 0.9):
@@ -210,18 +210,18 @@ def test_reading_is_told_on_a_terminal_and_then_gone(monkeypatch: pytest.MonkeyP
         "reading w.pt.trace.json: 0.9 of 10.0 MB",
     ]
     assert shown[-2].strip() == shown[-1] == ""
-    assert "6 s left" in as_text("w", 40_000_000, 10_000_000, 500_000, 2.0)
+    assert "6 s left" in reading_text("w", 40_000_000, 10_000_000, 500_000, 2.0)
 
 
 def test_a_large_file_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what reading itself reports."""
-    from torch_tb_profiler.cli.work import one_trace
+    from torch_tb_profiler.cli.work import traces
 
-    monkeypatch.setattr("torch_tb_profiler.cli.reading_line._PATIENCE", 0.0)
-    monkeypatch.setattr("torch_tb_profiler.cli.reading_line._PAUSE", 0.0)
+    monkeypatch.setattr("torch_tb_profiler.cli.work.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("torch_tb_profiler.cli.work.progress._PAUSE", 0.0)
     monkeypatch.setattr("torch_tb_profiler.workspace.worker.PROGRESS_SECONDS", 0.0)
     out: Any = Terminal()
-    monkeypatch.setattr(one_trace.sys, "stderr", out)
+    monkeypatch.setattr(traces.sys, "stderr", out)
     write_trace(tmp_path / "run" / "a.pt.trace.json", steps=2000)
     assert main(["steps", str(tmp_path / "run"), "-o", str(tmp_path / "s.csv")]) == 0
     assert "reading a.pt.trace.json: " in out.getvalue()

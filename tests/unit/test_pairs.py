@@ -11,7 +11,7 @@ from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.health.notes import health
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Phase
+from torch_tb_profiler.trace import EventPhase
 
 
 def as_two(events: list[Event], named: bool = True) -> list[Event]:
@@ -37,7 +37,7 @@ def program() -> list[Event]:
 
 def lengths(model: Model) -> list[tuple[str, int, int]]:
     events, strings = model.trace.events, model.trace.strings
-    found = events.phase == Phase.COMPLETE
+    found = events.phase == EventPhase.COMPLETE
     names = [strings[code] for code in events.name[found].tolist()]
     return sorted(zip(names, events.start[found].tolist(), events.duration[found].tolist(), strict=True))
 

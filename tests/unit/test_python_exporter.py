@@ -17,9 +17,9 @@ from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import How
-from torch_tb_profiler.timeline.recorded import recorded_counters
+from torch_tb_profiler.timeline.series import recorded_counters
 from torch_tb_profiler.trace import Category, Trace, read_trace
-from torch_tb_profiler.trace.raw_event import raw_args
+from torch_tb_profiler.trace.excerpts import raw_args
 from torch_tb_profiler.trace.reader import read_to_file
 
 

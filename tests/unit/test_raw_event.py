@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from torch_tb_profiler.trace import TraceError, read_trace
-from torch_tb_profiler.trace.raw_event import place_of, raw_args, raw_args_at
+from torch_tb_profiler.trace.excerpts import place_of, raw_args, raw_args_at
 
 BIG = 2**63 + 1
 

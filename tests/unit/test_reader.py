@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tracegen import Config, generate
-from torch_tb_profiler.trace import Category, Phase, Progress, Trace, TraceError, read_trace, unpack
+from torch_tb_profiler.trace import Category, EventPhase, ReadProgress, Trace, TraceError, read_trace, unpack
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events
 
 
@@ -179,8 +179,8 @@ def test_any_spelling_of_phase_and_category_is_read(spellings: int) -> None:
     del events[9001]["ph"], events[9001]["cat"]
     trace = read(json.dumps(events))
     assert trace.events.category.tolist() == [Category.OTHER] * 9000 + [Category.KERNEL] + [Category.OTHER] * 999
-    phases = [Phase.COMPLETE] * 10_000
-    phases[100] = phases[9001] = Phase.OTHER
+    phases = [EventPhase.COMPLETE] * 10_000
+    phases[100] = phases[9001] = EventPhase.OTHER
     assert trace.events.phase.tolist() == phases
     assert trace.notes == ()
 
@@ -301,10 +301,10 @@ def test_progress_counts_the_stored_bytes_and_the_events(tmp_path: Path) -> None
     events = [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(100_000)]
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": events}))
-    seen: list[Progress] = []
+    seen: list[ReadProgress] = []
     with path.open("rb") as stream:
         read_trace(stream, seen.append)
-    assert seen[-1] == Progress(path.stat().st_size, 100_000)
+    assert seen[-1] == ReadProgress(path.stat().st_size, 100_000)
     assert len(seen) >= 2
     assert [p.bytes_done for p in seen] == sorted(p.bytes_done for p in seen)
 

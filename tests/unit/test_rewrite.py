@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tests.properties import examples
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import TraceError, read_trace
+from torch_tb_profiler.trace.excerpts import between, window_text
 from torch_tb_profiler.trace.rewrite import examine, with_events
-from torch_tb_profiler.trace.window import between, window
 
 DAMAGED = Path(__file__).parent.parent / "damaged"
 ADDED = [{"ph": "C", "name": "a"}, {"ph": "C", "name": "b"}, {"ph": "C", "name": "c"}]
@@ -116,7 +116,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def within(content: bytes, start_ns: int = -(2**61), end_ns: int = 2**61) -> Any:
     """The document of what lies between two times of the trace."""
-    wanted = window(read_trace(BytesIO(content)), start_ns, end_ns)
+    wanted = window_text(read_trace(BytesIO(content)), start_ns, end_ns)
     return parsed(b"".join(between(BytesIO(content), wanted)))
 
 

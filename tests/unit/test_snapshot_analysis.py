@@ -20,7 +20,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, StackRanges
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import unpickle_bytes
-from torch_tb_profiler.trace import Strings, Trace
+from torch_tb_profiler.trace import StringTable, Trace
 
 
 class _Tables:
@@ -38,7 +38,7 @@ def model_of(content: bytes) -> Model:
     tables = _Tables()
     info = write(unpickle_bytes(content), tables, len(content))
     assert tables.found.keys() <= set(SNAPSHOT_TABLES)
-    strings = Strings(info.strings)
+    strings = StringTable(info.strings)
     return Model(Trace.of_tables(tables.found.values(), strings, (), info.header, info.origin_ns, info.notes))
 
 
@@ -50,7 +50,7 @@ def test_stacks_that_their_frames_are_not_are_refused(change: dict[str, int]) ->
     info = write(unpickle_bytes(content), tables, len(content))
     for name, value in change.items():
         getattr(tables.found[StackRanges], name)[:] = value
-    model = Model(Trace.of_tables(tables.found.values(), Strings(info.strings), (), info.header, 0, ()))
+    model = Model(Trace.of_tables(tables.found.values(), StringTable(info.strings), (), info.header, 0, ()))
     with pytest.raises(ValueError, match="not made of these frames"):
         stack_names(model)
 

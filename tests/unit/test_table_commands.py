@@ -22,10 +22,9 @@ from torch_tb_profiler.analysis.stacks.flame_graph import Direction, Weight
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.tables.columns import COLUMNS
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 from torch_tb_profiler.tables.listing import TABLES as LISTED
-from torch_tb_profiler.tables.results import RESULTS
+from torch_tb_profiler.tables.results import COLUMNS, RESULTS
 
 pytestmark = pytest.mark.slow
 

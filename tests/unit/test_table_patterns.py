@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.tables.query import pattern
+from torch_tb_profiler.model.patterns import PatternError
+from torch_tb_profiler.tables.query import grammar
 from torch_tb_profiler.tables.query.answer import Query
-from torch_tb_profiler.tables.query.grammar import Problem
-from torch_tb_profiler.tables.query.natural import natural_key
-from torch_tb_profiler.tables.query.pattern import Pattern, PatternError
+from torch_tb_profiler.tables.query.columns import natural_key
+from torch_tb_profiler.tables.query.grammar import FilterPattern, QueryProblem
 
 
 @given(st.lists(st.text("aB1290 _:", max_size=6)))
@@ -45,11 +45,11 @@ def test_expressions_find_what_those_of_python_find() -> None:
             theirs = re.compile(source.replace("$", r"\Z"), re.IGNORECASE | re.ASCII)
         except re.error:
             with pytest.raises(PatternError):
-                Pattern(source)
+                FilterPattern(source)
             continue
         if re.search(r"(\^|\$|\\b)[*+?{]", source):  # Python repeats conditions
             continue
-        ours = Pattern(source)
+        ours = FilterPattern(source)
         compared += 1
         expected = [theirs.search(text) is not None for text in texts]
         assert ours.search([text.lower() for text in texts]).tolist() == expected, source
@@ -59,19 +59,19 @@ def test_expressions_find_what_those_of_python_find() -> None:
 @pytest.mark.parametrize("source", ["(a+)+$", "(a|aa)+$", "(x+x+)+y", "(a|b)*a(a|b){15}c"])
 def test_no_expression_takes_ages(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them would keep the search busy for longer than anybody lives, or waits."""
-    monkeypatch.setattr(pattern, "SECONDS", 0.2)
+    monkeypatch.setattr(grammar, "PATTERN_SECONDS", 0.2)
     texts = ["a" * 2000 + "!", "x" * 2000, "ab" * 50_000]
     began = time.monotonic()
     with pytest.raises(PatternError, match="takes too long"):
-        Pattern(source).search(texts)
+        FilterPattern(source).search(texts)
     assert time.monotonic() - began < 20
 
 
 def test_the_time_is_that_of_all_texts_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern, "SECONDS", 0.2)
+    monkeypatch.setattr(grammar, "PATTERN_SECONDS", 0.2)
     began = time.monotonic()
     with pytest.raises(PatternError, match="takes too long"):
-        Pattern("(a|aa)+$").search(["a" * 2000 + "!"] * 1000)
+        FilterPattern("(a|aa)+$").search(["a" * 2000 + "!"] * 1000)
     assert time.monotonic() - began < 20
 
 
@@ -91,7 +91,7 @@ def test_the_time_is_that_of_all_texts_together(monkeypatch: pytest.MonkeyPatch)
 )
 def test_expressions_that_are_refused(source: str, why: str) -> None:
     with pytest.raises(PatternError, match=re.escape(why)):
-        Pattern(source)
+        FilterPattern(source)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_expressions_that_are_refused(source: str, why: str) -> None:
 def test_means_what_it_means_in_a_browser(source: str, found: list[str]) -> None:
     """Signs that another engine takes for more."""
     texts = ["a{,2}", "a{e}", "\n", "[a", "ss", "\ufeff", "٣"]
-    kept = Pattern(source).search(texts)
+    kept = FilterPattern(source).search(texts)
     assert [text for text, there in zip(texts, kept, strict=True) if there] == found
 
 
 def test_a_slow_filter_is_the_filters_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern, "SECONDS", 0.1)
+    monkeypatch.setattr(grammar, "PATTERN_SECONDS", 0.1)
     slow = table([Definition("name", "Name", "string", None, "")], {"name": ["a" * 300 + "!"]})
-    with pytest.raises(Problem, match="takes too long") as problem:
+    with pytest.raises(QueryProblem, match="takes too long") as problem:
         slow.page(Query(filter="name~(a|aa)+$"))
     assert problem.value.kind == "bad_regex"
     assert problem.value.token == "name~(a|aa)+$"

@@ -24,8 +24,8 @@ from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.table import WHOLE
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.tables.query.answer import FIRST_PAGE, Query, TableAnswer
-from torch_tb_profiler.tables.query.grammar import Problem
-from torch_tb_profiler.tables.query.natural import natural_key
+from torch_tb_profiler.tables.query.columns import natural_key
+from torch_tb_profiler.tables.query.grammar import QueryProblem
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace import Workspace
 
@@ -61,7 +61,7 @@ def places(query: Query) -> list[int]:
 def test_cases(case: dict[str, Any]) -> None:
     query = Query(sort=case.get("sort", ""), filter=case.get("filter", ""))
     if "problem" in case:
-        with pytest.raises(Problem) as raised:
+        with pytest.raises(QueryProblem) as raised:
             places(query)
         assert raised.value.kind == case["problem"]
         assert str(raised.value)
@@ -137,7 +137,7 @@ def test_what_is_asked_too_much() -> None:
         (Query(sort="-gone"), "unknown_column"),
         (Query(sort="calls,,name"), "unknown_column"),
     ):
-        with pytest.raises(Problem) as raised:
+        with pytest.raises(QueryProblem) as raised:
             page_of(TABLE, query)
         assert raised.value.kind == kind
 

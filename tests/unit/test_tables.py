@@ -7,7 +7,7 @@ import pytest
 
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace.schema import Flows
-from torch_tb_profiler.trace.store import Strings
+from torch_tb_profiler.trace.store import StringTable
 
 
 def flows(read: list[str]) -> Flows:
@@ -42,7 +42,7 @@ def test_only_texts_of_a_column_are_tested() -> None:
         tested.append(text)
         return text.startswith("a")
 
-    strings, column = Strings(["", "ab", "b", "ac"]), np.array([3, 2, 3], np.int32)
+    strings, column = StringTable(["", "ab", "b", "ac"]), np.array([3, 2, 3], np.int32)
     for _ in range(2):
         assert strings.where(starts_with_a, column).tolist() == [False, False, False, True]
     assert tested == ["b", "ac", "b", "ac"]
@@ -50,7 +50,7 @@ def test_only_texts_of_a_column_are_tested() -> None:
 
 def test_what_is_known_of_a_column_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another array may be made in its place in memory."""
-    strings = Strings(["", "a", "b"])
+    strings = StringTable(["", "a", "b"])
     counted: list[int] = []
     bincount = np.bincount
 

@@ -15,10 +15,9 @@ from tests.timelines import ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.launch_queue import stream_queues
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline import counters as counters_module
-from torch_tb_profiler.timeline.bins import Steps, bins_of, coarser
 from torch_tb_profiler.timeline.counters import counter_tile, extremes, with_counters
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, tile_length
-from torch_tb_profiler.timeline.series import Counter
+from torch_tb_profiler.timeline.series import Counter, StepCurve, bins_of, coarser
 from torch_tb_profiler.timeline.timeline import Timeline
 
 pytestmark = pytest.mark.slow
@@ -162,7 +161,7 @@ def test_a_trace_without_devices_or_memory_has_no_counters() -> None:
 
 
 def test_bins_of_steps_by_hand() -> None:
-    steps = Steps(np.array([0, 10, 20]), np.array([1.0, 3.0, 0.0]))
+    steps = StepCurve(np.array([0, 10, 20]), np.array([1.0, 3.0, 0.0]))
     found = bins_of(steps, np.array([0, 5, 15, 15, 40]))
     assert found.low.tolist()[:2] == [1, 1]
     assert found.high.tolist()[:2] == [1, 3]

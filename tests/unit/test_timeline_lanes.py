@@ -17,17 +17,16 @@ from tests.properties import examples
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.memory.records import memory_curves
 from torch_tb_profiler.arrays import grouping
-from torch_tb_profiler.timeline import counters, lanes, levels, pyramid, timeline_file
-from torch_tb_profiler.timeline.bands import Band
+from torch_tb_profiler.timeline import counters, lanes, pyramid, timeline_file
 from torch_tb_profiler.timeline.build import build
-from torch_tb_profiler.timeline.levels import Levels
-from torch_tb_profiler.timeline.pyramid import highest_level, tile_length, width_of
+from torch_tb_profiler.timeline.lanes import LaneBand
+from torch_tb_profiler.timeline.pyramid import Levels, highest_level, tile_length, width_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import account, tree_of
 from torch_tb_profiler.trace import column_file, read_trace
 
 
-def depths(timeline: Timeline, band: Band) -> dict[str, int]:
+def depths(timeline: Timeline, band: LaneBand) -> dict[str, int]:
     """Of the slices of a band, by name."""
     trace, placed = timeline.trace, timeline.placed
     return {
@@ -120,9 +119,9 @@ def test_nested_slices_stand_at_their_depth_and_overlapping_ones_beside() -> Non
             ns("kernel", "within second", 60, 10, 7),
         ]
     )
-    assert depths(timeline, Band.HOST) == {"outer": 0, "inner": 1, "innermost": 2, "next": 1, "crossing": 1}
-    assert depths(timeline, Band.PYTHON) == {"frame": 0}
-    assert depths(timeline, Band.DEVICE) == {"first": 0, "second": 1, "third": 0, "within second": 2}
+    assert depths(timeline, LaneBand.HOST) == {"outer": 0, "inner": 1, "innermost": 2, "next": 1, "crossing": 1}
+    assert depths(timeline, LaneBand.PYTHON) == {"frame": 0}
+    assert depths(timeline, LaneBand.DEVICE) == {"first": 0, "second": 1, "third": 0, "within second": 2}
 
 
 def test_a_stair_of_overlapping_slices_takes_two_lanes() -> None:
@@ -135,7 +134,7 @@ def test_slices_that_begin_and_end_together() -> None:
     timeline = timeline_of(
         [ns("cpu_op", "op", 0, 100), ns("user_annotation", "step", 0, 100), ns("cuda_runtime", "call", 0, 100)]
     )
-    assert depths(timeline, Band.HOST) == {"step": 0, "op": 1, "call": 2}
+    assert depths(timeline, LaneBand.HOST) == {"step": 0, "op": 1, "call": 2}
 
 
 def test_too_deep_slices_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +371,7 @@ def test_counting_and_searching_find_the_same_items(slices: list[tuple[int, int,
         for start in range(-10_000, 110_000, 7_000):
             ranges = []
             for searched in (0, 10**9):
-                with mock.patch.object(levels, "_SEARCHED", searched):
+                with mock.patch.object(pyramid, "_SEARCHED", searched):
                     ranges.append(found._ranges(every, start, start + 9_000, level))
             assert [(low, high) for low, high in ranges[0] if high > low] == [
                 (low, high) for low, high in ranges[1] if high > low

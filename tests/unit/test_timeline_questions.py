@@ -21,9 +21,9 @@ from torch_tb_profiler.timeline.enclosing import self_time
 from torch_tb_profiler.timeline.flows import FLOW_KINDS, of_slice, of_window
 from torch_tb_profiler.timeline.search import search
 from torch_tb_profiler.timeline.summary import edges
+from torch_tb_profiler.timeline.tiles import exact_slices
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import PLACE, totals
-from torch_tb_profiler.timeline.window import exact_slices
 from torch_tb_profiler.trace import Category
 
 windows = st.tuples(st.integers(-50, 2**20), st.integers(0, 2**20)).map(lambda pair: (pair[0], pair[0] + pair[1]))

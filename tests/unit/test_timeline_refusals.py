@@ -12,8 +12,8 @@ from werkzeug.test import Client
 from tests.served import get
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.questions import TIMELINE_QUESTIONS
-from torch_tb_profiler.timeline.questions.one_slice import ARGS
-from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
+from torch_tb_profiler.timeline.one_slice import ARGS
+from torch_tb_profiler.timeline.tracks import TIMELINE_STEPS
 from torch_tb_profiler.workspace import Workspace
 
 OF_TRACE_QUESTIONS = [

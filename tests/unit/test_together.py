@@ -15,7 +15,7 @@ from tests.attack.damage import DAMAGES, damaged
 from tests.simulated_helpers import Simulated, columns_of, small_pieces
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import text, together
-from torch_tb_profiler.trace.batches import Answer, Batch
+from torch_tb_profiler.trace.helper import Batch, HelperAnswer
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +134,7 @@ def test_the_last_helper_is_gone_when_it_is_given_something(trace: bytes, tmp_pa
         def give(self, batch: Batch) -> bool:
             return False
 
-        def answers(self, seconds: float) -> Sequence[Answer]:
+        def answers(self, seconds: float) -> Sequence[HelperAnswer]:
             return []
 
     path = tmp_path / "columns"
@@ -142,7 +142,7 @@ def test_the_last_helper_is_gone_when_it_is_given_something(trace: bytes, tmp_pa
 
 
 def test_a_large_vocabulary_is_begun_anew(trace: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch_tb_profiler.trace.batches._MOST_TEXTS", 20)
+    monkeypatch.setattr("torch_tb_profiler.trace.helper._MOST_TEXTS", 20)
     check(trace, tmp_path, range(4))
 
 

@@ -15,7 +15,7 @@ from tests.gate_pairs import KERNEL, config, recorded, write
 from torch_tb_profiler.analysis.change.figures import RecordingFigures
 from torch_tb_profiler.analysis.change.trends import Trends, numbered, trends
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.work.trends_text import sparkline
+from torch_tb_profiler.cli.work.compare_text import sparkline
 
 STEPS = 9
 

@@ -21,12 +21,11 @@ OLD_PLUGIN = "torch_tb_profiler/web/old_plugin/"
 #: what else may say so, and why
 DECIMAL: Mapping[str, tuple[str, ...]] = {
     # sizes of files, divided by 1000²
-    "torch_tb_profiler/cli/meter.py": ("{} of {} MB",),
-    "torch_tb_profiler/cli/reading_line.py": ("{} of {} MB", "10.0 of 40.0 MB"),
+    "torch_tb_profiler/cli/work/progress.py": ("{} of {} MB", "10.0 of 40.0 MB"),
     "torch_tb_profiler/cli/export.py": ("{}: {} MB",),
     "torch_tb_profiler/cli/report.py": ("{}: {} MB",),
     "torch_tb_profiler/cli/summary.py": ("{} MB of packed files",),
-    "torch_tb_profiler/api/notebook/notebook.py": ("0.6 MB or more",),
+    "torch_tb_profiler/api/notebook.py": ("0.6 MB or more",),
     "torch_tb_profiler/snapshot/unpickle_stream.py": ("a file of 100 MB",),
     # 64e6 bytes
     "torch_tb_profiler/analysis/roofline/table.py": ("above 64 MB",),

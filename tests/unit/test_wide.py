@@ -11,10 +11,10 @@ import pytest
 from benchmarks.wide import write_wide
 from tests.wide import write_columns
 from torch_tb_profiler.trace import Trace, column_file, read_trace
-from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, Operators, Table
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, OperatorRanges, TraceTable
 
 
-def values(trace: Trace, kind: type[Table], column: str) -> npt.NDArray[np.generic]:
+def values(trace: Trace, kind: type[TraceTable], column: str) -> npt.NDArray[np.generic]:
     """As the file says them, not as one of its readers numbers them."""
     found = trace.table(kind).columns()[column]
     if column == "name":
@@ -24,8 +24,8 @@ def values(trace: Trace, kind: type[Table], column: str) -> npt.NDArray[np.gener
     return found + trace.origin_ns if column == "start" else found
 
 
-@pytest.mark.parametrize("kind", [Events, Operators, Launches, DeviceWork])
-def test_columns_are_those_of_the_text(tmp_path: Path, kind: type[Table]) -> None:
+@pytest.mark.parametrize("kind", [Events, OperatorRanges, Launches, DeviceWork])
+def test_columns_are_those_of_the_text(tmp_path: Path, kind: type[TraceTable]) -> None:
     with write_wide(1200, tmp_path).open("rb") as text:
         read = read_trace(text)
     write_columns(1200, tmp_path / "columns")

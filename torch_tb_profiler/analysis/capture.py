@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Header, Phase
+from torch_tb_profiler.trace import Category, EventPhase, Header
 
 D = TypeVar("D", bound="DeviceProperties")
 Scalar = str | int | float | bool
@@ -131,7 +131,7 @@ def capture(model: Model) -> Capture:
     trace = model.trace
     header, events = trace.header, trace.events
     counts = np.bincount(events.category, minlength=len(Category)).tolist()
-    timed = events.phase != Phase.METADATA
+    timed = events.phase != EventPhase.METADATA
     start = events.start[timed]
     scalars = {name: value for name, value in header.raw.items() if isinstance(value, Scalar)}
     versions = {name: value for name, value in scalars.items() if name.lower().endswith("version")}

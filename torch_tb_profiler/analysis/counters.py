@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import StepFunction
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Phase
+from torch_tb_profiler.trace import Category, EventPhase
 
 #: the range of the Trace event that the profiler writes about its window
 WINDOW_NAME = "PyTorch Profiler (0)"
@@ -78,7 +78,7 @@ def window(model: Model) -> tuple[int, int]:
     events = model.trace.events
     spans = np.flatnonzero(events.category == Category.SPAN)  # of the whole trace, whatever is selected
     named = spans[events.name[spans] == model.trace.strings.code(WINDOW_NAME)]
-    ranges = named[-1:] if len(named) else np.flatnonzero(events.phase == Phase.COMPLETE)
+    ranges = named[-1:] if len(named) else np.flatnonzero(events.phase == EventPhase.COMPLETE)
     if not len(ranges):
         return 0, 0
     return int(events.start[ranges].min()), int(events.end[ranges].max())

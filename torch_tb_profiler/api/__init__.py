@@ -6,14 +6,12 @@ computed where the routes have them computed (`analysis`, `ranks`, `insights`).
 
 from __future__ import annotations
 
-from torch_tb_profiler.api.check import check
-from torch_tb_profiler.api.compared import Compared
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.profile import Profile, Run, open  # noqa: A004
-from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.recordings import check, trends
+from torch_tb_profiler.api.results import Compared, Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
-from torch_tb_profiler.api.trends import trends
 
 __all__ = [
     "Compared",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, get_args
 
+from torch_tb_profiler.analysis.replay.changes import Change, check
 from torch_tb_profiler.analysis.text_format import harmless
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import ErrorWithReason
 
 T = TypeVar("T", bound=str)
@@ -34,3 +36,18 @@ def one_of(literal: Any, value: T) -> T:
     if value not in allowed:
         raise ProfileError(f"{value!r} is not possible here, only {', '.join(map(repr, allowed))}")
     return value
+
+
+def check_changes(changes: Sequence[Change]) -> None:
+    with profile_errors(ValueError):
+        for change in changes:
+            check(change)
+
+
+def places_of_steps(model: Model, names: Sequence[str] | None) -> list[int] | None:
+    """Indexes of steps by their names."""
+    known = model.steps.names
+    for name in names or ():
+        if name not in known:
+            raise ProfileError(f"there is no step {name!r}")
+    return None if names is None else sorted({known.index(name) for name in names})

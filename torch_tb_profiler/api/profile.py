@@ -12,12 +12,11 @@ from torch_tb_profiler.analysis.question import NoParameters, RunSubject
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
-from torch_tb_profiler.api.changes import check_changes
-from torch_tb_profiler.api.errors import ProfileError, profile_errors
-from torch_tb_profiler.api.notebook.card import RunRow, profile_card, profile_text
-from torch_tb_profiler.api.notebook.notebook import InNotebook, NotebookPage
+from torch_tb_profiler.api.errors import ProfileError, check_changes, profile_errors
+from torch_tb_profiler.api.notebook import InNotebook, NotebookPage
+from torch_tb_profiler.api.notebook_cards import RunRow, profile_card, profile_text
 from torch_tb_profiler.api.queries import Queried
-from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.results import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped

@@ -30,7 +30,7 @@ from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, Snapshot
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.api.errors import ProfileError, profile_errors
-from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.results import Rows
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.model import Model

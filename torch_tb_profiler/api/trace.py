@@ -57,13 +57,11 @@ from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
-from torch_tb_profiler.api.changes import check_changes, places_of_steps
-from torch_tb_profiler.api.compared import Compared
-from torch_tb_profiler.api.errors import ProfileError, one_of, profile_errors
-from torch_tb_profiler.api.notebook.change import shown
-from torch_tb_profiler.api.notebook.of_trace import TraceInNotebook
+from torch_tb_profiler.api.errors import ProfileError, check_changes, one_of, places_of_steps, profile_errors
+from torch_tb_profiler.api.notebook import TraceInNotebook
+from torch_tb_profiler.api.notebook_cards import shown_change
 from torch_tb_profiler.api.queries import Queried
-from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.results import Compared, Rows
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.insights.summary.question import SUMMARY
@@ -362,7 +360,7 @@ class TraceProfile(TraceInNotebook, Queried):
     def change(self, other: TraceProfile) -> ChangeAnswer:
         """What changed in the mean step from this trace to another, taken apart exactly (docs/compare-two-runs.md)."""
         rows = HowManyRows()
-        return shown(self._with(other, lambda a, b: CHANGE.compute(self.subject(a), other.subject(b), rows)))
+        return shown_change(self._with(other, lambda a, b: CHANGE.compute(self.subject(a), other.subject(b), rows)))
 
     def compare_roofline(self, other: TraceProfile) -> RooflineDelta:
         """FLOP, utilizations and lost time beside another trace: left is this one, right the other."""

@@ -14,11 +14,19 @@ from contextlib import contextmanager, nullcontext, redirect_stderr
 from io import TextIOWrapper
 from pathlib import Path
 
-from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
+from torch_tb_profiler.cli.messages import (
+    BAD_INPUT,
+    CLOSED_PIPE,
+    INTERRUPTED,
+    OUR_FAULT,
+    UserError,
+    drop,
+    drop_unwritten,
+    tell,
+)
 from torch_tb_profiler.cli.options import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.saying import drop, drop_unwritten, tell
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.ending import ended_by_signals
 

@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.messages import UserError, safe
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _DAY = 86_400
 
 
-class Cache:
+class CacheCommand:
     """Show the size of the cache of traces, shrink it, or empty it.
 
     Everything in it can be made again from the traces. Of a shared place, only the files that were copied to this

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
+from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError
 from torch_tb_profiler.cli.options import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
@@ -43,7 +43,7 @@ class _Output(argparse.Action):
         namespace.outputs = pairs
 
 
-class Check:
+class CheckCommand:
     """Fail when new recordings are slower than a baseline: for continuous integration.
 
     The exit code is 0 if no rule failed, 1 if a --fail-on rule failed with certainty, 2 for wrong usage, and 3 if the
@@ -114,10 +114,10 @@ class Check:
 
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.analysis.change.gate import check
-        from torch_tb_profiler.cli.work.gate.settings import FILES, rules_of, settings_of
-        from torch_tb_profiler.cli.work.one_trace import step_choice
+        from torch_tb_profiler.cli.work.check_settings import FILES, rules_of, settings_of
         from torch_tb_profiler.cli.work.outputs import put
         from torch_tb_profiler.cli.work.targets import refuse_same, target_of
+        from torch_tb_profiler.cli.work.traces import step_choice
         from torch_tb_profiler.workspace import logs
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
         from torch_tb_profiler.workspace.recordings import (
@@ -168,7 +168,7 @@ class Check:
 
 def _outputs(arguments: argparse.Namespace) -> list[tuple[str, Target | None]]:
     """Formats and files; None is stdout. The default is text to stdout. Raises UserError."""
-    from torch_tb_profiler.cli.work.gate.settings import FILES
+    from torch_tb_profiler.cli.work.check_settings import FILES
     from torch_tb_profiler.cli.work.targets import target_of
 
     found: list[tuple[str, Target | None]] = []
@@ -183,10 +183,7 @@ def _outputs(arguments: argparse.Namespace) -> list[tuple[str, Target | None]]:
 
 def _text(found: CheckAnswer, form: str) -> str:
     """Return the result in one of `FORMATS`."""
-    from torch_tb_profiler.cli.work.gate.github import as_github
-    from torch_tb_profiler.cli.work.gate.junit import as_junit
-    from torch_tb_profiler.cli.work.gate.markdown import as_markdown
-    from torch_tb_profiler.cli.work.gate.text import as_text
+    from torch_tb_profiler.cli.work.check_formats import as_github, as_junit, as_markdown, as_text
 
     made = {"text": as_text, "json": _as_json, "markdown": as_markdown, "junit": as_junit, "github": as_github}
     return made[form](found)

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
+from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError, tell
 from torch_tb_profiler.cli.options import declare_color, declare_sides, declare_step_choice
-from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ class _Read(NamedTuple):
     recording: Recording
 
 
-class Compare:
+class CompareCommand:
     """Show what changed between recordings: by how much, how certain that is, and in which kernels and operators.
 
     The change of the mean step is split up exactly: by cause, and by what happened to each kernel and operator. The
@@ -71,7 +70,7 @@ class Compare:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.change.question import MOST_ROWS
-        from torch_tb_profiler.cli.work.one_trace import step_choice
+        from torch_tb_profiler.cli.work.traces import step_choice
         from torch_tb_profiler.workspace import logs
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
         from torch_tb_profiler.workspace.recordings import RecordingError, why_not_compared
@@ -92,8 +91,8 @@ def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
     """Return what `--each` prints."""
     from torch_tb_profiler.analysis.change.trends import numbered, trends
     from torch_tb_profiler.arrays.json import dumps_indented
+    from torch_tb_profiler.cli.work.compare_text import trends_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
-    from torch_tb_profiler.cli.work.trends_text import trends_text
     from torch_tb_profiler.workspace.recordings import recordings_of
 
     recordings = recordings_of([*arguments.base, *arguments.paths], workspace, choice, arguments.worker).recordings
@@ -106,7 +105,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
     from torch_tb_profiler.analysis.change.change import changed
     from torch_tb_profiler.analysis.change.question import ROWS, change_answer
     from torch_tb_profiler.arrays.json import dumps_indented
-    from torch_tb_profiler.cli.work.change_text import as_text
+    from torch_tb_profiler.cli.work.compare_text import change_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
 
     def read(paths: Sequence[str]) -> list[_Read]:
@@ -120,7 +119,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
     answer = change_answer(change, base[0].meta, new[0].meta, ROWS if arguments.json else arguments.limit)
     if arguments.json:
         return dumps_indented(answer)
-    return as_text(answer, arguments.limit, *stdout_style(arguments.color))
+    return change_text(answer, arguments.limit, *stdout_style(arguments.color))
 
 
 def _read(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:

@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UNSOUND, UserError
-from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.messages import UNSOUND, UserError, safe
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ with profile(
 """
 
 
-class Doctor:
+class DoctorCommand:
     """Print what a bug report needs: versions, files found and skipped, health of traces, cache, storage.
 
     Shows only environment variables of this program, no credentials in addresses, and not the home directory. The exit
@@ -90,7 +89,7 @@ def _is_unsound(trace: TraceFacts) -> bool:
 
 def _below(path: str, cache_dir: str | None) -> PathFacts:
     from torch_tb_profiler.cli.work.doctor_facts import PathFacts, SkippedFile, without_home
-    from torch_tb_profiler.cli.work.one_trace import open_local
+    from torch_tb_profiler.cli.work.traces import open_local
     from torch_tb_profiler.storage import shown
     from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.options import declare_trace
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from torch_tb_profiler.analysis.question import Subject
     from torch_tb_profiler.analysis.stacks.stack_table import StackTable
     from torch_tb_profiler.arrays.types import Bool
-    from torch_tb_profiler.cli.work.one_trace import Chosen
     from torch_tb_profiler.cli.work.targets import Target
+    from torch_tb_profiler.cli.work.traces import Chosen
     from torch_tb_profiler.model import Model
-    from torch_tb_profiler.trace.window import Window
+    from torch_tb_profiler.trace.excerpts import WindowText
 
 _NS_PER_MS = 1_000_000
 #: later than any trace ends, ns
@@ -43,7 +43,7 @@ _PLAIN_TABLE = {
 Format = Literal["trace", "speedscope", "folded", "table"]
 
 
-class Export:
+class ExportCommand:
     """Write a part of a trace, call stacks for other programs, or a table to a file.
 
     The extension of the file selects the contents: .pt.trace.json.gz (or .json) is a trace with only some steps or
@@ -78,9 +78,9 @@ class Export:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work.one_trace import chosen
         from torch_tb_profiler.cli.work.outputs import put
         from torch_tb_profiler.cli.work.targets import target_of
+        from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import logs
 
         logs.configure()
@@ -164,20 +164,20 @@ def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, target: 
     from msgspec.structs import replace
 
     from torch_tb_profiler import __version__
-    from torch_tb_profiler.cli.saying import safe
+    from torch_tb_profiler.cli.messages import safe
     from torch_tb_profiler.cli.work.outputs import replaced
     from torch_tb_profiler.discovery.content import EXPORTER
     from torch_tb_profiler.storage import StorageError, storage_for
     from torch_tb_profiler.trace import Limits, TraceError
-    from torch_tb_profiler.trace.window import between, picked, window
+    from torch_tb_profiler.trace.excerpts import between, picked, window_text
     from torch_tb_profiler.workspace import compressed
 
     start, end = _times(arguments, found)
 
-    def cut(subject: Subject) -> Window:
+    def cut(subject: Subject) -> WindowText:
         if found.steps is not None:
             return picked(subject.model.trace, _of_steps(subject.model))
-        return window(subject.model.trace, start, end)
+        return window_text(subject.model.trace, start, end)
 
     wanted = found.ask(cut, at)
     key, program = EXPORTER
@@ -228,7 +228,7 @@ def _of_steps(model: Model) -> Bool:
 
 def _stacks(found: Chosen, arguments: argparse.Namespace, form: Format) -> str:
     from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
-    from torch_tb_profiler.cli.work.stack_files import as_folded, as_speedscope
+    from torch_tb_profiler.cli.work.outputs import as_folded, as_speedscope
 
     def made(subject: Subject) -> list[StackTable]:
         there = stack_weights(subject.model)

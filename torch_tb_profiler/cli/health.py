@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UNSOUND
+from torch_tb_profiler.cli.messages import UNSOUND, safe
 from torch_tb_profiler.cli.options import declare_trace
-from torch_tb_profiler.cli.saying import safe
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.health.notes import HealthAnswer
@@ -19,7 +18,7 @@ _ORDER = ("error", "warning", "info")
 _WORDS = (("error", "error", "errors"), ("warning", "warning", "warnings"), ("info", "note", "notes"))
 
 
-class Health:
+class HealthCommand:
     """List what is wrong with a trace, and the code that records what is missing.
 
     Examines every trace of a run, or those that --worker and --span choose. The exit code is 3 if there are errors.
@@ -34,7 +33,7 @@ class Health:
 
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.cli.work.one_trace import chosen
+        from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import logs
 
         logs.configure()

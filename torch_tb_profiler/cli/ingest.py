@@ -6,20 +6,25 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.messages import UserError, safe
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, declare_cache_dir
 
 if TYPE_CHECKING:
     from torch_tb_profiler.ingest.ingest import Ingested
+    from torch_tb_profiler.ingest.results import RunOutcome
     from torch_tb_profiler.ingest.runner import Runner
-    from torch_tb_profiler.ingest.together import RunOutcome
+    from torch_tb_profiler.ranks.run_answers import MissingCollective, RunTiles
+    from torch_tb_profiler.workspace.catalog import CatalogSkipped
 
 
-class Ingest:
+#: of files and notes that are listed
+_MOST = 20
+
+
+class IngestCommand:
     """Read every rank of a job, on this machine or on a Dask cluster, and summarize all ranks together.
 
     Results are kept in the cache, which may be a folder or an object store that others read, too
@@ -55,10 +60,9 @@ class Ingest:
         parser.epilog = "Example:\n  torch-tb-profiler ingest LOGDIR --cache-dir DIR"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.meter import Meter
-        from torch_tb_profiler.cli.work.ingest_table import table_of
+        from torch_tb_profiler.cli.work.progress import IngestMeter
         from torch_tb_profiler.ingest.ingest import ingest
-        from torch_tb_profiler.ingest.runner import CannotBegin
+        from torch_tb_profiler.ingest.runner import IngestRefused
         from torch_tb_profiler.storage import StorageError, storage_for
         from torch_tb_profiler.workspace import logs
 
@@ -67,7 +71,7 @@ class Ingest:
         if arguments.scheduler and arguments.scheduler_file:
             raise UserError("--scheduler and --scheduler-file exclude each other: use one of them")
         logs.configure()
-        meter = Meter(sys.stderr)
+        meter = IngestMeter(sys.stderr)
         try:
             storage_for(arguments.logdir).require(arguments.logdir)
             found = ingest(
@@ -80,12 +84,12 @@ class Ingest:
                 say=meter.say,
                 with_clock=arguments.json,
             )
-        except (CannotBegin, StorageError) as error:
+        except (IngestRefused, StorageError) as error:
             meter.end()
             raise UserError(str(error)) from None
         meter.end()
         for run in found.runs:
-            print(as_json(run) if arguments.json else table_of(run))
+            print(as_json(run) if arguments.json else run_text(run))
         if not arguments.json:
             print(safe(_last(found)))
         if not found.ranks:
@@ -134,3 +138,59 @@ def _last(found: Ingested) -> str:
     there = f", {found.there} of them read before" if found.there else ""
     lost = f"; {found.failed} could not be read" if found.failed else ""
     return f"{found.ranks} ranks are in {found.place}{there}{lost}"
+
+
+def run_text(run: RunOutcome) -> str:
+    """Describe the result of a run in a line for each thing to know, stragglers first."""
+    from torch_tb_profiler.ranks.straggler_text import milliseconds, straggler_lines
+
+    lines = [f"{run.run}, span {run.span}" if run.span != "default" else run.run]
+    if run.result is not None:
+        overview = run.result.overview
+        lines += _tiles(overview.tiles)
+        lines += [f"  {word:<10} {text}" for word, text in straggler_lines(overview.stragglers)] or [
+            "  slow       no rank is clearly slow"
+        ]
+        lines += [
+            f"  slow link  {link.group} ({', '.join(link.hosts)}): {milliseconds(link.extra_ns)} a step more, "
+            f"× {link.ratio:.2f}"
+            for link in overview.slow_links
+        ]
+        lines += _listed("missing", [_missing_text(each) for each in overview.missing])
+        lines += _listed("note", [note.text for note in overview.notes])
+    lines += _listed("failed", _files(run.failed))
+    lines += _listed("skipped", _files(run.skipped))
+    return "\n".join(map(safe, lines))
+
+
+def _tiles(tiles: RunTiles) -> list[str]:
+    from torch_tb_profiler.ranks.straggler_text import milliseconds
+
+    expected = "" if tiles.expected is None else f" of {tiles.expected:,}"
+    lines = [f"  ranks      {tiles.present:,}{expected}"]
+    times = [
+        (f"step {milliseconds(tiles.step_ns)}", tiles.step_ns),
+        (f"exposed wait {milliseconds(tiles.exposed_wait_ns)}", tiles.exposed_wait_ns),
+        (f"exposed transfer {milliseconds(tiles.exposed_transfer_ns)}", tiles.exposed_transfer_ns),
+        (f"lost to slow ranks {milliseconds(tiles.lost_ns)}", tiles.lost_ns),
+    ]
+    known = [text for text, value in times if value is not None]
+    return [*lines, f"  per step   {', '.join(known)}"] if known else lines
+
+
+def _missing_text(missing: MissingCollective) -> str:
+    number = "" if missing.sequence is None else f" number {missing.sequence}"
+    step = "" if missing.step is None else f", step {missing.step}"
+    ranks = ", ".join("?" if rank is None else str(rank) for rank in missing.ranks)
+    doubt = "" if missing.exact else "; one of several equal ones"
+    stops = "; nothing follows in the group: it may hang there" if missing.stops else ""
+    return f"{missing.name}{number} of {missing.group}{step}: not on rank {ranks}{doubt}{stops}"
+
+
+def _files(files: Sequence[CatalogSkipped]) -> list[str]:
+    return [f"{each.file} {each.text}" for each in files]
+
+
+def _listed(what: str, texts: Sequence[str]) -> list[str]:
+    lines = [f"  {what:<10} {text}" for text in texts[:_MOST]]
+    return [*lines, f"  {what:<10} and {len(texts) - _MOST} more"] if len(texts) > _MOST else lines

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.saying import safe, tell
+from torch_tb_profiler.cli.messages import UserError, safe, tell
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.snapshot.alive import AgainstRows, Side
-    from torch_tb_profiler.cli.work.snapshot_text import SnapshotFacts
+    from torch_tb_profiler.cli.work.memory_text import SnapshotFacts
     from torch_tb_profiler.discovery import TraceFile
     from torch_tb_profiler.model import Model
     from torch_tb_profiler.snapshot.memory_timeline import MemoryTimeline
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _TIMELINE_ENDINGS = (".json", ".json.gz", ".json.zst", ".html", ".htm")
 
 
-class Memory:
+class MemoryCommand:
     """Summarize a memory snapshot: peaks, what was in use, and why memory ran out."""
 
     name = "memory"
@@ -73,7 +72,7 @@ class Memory:
         if arguments.since is not None and arguments.at is None and arguments.against is None:
             raise UserError("--since needs --at, the moment to compare with")
         if (timeline := _timeline(Path(arguments.path))) is not None:
-            from torch_tb_profiler.cli.work.snapshot_text import timeline_text
+            from torch_tb_profiler.cli.work.memory_text import timeline_text
 
             print(timeline_text(timeline))
             return
@@ -83,8 +82,8 @@ class Memory:
 def _of_path(arguments: argparse.Namespace) -> str:
     """Return what is said of the snapshots of a path, else of its traces. Raises UserError, Unavailable and Refused."""
     from torch_tb_profiler.arrays.json import dumps_indented
-    from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
-    from torch_tb_profiler.cli.work.snapshot_text import as_json, as_text
+    from torch_tb_profiler.cli.work.memory_text import as_json, as_text
+    from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces, listed_traces
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
     run = chosen_run(arguments.path, arguments.run)
@@ -113,7 +112,7 @@ def _facts(model: Model, arguments: argparse.Namespace, other: LocalTrace | None
     from torch_tb_profiler.analysis.snapshot.frames import stack_names
     from torch_tb_profiler.analysis.snapshot.history import device_history, position_of
     from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
-    from torch_tb_profiler.cli.work.snapshot_text import SnapshotFacts
+    from torch_tb_profiler.cli.work.memory_text import SnapshotFacts
 
     history, names = device_history(model, _chosen_device(model, arguments.device)), stack_names(model)
     rows, more = None, None
@@ -131,7 +130,7 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
     """Return ranks or moments, what is furthest from the median first."""
     from torch_tb_profiler.analysis.question import Refused
     from torch_tb_profiler.analysis.snapshot.ranks import rank_rows, snapshot_figures
-    from torch_tb_profiler.cli.work.snapshot_text import ranks_as_json, ranks_as_text
+    from torch_tb_profiler.cli.work.memory_text import ranks_as_json, ranks_as_text
     from torch_tb_profiler.workspace import Unavailable
     from torch_tb_profiler.workspace.local_workspace import LocalTrace
 
@@ -149,7 +148,7 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
 
 def _other(arguments: argparse.Namespace) -> TraceFile:
     """The first snapshot of the path that is compared with."""
-    from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
+    from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces, listed_traces
 
     files = chosen_traces(chosen_run(arguments.against, None), [], None)
     snapshots = [file for file in files if file.kind == "snapshot"]
@@ -215,7 +214,7 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
     """Failed allocations that traces recorded."""
     from torch_tb_profiler.analysis.memory.failures import failures
     from torch_tb_profiler.analysis.question import Refused
-    from torch_tb_profiler.cli.chosen import listed_traces
+    from torch_tb_profiler.cli.work.traces import listed_traces
     from torch_tb_profiler.workspace import Unavailable
     from torch_tb_profiler.workspace.local_workspace import LocalTrace
 

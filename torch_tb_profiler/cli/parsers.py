@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.cli.command import Command
-from torch_tb_profiler.cli.registry import COMMANDS
+from torch_tb_profiler.cli.registry import COMMANDS, Command
 
 PROGRAM = "torch-tb-profiler"
 _DESCRIPTION = "Shows from PyTorch profiler traces why training or serving is slow."

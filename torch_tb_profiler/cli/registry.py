@@ -2,65 +2,83 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 
-class CommandEntry(NamedTuple):
-    """Where to find a command.
+class Command(Protocol):
+    """A command, in a file of its own; its docstring is its help text, and the registry repeats the first line.
 
-    module  that has it
-    made_by  its class, or a function
-    help  what it does, in a line: the first of its docstring
-    arguments  of the class or function
+    The file is imported for help, so it imports only the standard library and light modules of `cli`; functions import
+    what they need. `parser.epilog` has examples, whose lines begin with two spaces.
+    """
+
+    name: str
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments."""
+        ...
+
+    def run(self, arguments: argparse.Namespace) -> int | None:
+        """Run the command; return the exit code, None for 0. Raises UserError."""
+        ...
+
+
+class CommandEntry(NamedTuple):
+    """Where a command is defined.
+
+    module     where it is
+    factory    its class, or a function that returns it
+    help       what it does, in one line: the first of its docstring
+    arguments  of the factory
     """
 
     module: str
-    made_by: str
+    factory: str
     help: str
     arguments: tuple[str, ...] = ()
 
     def load(self) -> Command:
         """Import the command."""
-        command: Command = getattr(import_module(self.module), self.made_by)(*self.arguments)
+        command: Command = getattr(import_module(self.module), self.factory)(*self.arguments)
         return command
 
 
-def _own(made_by: str, text: str) -> CommandEntry:
-    return CommandEntry(f"{__package__}.{made_by.lower()}", made_by, text)
+def _own(name: str, text: str) -> CommandEntry:
+    return CommandEntry(f"{__package__}.{name}", f"{name.capitalize()}Command", text)
 
 
 #: by name, in the order of the help
 COMMANDS: Mapping[str, CommandEntry] = {
-    "serve": _own("Serve", "Show the profiles below a directory in a browser, without TensorBoard."),
-    "report": _own("Report", "Write a trace, or a run, with all views into one HTML file that needs no server."),
-    "summary": _own("Summary", "Print a trace in a few numbers: step time, device use, owners of device work, notes."),
-    "health": _own("Health", "List what is wrong with a trace, and the code that records what is missing."),
+    "serve": _own("serve", "Show the profiles below a directory in a browser, without TensorBoard."),
+    "report": _own("report", "Write a trace, or a run, with all views into one HTML file that needs no server."),
+    "summary": _own("summary", "Print a trace in a few numbers: step time, device use, owners of device work, notes."),
+    "health": _own("health", "List what is wrong with a trace, and the code that records what is missing."),
     "doctor": _own(
-        "Doctor",
+        "doctor",
         "Print what a bug report needs: versions, files found and skipped, health of traces, cache, storage.",
     ),
-    "export": _own("Export", "Write a part of a trace, call stacks for other programs, or a table to a file."),
-    "completion": _own("Completion", "Print the script that completes commands and options in a shell."),
-    "cache": _own("Cache", "Show the size of the cache of traces, shrink it, or empty it."),
+    "export": _own("export", "Write a part of a trace, call stacks for other programs, or a table to a file."),
+    "completion": _own("completion", "Print the script that completes commands and options in a shell."),
+    "cache": _own("cache", "Show the size of the cache of traces, shrink it, or empty it."),
     "ingest": _own(
-        "Ingest", "Read every rank of a job, on this machine or on a Dask cluster, and summarize all ranks together."
+        "ingest", "Read every rank of a job, on this machine or on a Dask cluster, and summarize all ranks together."
     ),
-    "check": _own("Check", "Fail when new recordings are slower than a baseline: for continuous integration."),
+    "check": _own("check", "Fail when new recordings are slower than a baseline: for continuous integration."),
     "compare": _own(
-        "Compare",
+        "compare",
         "Show what changed between recordings: by how much, how certain that is, and in which kernels and operators.",
     ),
-    "memory": _own("Memory", "Summarize a memory snapshot: peaks, what was in use, and why memory ran out."),
+    "memory": _own("memory", "Summarize a memory snapshot: peaks, what was in use, and why memory ran out."),
     "mcp": CommandEntry(
         "torch_tb_profiler.mcp.command",
-        "Mcp",
+        "McpCommand",
         "Answer an agent's questions about the traces below a directory, over the Model Context Protocol.",
     ),
-    "sql": _own("Sql", "Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
+    "sql": _own("sql", "Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
     **{name: CommandEntry(f"{__package__}.tables", "table", of.command.help, (name,)) for name, of in TABLES.items()},
 }

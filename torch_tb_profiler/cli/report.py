@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.defaults import MOST_REPORTED, declare_cache_dir
 
 if TYPE_CHECKING:
     from torch_tb_profiler.discovery import Run, TraceFile
 
 
-class Report:
+class ReportCommand:
     """Write a trace, or a run, with all views into one HTML file that needs no server."""
 
     name = "report"
@@ -45,10 +45,10 @@ class Report:
     def run(self, arguments: argparse.Namespace) -> None:
         from msgspec.structs import replace
 
-        from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
-        from torch_tb_profiler.cli.saying import safe, tell
+        from torch_tb_profiler.cli.messages import safe, tell
         from torch_tb_profiler.cli.work.outputs import replaced
         from torch_tb_profiler.cli.work.targets import target_of
+        from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces
         from torch_tb_profiler.discovery import Found, Root
         from torch_tb_profiler.serving import open_for_page
         from torch_tb_profiler.serving.report import report_of
@@ -82,7 +82,7 @@ def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
     """
     from msgspec.structs import replace
 
-    from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
+    from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces
     from torch_tb_profiler.workspace.addresses import address_of
 
     address = address_of(path)

@@ -12,8 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.saying import drop
+from torch_tb_profiler.cli.messages import UserError, drop
 from torch_tb_profiler.defaults import (
     ANSWER_SECONDS,
     DIRECTORY_VARIABLE,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.workspace import Workspace
 
 
-class Serve:
+class ServeCommand:
     """Show the profiles below a directory in a browser, without TensorBoard."""
 
     name = "serve"

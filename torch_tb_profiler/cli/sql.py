@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError, tell
 from torch_tb_profiler.cli.options import declare_outputs, declare_trace
-from torch_tb_profiler.cli.saying import tell
 
 if TYPE_CHECKING:
     from torch_tb_profiler.cli.work import outputs
@@ -24,7 +23,7 @@ _STDIN = "-"
 _PROMPT, _MORE = "sql> ", "...> "
 
 
-class Sql:
+class SqlCommand:
     """Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."""
 
     name = "sql"
@@ -52,7 +51,7 @@ class Sql:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.cli.work import outputs
-        from torch_tb_profiler.cli.work.one_trace import chosen
+        from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.tables.sql.database import Database, TraceSource
         from torch_tb_profiler.workspace import logs
 

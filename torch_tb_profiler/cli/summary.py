@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError, tell
 from torch_tb_profiler.cli.options import declare_trace
-from torch_tb_profiler.cli.saying import tell
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.cli.work.one_trace import Chosen
+    from torch_tb_profiler.cli.work.traces import Chosen
     from torch_tb_profiler.insights.run.facts import RunRank
     from torch_tb_profiler.insights.summary.summary import SummaryAnswer
     from torch_tb_profiler.ranks.summary import RankSummary
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_TOGETHER, _MOST_BYTES = 64, 60 * 1000**2
 
 
-class Summary:
+class SummaryCommand:
     """Print a trace in a few numbers: step time, device use, owners of device work, notes."""
 
     name = "summary"
@@ -36,7 +35,7 @@ class Summary:
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.question import NoParameters
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.cli.work.one_trace import chosen
+        from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.insights.summary.question import SUMMARY
         from torch_tb_profiler.insights.summary.text import as_text
         from torch_tb_profiler.workspace import logs

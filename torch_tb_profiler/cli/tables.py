@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.nearest import nearest
+from torch_tb_profiler.cli.messages import UserError, nearest, tell
 from torch_tb_profiler.cli.options import declare_outputs, declare_trace
-from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.tables.listing import TABLES, ListedTable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.table import Column, Page, Table
     from torch_tb_profiler.tables.query import Query, TableAnswer
-    from torch_tb_profiler.tables.query.grammar import Problem
+    from torch_tb_profiler.tables.query.grammar import QueryProblem
 
 #: rows that are printed as text by default
 ROWS = 20
@@ -60,7 +58,7 @@ class TableCommand:
         from torch_tb_profiler.cli.work import outputs
         from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
         from torch_tb_profiler.tables.query import Query, TableAnswer
-        from torch_tb_profiler.tables.query.grammar import Problem
+        from torch_tb_profiler.tables.query.grammar import QueryProblem
         from torch_tb_profiler.workspace import logs
 
         of = self._of
@@ -73,7 +71,7 @@ class TableCommand:
         try:
             page = _counted(table.page(query, keys), table)
             depth = _depth(table, query) if form == "text" else None
-        except Problem as problem:
+        except QueryProblem as problem:
             raise UserError(_explained(problem, table)) from None
         if form != "text":
             outputs.write(page, form, target)
@@ -90,11 +88,11 @@ def table(name: str) -> TableCommand:
 
 def _made(of: ListedTable, arguments: argparse.Namespace, limit: int | Literal["all"]) -> Table[Any]:
     if of.command.of_run:
-        from torch_tb_profiler.cli.work import of_runs
+        from torch_tb_profiler.cli.work import table_sources
 
-        return of_runs.SOURCES[of.name](arguments)
-    from torch_tb_profiler.cli.work.one_trace import chosen
-    from torch_tb_profiler.cli.work.sources import is_of_steps, table_of_trace
+        return table_sources.TABLES_OF_RUNS[of.name](arguments)
+    from torch_tb_profiler.cli.work.table_sources import is_of_steps, table_of_trace
+    from torch_tb_profiler.cli.work.traces import chosen
 
     given = {option.name: getattr(arguments, option.name) for option in of.options}
     own = {name: value for name, value in given.items() if value is not None}
@@ -148,7 +146,7 @@ def _depth(table: TableAnswer, query: Query) -> Sequence[int] | None:
     return found
 
 
-def _explained(problem: Problem, table: TableAnswer) -> str:
+def _explained(problem: QueryProblem, table: TableAnswer) -> str:
     if problem.kind != "unknown_column" or problem.name is None:
         return f"{problem} (in {problem.token!r})" if problem.kind == "bad_regex" else str(problem)
     return f"{problem}{nearest(problem.name, table.keys)}; there are {', '.join(table.keys)}"

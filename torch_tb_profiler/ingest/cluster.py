@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.ingest.probing import probe_worker
-from torch_tb_profiler.ingest.reading import ingest_rank
-from torch_tb_profiler.ingest.runner import CannotBegin, Check, Told, WorkerFact, WorkLost
-from torch_tb_profiler.ingest.tasks import Lost, Outcome, Task, decode_outcome, encode
+from torch_tb_profiler.ingest.reading import ingest_rank, probe_worker
+from torch_tb_profiler.ingest.runner import (
+    IngestRefused,
+    OnBytesRead,
+    Outcome,
+    RankLost,
+    Task,
+    WorkerFact,
+    WorkerProbe,
+    WorkLost,
+    decode_outcome,
+    encode,
+)
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.words.reasons import because
@@ -45,17 +54,17 @@ class ClusterRunner:
     """
 
     def __init__(self, scheduler: str, say: Callable[[str], None]) -> None:
-        """Connect. Raises CannotBegin."""
+        """Connect. Raises IngestRefused."""
         self._scheduler, self._say = scheduler, say
         self._client: Client = _connect(scheduler)
 
-    def probe(self, check: Check) -> list[WorkerFact]:
+    def probe(self, check: WorkerProbe) -> list[WorkerFact]:
         """Waits some time for the first worker."""
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
         except TimeoutError:
             text = f"the scheduler {self._scheduler} has had no worker for {WORKERS_SECONDS} s"
-            raise CannotBegin(text) from None
+            raise IngestRefused(text) from None
         self._compare_versions()
         found: dict[str, Any] = self._client.run(probe_worker, msgspec.json.encode(check), on_error="return")
         facts = []
@@ -63,14 +72,14 @@ class ClusterRunner:
             try:
                 fact = from_json(_small(said), WorkerFact)
             except ValueError:  # it could not even load the function
-                raise CannotBegin(
+                raise IngestRefused(
                     f"worker {address} cannot read ranks: {str(said)[:_SHOWN]}; the same version of torch-tb-profiler "
                     "must be there"
                 ) from None
             facts.append(msgspec.structs.replace(fact, address=address))
         return facts
 
-    def run(self, tasks: Iterable[Task], told: Told) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
         from distributed import as_completed  # noqa: PLC0415
         from distributed.client import FutureCancelledError  # noqa: PLC0415
 
@@ -101,7 +110,7 @@ class ClusterRunner:
                         give(task)
                         continue
                     text = f"could not be read: {MOST_DEATHS + 1} times the worker that read it was killed"
-                    outcome = Lost.of(task.number, Reason(OTHER, text))
+                    outcome = RankLost.of(task.number, Reason(OTHER, text))
                 future.release()
                 told(task.number, task.size)
                 yield outcome
@@ -118,14 +127,14 @@ class ClusterRunner:
             try:
                 return decode_outcome(_small(future.result()), task.number)
             except ValueError as error:
-                return Lost.of(task.number, Reason(OTHER, f"was answered with something else: {error}"))
+                return RankLost.of(task.number, Reason(OTHER, f"was answered with something else: {error}"))
         if future.status in ("cancelled", "lost"):
             raise ConnectionError(future.status)
         raised = future.exception()
         if isinstance(raised, KilledWorker):
             return None
         told = f"{type(raised).__name__}: {raised}"
-        return Lost.of(task.number, because("unforeseen", {"error": told}))
+        return RankLost.of(task.number, because("unforeseen", {"error": told}))
 
     def _compare_versions(self) -> None:
         """Say which packages differ between here, the scheduler and the workers."""
@@ -159,7 +168,7 @@ def _connect(scheduler: str) -> Client:
     try:
         import distributed  # noqa: PLC0415
     except ImportError:
-        raise CannotBegin(
+        raise IngestRefused(
             "a scheduler needs dask.distributed. Install it with: pip install 'torch-tb-profiler[dask]'"
         ) from None
     _require_answer(scheduler)
@@ -169,22 +178,22 @@ def _connect(scheduler: str) -> Client:
         return distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except OSError as error:
         text = f"the scheduler {scheduler} does not answer ({error})"
-        raise CannotBegin(f"{text}; is a Dask scheduler listening there?") from None
+        raise IngestRefused(f"{text}; is a Dask scheduler listening there?") from None
     except Exception as error:  # noqa: BLE001 - what another version of it answers is not foreseen
         text = f"the scheduler {scheduler} cannot be used ({type(error).__name__}: {error})"
-        raise CannotBegin(f"{text}; it may run another version of distributed, here it is {_version()}") from None
+        raise IngestRefused(f"{text}; it may run another version of distributed, here it is {_version()}") from None
 
 
 def _require_answer(scheduler: str) -> None:
-    """Raises CannotBegin: nothing listens at the address. A client would try for long before it gave up."""
+    """Raises IngestRefused: nothing listens at the address. A client would try for long before it gave up."""
     match = _ADDRESS.fullmatch(scheduler)
     if match is None:
-        raise CannotBegin(f"{scheduler} is not the address of a scheduler, such as tcp://127.0.0.1:8786")
+        raise IngestRefused(f"{scheduler} is not the address of a scheduler, such as tcp://127.0.0.1:8786")
     try:
         socket.create_connection((match["host"].strip("[]"), int(match["port"])), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise CannotBegin(f"the scheduler {scheduler} cannot be reached: {why} (tried {CONNECT_SECONDS} s)") from None
+        raise IngestRefused(f"the scheduler {scheduler} cannot be reached: {why} (tried {CONNECT_SECONDS} s)") from None
 
 
 def _version() -> str:

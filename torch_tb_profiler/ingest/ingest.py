@@ -12,10 +12,20 @@ from msgspec.structs import replace
 from torch_tb_profiler.defaults import EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
 from torch_tb_profiler.ingest.local import LocalRunner
-from torch_tb_profiler.ingest.probing import judge
-from torch_tb_profiler.ingest.runner import CannotBegin, Check, Progress, Runner, WorkLost
-from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target, Task
-from torch_tb_profiler.ingest.together import RankUnusable, RunOutcome, outcome_of
+from torch_tb_profiler.ingest.reading import judge
+from torch_tb_profiler.ingest.results import RankUnusable, RunOutcome, outcome_of
+from torch_tb_profiler.ingest.runner import (
+    IngestProgress,
+    IngestRefused,
+    IngestTarget,
+    Outcome,
+    RankKept,
+    RankLost,
+    Runner,
+    Task,
+    WorkerProbe,
+    WorkLost,
+)
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storable, storage_for
 from torch_tb_profiler.workspace.cache import default_directory
@@ -59,14 +69,14 @@ class _Work(msgspec.Struct):
     """The files, and what became of each; a task has the number of its file."""
 
     files: list[TraceFile]
-    target: Target
+    target: IngestTarget
     outcomes: dict[int, Outcome] = msgspec.field(default_factory=dict)
 
     def task(self, number: int) -> Task:
         return Task.of(number, self.files[number], self.target)
 
     def lost(self) -> list[int]:
-        return sorted(number for number, outcome in self.outcomes.items() if isinstance(outcome, Lost))
+        return sorted(number for number, outcome in self.outcomes.items() if isinstance(outcome, RankLost))
 
 
 def ingest(
@@ -76,7 +86,7 @@ def ingest(
     processes: int | None = None,
     stop_when_lost: bool = False,
     seed: int | None = None,
-    told: Callable[[Progress], None] = lambda _: None,
+    told: Callable[[IngestProgress], None] = lambda _: None,
     say: Callable[[str], None] = lambda _: None,
     with_clock: bool = False,
 ) -> Ingested:
@@ -89,30 +99,32 @@ def ingest(
     seed: of the order in which ranks are read, for tests
     with_clock: clocks will be asked for: `RunOutcome.summary`
 
-    Raises CannotBegin.
+    Raises IngestRefused.
     """
     found = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
     expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
-    target = Target(storable(place.url), _is_private(place), part, expansion, answers_version())
+    target = IngestTarget(storable(place.url), _is_private(place), part, expansion, answers_version())
     work = _Work([file for run in found.runs for file in run.traces], target)
     runner: Runner | None = None
     try:
         runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
-        check = Check(**Check.fields_of(work.files[0].entry), nonce=f"{target.part}probe.part", target=target)
+        check = WorkerProbe(
+            **WorkerProbe.fields_of(work.files[0].entry), nonce=f"{target.part}probe.part", target=target
+        )
         judge(runner.probe(check), check)
         _read_all(work, runner, processes, stop_when_lost, seed, told, say)
         runs = _reduced(found, work, with_clock)
         if not target.is_private:
             _write_catalog(logdir, found, work)
     except (StorageError, OSError) as error:
-        raise CannotBegin(str(error)) from error
+        raise IngestRefused(str(error)) from error
     finally:
         if runner is not None:
             runner.close()
         _sweep(target)
-    kept = [outcome for outcome in work.outcomes.values() if isinstance(outcome, Kept)]
+    kept = [outcome for outcome in work.outcomes.values() if isinstance(outcome, RankKept)]
     return Ingested(
         place.url,
         len(kept),
@@ -127,14 +139,14 @@ def _found(logdir: str) -> Found:
     try:
         found = find_traces(logdir)
     except StorageError as error:
-        raise CannotBegin(str(error)) from None
+        raise IngestRefused(str(error)) from None
     if not found.runs:
-        raise CannotBegin(without_traces(logdir, found))
+        raise IngestRefused(without_traces(logdir, found))
     return found
 
 
 def _ranks_of(logdir: str, found: Found) -> Found:
-    """Without what is no trace of a rank. Raises CannotBegin when nothing is left."""
+    """Without what is no trace of a rank. Raises IngestRefused when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
     for run in found.runs:
@@ -143,7 +155,7 @@ def _ranks_of(logdir: str, found: Found) -> Found:
         if ranks:
             runs.append(replace(run, traces=ranks, skipped=(*run.skipped, *left)))
     if not runs:
-        raise CannotBegin(without_traces(logdir, found))
+        raise IngestRefused(without_traces(logdir, found))
     return replace(found, runs=tuple(runs))
 
 
@@ -153,10 +165,12 @@ def _prepared(cache_dir: str) -> Folder | Stored:
         place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
         place.prepare()
     except StorageError as error:
-        raise CannotBegin(str(error)) from None
+        raise IngestRefused(str(error)) from None
     except OSError as error:
         where = cache_dir or error.filename
-        raise CannotBegin(f"{where} cannot be written: {error.strerror or error}; --cache-dir names another") from None
+        raise IngestRefused(
+            f"{where} cannot be written: {error.strerror or error}; --cache-dir names another"
+        ) from None
     return place
 
 
@@ -164,7 +178,7 @@ def _is_private(place: Folder | Stored) -> bool:
     return isinstance(place, Folder) and place.is_private
 
 
-def _sweep(target: Target) -> None:
+def _sweep(target: IngestTarget) -> None:
     """Workers that were killed may have left what they had begun."""
     try:
         target.open().sweep()
@@ -181,7 +195,7 @@ def _read_all(
     processes: int | None,
     stop_when_lost: bool,
     seed: int | None,
-    told: Callable[[Progress], None],
+    told: Callable[[IngestProgress], None],
     say: Callable[[str], None],
 ) -> None:
     """Every file once, and those that could not be read once more."""
@@ -197,7 +211,7 @@ def _read_all(
             except WorkLost as lost:
                 if stop_when_lost:
                     text = f"{lost}: {len(lost.left)} of {len(work.files)} ranks are not read; those that were are kept"
-                    raise CannotBegin(text) from None
+                    raise IngestRefused(text) from None
                 say(f"{lost}; the remaining {len(lost.left)} ranks are read on this machine")
                 local = LocalRunner(processes_for(work.files, processes))
                 _read(work, local, [task.number for task in lost.left], meter)
@@ -216,7 +230,7 @@ def _read(work: _Work, runner: Runner, numbers: Sequence[int], meter: _Meter) ->
 class _Meter:
     """Adds up how far it is."""
 
-    def __init__(self, work: _Work, told: Callable[[Progress], None]) -> None:
+    def __init__(self, work: _Work, told: Callable[[IngestProgress], None]) -> None:
         self._work, self._told = work, told
         self._began = time.monotonic()
         self._all = sum(file.entry.size for file in work.files)
@@ -233,7 +247,7 @@ class _Meter:
     def done(self, outcome: Outcome) -> None:
         number = outcome.number
         self._reading.pop(number, None)
-        (self._lost.add if isinstance(outcome, Lost) else self._lost.discard)(number)
+        (self._lost.add if isinstance(outcome, RankLost) else self._lost.discard)(number)
         if number not in self._counted:
             self._counted.add(number)
             self._done += self._work.files[number].entry.size
@@ -241,7 +255,7 @@ class _Meter:
 
     def _tell(self) -> None:
         self._told(
-            Progress(
+            IngestProgress(
                 len(self._counted),
                 len(self._work.files),
                 len(self._lost),
@@ -273,11 +287,13 @@ def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, .
     return tuple(reduced)
 
 
-def _mend(work: _Work, kept: Kept, read_again: set[int]) -> None:
+def _mend(work: _Work, kept: RankKept, read_again: set[int]) -> None:
     """Have a rank made anew whose summary in the place is damaged, or that somebody has made of other columns."""
     number = kept.number
     if number in read_again:
-        work.outcomes[number] = Lost.of(number, Reason(OTHER, "cannot be cached: its summary was damaged repeatedly"))
+        work.outcomes[number] = RankLost.of(
+            number, Reason(OTHER, "cannot be cached: its summary was damaged repeatedly")
+        )
         return
     read_again.add(number)
     place, names = work.target.open(), FileNames(work.target.expansion).shared(kept.key)
@@ -304,7 +320,7 @@ def _catalog_run(run: Run, outcomes: Iterable[Outcome]) -> CatalogRun:
     traces: list[CatalogTrace] = []
     failed: list[CatalogFailed] = []
     for file, outcome in zip(run.traces, outcomes, strict=False):
-        if isinstance(outcome, Lost):
+        if isinstance(outcome, RankLost):
             why = CatalogSkipped.of(file.entry.path.rpartition("/")[2], outcome.reason)
             failed.append(CatalogFailed(CatalogFile.of(file), why))
         else:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
-from torch_tb_profiler.ingest.children import Children
-from torch_tb_profiler.ingest.probing import facts_of
-from torch_tb_profiler.ingest.reading import read_rank
-from torch_tb_profiler.ingest.runner import Check, Told, WorkerFact
-from torch_tb_profiler.ingest.tasks import Outcome, Task
+from torch_tb_profiler.ingest.reading import Children, facts_of, read_rank
+from torch_tb_profiler.ingest.runner import OnBytesRead, Outcome, Task, WorkerFact, WorkerProbe
 
 
 class LocalRunner:
@@ -21,10 +18,10 @@ class LocalRunner:
         self._children = Children(processes)
         self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="torch-profiler-ingest")
 
-    def probe(self, check: Check) -> list[WorkerFact]:
+    def probe(self, check: WorkerProbe) -> list[WorkerFact]:
         return [facts_of(check)]
 
-    def run(self, tasks: Iterable[Task], told: Told) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
         def read(task: Task) -> Outcome:
             return read_rank(task, self._children, lambda reading: told(task.number, reading.bytes_done))
 

@@ -3,24 +3,127 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import functools
+import itertools
+import platform
+import queue
+import shutil
+import socket
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock, Semaphore
 
 import msgspec
 
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.ingest.children import Children
-from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_task, encode
+from torch_tb_profiler.ingest.runner import (
+    IngestRefused,
+    IngestTarget,
+    Outcome,
+    RankKept,
+    RankLost,
+    Task,
+    WorkerFact,
+    WorkerProbe,
+    decode_task,
+    encode,
+)
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.file_names import FileNames, Shared
 from torch_tb_profiler.workspace.identity import answers_version, content_key
-from torch_tb_profiler.workspace.places import Place
-from torch_tb_profiler.workspace.protocol import Failed, Job, Reading, Summary
+from torch_tb_profiler.workspace.places import Place, read_late, remove_all
+from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Reading, Summary
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
+from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+
+_GIVEN_UP = Failed(Reason(OTHER, "was given up"))
+
+
+class Child:
+    """One process, which starts with the first job and ends some time after the last. For one thread at a time."""
+
+    def __init__(self) -> None:
+        self._heard: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._pool = Pool(1, self._hear)
+
+    def _hear(self, _: Job, message: Message | None) -> None:
+        if message is not None:
+            self._heard.put(message)
+
+    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
+        """Do a job that is not to answer; `told` is told how far it is."""
+        self._pool.submit(job)
+        while True:
+            message = self._heard.get()
+            if isinstance(message, Done | Failed):
+                return message
+            if isinstance(message, Reading):
+                told(message)
+
+    def close(self) -> None:
+        """End the process; a job under way is given up."""
+        self._pool.close()
+        self._heard.put(_GIVEN_UP)
+
+
+class Children:
+    """At most so many at once, and a folder for what they write. Thread-safe; `close` it."""
+
+    def __init__(self, most: int) -> None:
+        self._all: list[Child] = []
+        self._idle: list[Child] = []
+        self._lock = Lock()
+        self._free = Semaphore(most)
+        self._scratch: TemporaryDirectory | None = None
+        self._numbers = itertools.count()
+        self._closed = False
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """An empty folder, for as long as it is needed. Raises OSError."""
+        with self._lock:
+            if self._closed:
+                raise OSError(errno.ECANCELED, "reading has ended")
+            self._scratch = self._scratch or TemporaryDirectory()
+            path = self._scratch.path / str(next(self._numbers))
+            path.mkdir(parents=True, mode=0o700)  # what is temporary may be removed while it is used
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
+        """Have a child do a job as soon as one is idle."""
+        with self._free:
+            with self._lock:
+                if self._closed:
+                    return _GIVEN_UP
+                if not self._idle:
+                    self._idle.append(Child())
+                    self._all.append(self._idle[-1])
+                child = self._idle.pop()
+            try:
+                return child.read(job, told)
+            finally:
+                with self._lock:
+                    self._idle.append(child)
+
+    def close(self) -> None:
+        """End them all; what waits for one is given up."""
+        with self._lock:
+            self._closed = True
+            children, scratch = list(self._all), self._scratch
+        for child in children:
+            child.close()
+        if scratch is not None:
+            scratch.close()
+
 
 #: more than any worker of a cluster has threads
 _MANY = 1 << 16
@@ -43,26 +146,28 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
     """Read a file unless it is in the place already. Raises nothing."""
     try:
         if task.target.code != answers_version():
-            return Lost.of(task.number, Reason(OTHER, "was given to a worker that has another build of this package"))
+            return RankLost.of(
+                task.number, Reason(OTHER, "was given to a worker that has another build of this package")
+            )
         key = content_key(storage_for(task.url), task.entry)
         names = FileNames(task.target.expansion).shared(key)
         place = task.target.open()
-        known = _known(place, names)
+        known = _known_summary(place, names)
         if known is not None:
-            return Kept(task.number, key, known, was_there=True)
-        return _read(task, key, names, place, children, told)
+            return RankKept(task.number, key, known, was_there=True)
+        return _read_into_place(task, key, names, place, children, told)
     except StorageError as error:
-        return Lost.of(task.number, error.reason)
+        return RankLost.of(task.number, error.reason)
     except OSError as error:
         text = f"could not be kept in {task.target.place_shown}: {error.strerror or error}"
-        return Lost.of(task.number, Reason(OTHER, text))
+        return RankLost.of(task.number, Reason(OTHER, text))
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         what = f"{type(error).__name__}: {error}"
         reason = because("unforeseen", {"error": what})
-        return Lost.of(task.number, reason, traceback.format_exc())
+        return RankLost.of(task.number, reason, traceback.format_exc())
 
 
-def _known(place: Place, names: Shared) -> Summary | None:
+def _known_summary(place: Place, names: Shared) -> Summary | None:
     """The summary of a rank that is whole in the place."""
     try:
         if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
@@ -72,7 +177,7 @@ def _known(place: Place, names: Shared) -> Summary | None:
         return None
 
 
-def _read(
+def _read_into_place(
     task: Task, key: str, names: Shared, place: Place, children: Children, told: Callable[[Reading], None]
 ) -> Outcome:
     with children.folder() as folder:
@@ -81,14 +186,14 @@ def _read(
         job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
         outcome = children.read(job, told)
         if isinstance(outcome, Failed):
-            return Lost.of(task.number, outcome.reason, outcome.details)
+            return RankLost.of(task.number, outcome.reason, outcome.details)
         was_damaged = copied not in (None, columns.stat().st_ino)
         if was_damaged or copied is None:
             place.put(names.columns, columns, absent=not was_damaged)
         place.put(names.rank, rank, absent=copied is None)
         # last: who finds it finds the others; what was damaged before is replaced
         place.put(names.summary, sealed(msgspec.json.encode(outcome.summary)), absent=False)
-        return Kept(task.number, key, outcome.summary, was_there=False)
+        return RankKept(task.number, key, outcome.summary, was_there=False)
 
 
 def _copied(place: Place, name: str, target: Path) -> int | None:
@@ -98,3 +203,68 @@ def _copied(place: Place, name: str, target: Path) -> int | None:
     except FileNotFoundError:
         return None
     return target.stat().st_ino
+
+
+_HEAD = 4096
+#: of workers in a message
+_MOST = 5
+
+
+def probe_worker(check: bytes) -> bytes:
+    """A `WorkerProbe` in, a `WorkerFact` out. Sent by its name to workers of a cluster."""
+    return msgspec.json.encode(facts_of(from_json(check, WorkerProbe)))
+
+
+def facts_of(check: WorkerProbe) -> WorkerFact:
+    """What this process can do. Raises nothing."""
+    nonce = f"{check.nonce}-{socket.gethostname()}-{id(check)}"
+    return WorkerFact(
+        socket.gethostname(),
+        platform.python_version(),
+        answers_version(),
+        _unreadable(check),
+        _unwritable(check.target, nonce),
+        nonce,
+    )
+
+
+def _unreadable(check: WorkerProbe) -> str:
+    try:
+        with storage_for(check.url).open(check.entry, ahead=False) as stream:
+            stream.read(_HEAD)
+    except (OSError, StorageError) as error:
+        return str(error)
+    return ""
+
+
+def _unwritable(target: IngestTarget, nonce: str) -> str:
+    try:
+        target.open().put(nonce, nonce.encode())
+    except (OSError, StorageError) as error:
+        return (error.strerror if isinstance(error, OSError) else "") or str(error)
+    return ""
+
+
+def judge(facts: Sequence[WorkerFact], check: WorkerProbe) -> None:
+    """Raises IngestRefused: a worker cannot do it. What the workers have written is removed."""
+    place = check.target.open()
+    _refuse([(f, "has answered with something else") for f in facts if not f.nonce.startswith(check.nonce)])
+    try:
+        _refuse([(f, f"cannot read {check.url}: {f.unreadable}") for f in facts if f.unreadable])
+        _refuse([(f, f"cannot write to {check.target.place_shown}: {f.unwritable}") for f in facts if f.unwritable])
+        _refuse([(f, "has another build of torch-tb-profiler") for f in facts if f.code != check.target.code])
+        for fact in facts:
+            try:
+                read_late(place, fact.nonce)
+            except (OSError, StorageError):
+                _refuse([(fact, f"has its own {check.target.place_shown}: what it writes cannot be seen here")])
+    finally:
+        remove_all(place, (fact.nonce for fact in facts))
+
+
+def _refuse(wrong: Sequence[tuple[WorkerFact, str]]) -> None:
+    if wrong:
+        told = [f"worker {fact.address or 'of this machine'} ({fact.host}) {why}" for fact, why in wrong[:_MOST]]
+        if len(wrong) > _MOST:
+            told.append(f"and {len(wrong) - _MOST} more workers")
+        raise IngestRefused("; ".join(told))

@@ -2,16 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
 import msgspec
 
-from torch_tb_profiler.ingest.tasks import Outcome, Target, Task
-from torch_tb_profiler.storage import StorableEntry
+from torch_tb_profiler.codec import json_decoder
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import StorableEntry, restored, shown
+from torch_tb_profiler.workspace.file_names import is_key
+from torch_tb_profiler.workspace.places import Folder, Stored, place_at
+from torch_tb_profiler.workspace.protocol import Summary
 
 
-class CannotBegin(Exception):
+class IngestTarget(msgspec.Struct, frozen=True):
+    """Where ranks are read to.
+
+    place: its address, without secrets, as `storable` makes it
+    is_private: whether its files are for their owner alone
+    part: begins the names of files that are being written
+    expansion: to how many times its size a file may unpack
+    code: `answers_version` of who sends; others would give other results
+    """
+
+    place: str
+    is_private: bool
+    part: str
+    expansion: int
+    code: str
+
+    @property
+    def place_shown(self) -> str:
+        """The address for messages."""
+        return shown(restored(self.place))
+
+    def open(self) -> Folder | Stored:
+        """Raises StorageError: the address cannot be right."""
+        place = place_at(restored(self.place), self.part)
+        if isinstance(place, Folder):
+            place.is_private = self.is_private
+        return place
+
+
+class Task(StorableEntry, frozen=True, kw_only=True):
+    """Read a file. number: of the task."""
+
+    number: int
+    target: IngestTarget
+
+    @classmethod
+    def of(cls, number: int, file: TraceFile, target: IngestTarget) -> Task:
+        return cls(**cls.fields_of(file.entry), number=number, target=target)
+
+
+class RankKept(msgspec.Struct, frozen=True, tag="kept"):
+    """The rank is in the shared cache under `key`. was_there: it had been read before."""
+
+    number: int
+    key: str
+    summary: Summary
+    was_there: bool
+
+
+class RankLost(msgspec.Struct, frozen=True, tag="lost"):
+    """The rank could not be read: kind, text and values of the reason. details: for the log, when it is our fault."""
+
+    number: int
+    kind: str
+    text: str
+    values: Mapping[str, str | int | float | bool] = {}
+    details: str = ""
+
+    @classmethod
+    def of(cls, number: int, reason: Reason, details: str = "") -> RankLost:
+        return cls(number, reason.kind, reason.text, dict(reason.values), details)
+
+    @property
+    def reason(self) -> Reason:
+        return Reason(self.kind, self.text, self.values)
+
+
+Outcome = RankKept | RankLost
+
+encode = msgspec.json.Encoder().encode
+decode_task = json_decoder(Task).decode
+_outcomes: msgspec.json.Decoder[Outcome] = json_decoder(Outcome)
+
+
+def decode_outcome(content: bytes, number: int) -> Outcome:
+    """What became of the task `number`. Raises ValueError: it is about another, or none of our answers."""
+    try:
+        outcome = _outcomes.decode(content)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    if outcome.number != number:
+        raise ValueError(f"it is about task {outcome.number}")
+    if isinstance(outcome, RankKept) and not is_key(outcome.key):
+        raise ValueError("it names no file of a cache")
+    return outcome
+
+
+class IngestRefused(Exception):
     """Nothing was read, for a reason that a user can do something about; the message says which."""
 
 
@@ -23,7 +115,7 @@ class WorkLost(Exception):
         self.left = left
 
 
-class Progress(msgspec.Struct, frozen=True):
+class IngestProgress(msgspec.Struct, frozen=True):
     """How far it is.
 
     ranks, of: how many are done, and how many there are
@@ -40,14 +132,14 @@ class Progress(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Check(StorableEntry, frozen=True, kw_only=True):
+class WorkerProbe(StorableEntry, frozen=True, kw_only=True):
     """What a worker is asked before the first rank: a file that it must be able to read.
 
     nonce: name of a file that it is to write to the place
     """
 
     nonce: str
-    target: Target
+    target: IngestTarget
 
 
 class WorkerFact(msgspec.Struct, frozen=True):
@@ -69,17 +161,17 @@ class WorkerFact(msgspec.Struct, frozen=True):
 
 
 #: bytes of a task's file that are read by now
-Told = Callable[[int, int], None]
+OnBytesRead = Callable[[int, int], None]
 
 
 class Runner(Protocol):
     """Reads ranks; `close` it."""
 
-    def probe(self, check: Check) -> list[WorkerFact]:
-        """Ask every worker. Raises CannotBegin."""
+    def probe(self, check: WorkerProbe) -> list[WorkerFact]:
+        """Ask every worker. Raises IngestRefused."""
         ...
 
-    def run(self, tasks: Iterable[Task], told: Told) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
         """The outcomes as they come. Raises WorkLost.
 
         told: is told the number of a task and how many bytes of its file were read, from several threads

@@ -17,7 +17,7 @@ from torch_tb_profiler.workspace.local_workspace import LocalWorkspace, find_tra
 _LONGEST_ID = 120
 
 
-class Listing(msgspec.Struct, frozen=True):
+class CatalogListing(msgspec.Struct, frozen=True):
     """What one look at the root found, in its order; ids are what agents are told.
 
     traces   by id, `run~worker~span`
@@ -30,7 +30,7 @@ class Listing(msgspec.Struct, frozen=True):
     outside: int
 
 
-class Catalog:
+class TraceCatalog:
     """Finds traces and runs by the ids that tools are given. Thread-safe: a new listing replaces the old one."""
 
     def __init__(self, root: str, cache_dir: str | Path | None = None) -> None:
@@ -44,7 +44,7 @@ class Catalog:
         """As `LocalWorkspace.abandon`."""
         self._workspace.abandon()
 
-    def look(self) -> Listing:
+    def look(self) -> CatalogListing:
         """List the root again: there may be new traces. Raises ProfileError."""
         with profile_errors():
             found = find_traces(self._root)
@@ -61,7 +61,7 @@ class Catalog:
             runs[_free(run.name, runs)] = run
             for trace in inside:
                 traces[_free(f"{trace.run}~{trace.worker}~{trace.span}", traces)] = trace
-        self.listing = Listing(traces, runs, outside)
+        self.listing = CatalogListing(traces, runs, outside)
         return self.listing
 
     def trace(self, wanted: str) -> TraceProfile:

@@ -15,7 +15,7 @@ from torch_tb_profiler.ending import ended_by_signals
 _LONGEST = 3600
 
 
-class Mcp:
+class McpCommand:
     """Answer an agent's questions about the traces below a directory, over the Model Context Protocol.
 
     It reads requests from the standard input and answers on the standard output until the input ends; an agent's
@@ -43,12 +43,12 @@ class Mcp:
         parser.epilog = "Example of the command that an agent's program runs:\n  torch-tb-profiler mcp LOGDIR"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.mcp.catalog import Catalog
-        from torch_tb_profiler.mcp.guide import SKILL
+        from torch_tb_profiler.mcp.catalog import TraceCatalog
+        from torch_tb_profiler.mcp.resources import SKILL
         from torch_tb_profiler.mcp.tools import TOOLS
-        from torch_tb_profiler.mcp.tools.sql import Queries
+        from torch_tb_profiler.mcp.tools.tables import SqlTool
         from torch_tb_profiler.reason import ErrorWithReason
-        from torch_tb_profiler.tables.sql.errors import INSTALL
+        from torch_tb_profiler.tables.sql.connection import INSTALL
         from torch_tb_profiler.workspace import logs
 
         if arguments.skill:
@@ -59,13 +59,13 @@ class Mcp:
         if not 0 < arguments.time_limit <= _LONGEST:
             raise ErrorWithReason(f"--time-limit must be above 0 and at most {_LONGEST}")
         try:
-            from torch_tb_profiler.mcp.server import Limits, serve
+            from torch_tb_profiler.mcp.server import CallLimits, serve
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
                 raise
             raise ErrorWithReason("mcp needs a package: pip install 'torch-tb-profiler[mcp]'") from None
         logs.configure()
-        catalog = Catalog(arguments.root, arguments.cache_dir)
+        catalog = TraceCatalog(arguments.root, arguments.cache_dir)
         if arguments.sql and find_spec("duckdb") is None:
             raise ErrorWithReason(INSTALL)
 
@@ -74,12 +74,12 @@ class Mcp:
             catalog.abandon()
             os._exit(128 + number)
 
-        limits = Limits(seconds=arguments.time_limit)
+        limits = CallLimits(seconds=arguments.time_limit)
         with ended_by_signals(end, with_ctrl_c=True):
             if not arguments.sql:
                 serve(catalog, limits)
                 return
-            queries = Queries()
+            queries = SqlTool()
             try:
                 serve(catalog, limits, (*TOOLS, queries.tool()))
             finally:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -19,20 +20,70 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.codec import convert
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import AnyTool
-from torch_tb_profiler.mcp.fitting import fitted
-from torch_tb_profiler.mcp.guide import INSTRUCTIONS
-from torch_tb_profiler.mcp.lines import requests
-from torch_tb_profiler.mcp.prompts import PROMPTS, messages_of
-from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE, read
-from torch_tb_profiler.mcp.schemas import schema_of_answer, schema_of_arguments
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.resources import INSTRUCTIONS, PROMPTS, RESOURCES, SUMMARY_TEMPLATE, messages_of, read
+from torch_tb_profiler.mcp.tool import AnyTool, fitted, schema_of_answer, schema_of_arguments
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.reason import ErrorWithReason
+
+#: bytes of a line; the longest arguments of a tool are far shorter
+LONGEST_LINE = 4 << 20
+
+
+async def requests(stream: BinaryIO, answer: Callable[[SessionMessage], Awaitable[None]]) -> AsyncIterator[str]:
+    """The lines that the SDK takes as what they are; the others are answered."""
+    while (read := await anyio.to_thread.run_sync(_line, stream))[0]:
+        line, is_cut = read
+        text = line.decode(errors="replace")
+        error = _error(None, types.INVALID_REQUEST, "the line is too long") if is_cut else refusal(text)
+        if error is None:
+            yield text
+        else:
+            await answer(SessionMessage(error))
+
+
+def _line(stream: BinaryIO) -> tuple[bytes, bool]:
+    """The next line, and whether its end was left out."""
+    line = rest = stream.readline(LONGEST_LINE)
+    while len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
+        rest = stream.readline(LONGEST_LINE)
+    return line, rest is not line
+
+
+def refusal(line: str) -> types.JSONRPCError | None:
+    """The error for a line that is neither a message of JSON-RPC 2.0 nor blank; None for others."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        message = None
+    fields: dict[str, Any] = message if isinstance(message, dict) else {}
+    if not line.strip() or ("method" not in fields and not fields.keys().isdisjoint(("result", "error"))):
+        return None  # the id of a response is one of ours, so an error with it would answer another request
+    try:
+        parsed = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if "id" not in fields or isinstance(parsed, types.JSONRPCRequest):
+            return None
+    except ValidationError as error:
+        (first, *_) = error.errors(include_input=False)
+        if first["type"] == "json_invalid":
+            return _error(fields.get("id"), types.PARSE_ERROR, first["msg"])
+    if not isinstance(fields.get("params"), dict | None):
+        return _error(fields.get("id"), types.INVALID_PARAMS, "params must be an object")
+    text = "a line must be one message of JSON-RPC 2.0, whose id is a string or an integer"
+    return _error(fields.get("id"), types.INVALID_REQUEST, text)
+
+
+def _error(number: Any, code: int, message: str) -> types.JSONRPCError:
+    """With the id null where what was sent as one cannot be sent back."""
+    is_text = isinstance(number, str) and number == number.encode(errors="replace").decode()  # no half of a surrogate
+    known = number if is_text or type(number) is int else None
+    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=message))
+
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +97,7 @@ _OF_TRACE = "A trace, as the tool traces lists it."
 
 
 @dataclass(frozen=True)
-class Limits:
+class CallLimits:
     """Limits of one call.
 
     seconds  until it is answered with an error; what it began goes on, so that a later call finds it done
@@ -61,8 +112,8 @@ class Limits:
 class ProfileServer:
     """Answers the calls of clients."""
 
-    catalog: Catalog
-    limits: Limits = field(default_factory=Limits)
+    catalog: TraceCatalog
+    limits: CallLimits = field(default_factory=CallLimits)
     tools: tuple[AnyTool, ...] = TOOLS
 
     def __post_init__(self) -> None:
@@ -205,13 +256,13 @@ def tool_of(tool: AnyTool) -> types.Tool:
     )
 
 
-def serve(catalog: Catalog, limits: Limits | None = None, tools: tuple[AnyTool, ...] = TOOLS) -> None:
+def serve(catalog: TraceCatalog, limits: CallLimits | None = None, tools: tuple[AnyTool, ...] = TOOLS) -> None:
     """Answer on the standard input and output until the input ends. Raises OSError where nothing can be written."""
     # its own lines are for those who develop servers
     logging.getLogger("mcp").setLevel(logging.ERROR)
 
     async def run() -> None:
-        server = ProfileServer(catalog, limits or Limits(), tools).server()
+        server = ProfileServer(catalog, limits or CallLimits(), tools).server()
 
         async def answer(message: SessionMessage) -> None:
             await write_stream.send(message)

@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.trace import Category, Note, Trace, note
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace.schema import TraceTable, column
 
 #: starts and durations are rounded apart, so a range may seem to begin this long before the one before it has ended, ns
 ROUNDING_NS = 1
@@ -24,7 +24,7 @@ Tree = TypeVar("Tree", bound="NestedRanges")
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
 
 
-class NestedRanges(Table):
+class NestedRanges(TraceTable):
     """Ranges that are nested by time, in preorder: by thread, by start, the enclosing one first.
 
     Positions are indexes into these columns. A parent stands before its children, so a roll-up goes from the last

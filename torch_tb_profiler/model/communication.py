@@ -10,13 +10,13 @@ import numpy as np
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace.schema import TraceTable, column
 
 #: how an operation was recognised
 RECOGNISED = ("kernel_arguments", "host_arguments", "host_range", "kernel_name")
 
 
-class Operations(Table):
+class Operations(TraceTable):
     """One row per operation of this rank, in the order in which the host called them."""
 
     table_name: ClassVar[str] = "operations"
@@ -35,7 +35,7 @@ class Operations(Table):
     recognised: Int8 = column("index into RECOGNISED")
 
 
-class Ranges(Table):
+class Ranges(TraceTable):
     """When the operations ran, by operation and start: kernels, or the call on the host where there can be none."""
 
     table_name: ClassVar[str] = "ranges"

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 #: where something is looked for: names of processes, names of events, keys before and after the events
@@ -58,7 +58,7 @@ def foreign_program(trace: Trace) -> str | None:
     """The program, `OTHER` for one that is not known; None for a trace with anything of torch in it."""
     events, strings = trace.events, trace.strings
     processes = {track.process_name for track in trace.tracks if track.process_name}
-    if not (events.phase != Phase.METADATA).any() or _KEYS & trace.header.raw.keys() or is_of_ascend(trace):
+    if not (events.phase != EventPhase.METADATA).any() or _KEYS & trace.header.raw.keys() or is_of_ascend(trace):
         return None
     named = any(map(_LEGACY_PROCESS.match, (*processes, *(str(track.pid) for track in trace.tracks))))
     if named or strings.where(_LEGACY_EVENT.match, events.name).any():

@@ -8,7 +8,7 @@ import numpy as np
 from torch_tb_profiler.arrays.nesting import Nesting, nearest
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 
 
 class ForwardBackward(msgspec.Struct, frozen=True):
@@ -22,8 +22,8 @@ def forward_backward(trace: Trace, tree: CallTree, nesting: Nesting) -> ForwardB
     """Pair the ends of each arrow (same id) with the operators they touch; half arrows are left out."""
     events, flows = trace.events, trace.flows
     arrows = events.category[flows.row] == Category.FLOW_FORWARD_BACKWARD
-    begins = arrows & (events.phase[flows.row] == Phase.FLOW_START)
-    ends = arrows & (events.phase[flows.row] == Phase.FLOW_END)
+    begins = arrows & (events.phase[flows.row] == EventPhase.FLOW_START)
+    ends = arrows & (events.phase[flows.row] == EventPhase.FLOW_END)
     _, at_begin, at_end = np.intersect1d(flows.id[begins], flows.id[ends], return_indices=True)
     forward_row = flows.row[begins][at_begin]
     backward_row = flows.row[ends][at_end]

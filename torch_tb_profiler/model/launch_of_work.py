@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.model.api_call_names import STARTS
 from torch_tb_profiler.model.processes import Processes, processes_of
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 
@@ -86,7 +86,7 @@ def flow_ids(trace: Trace) -> tuple[Int64, Int64]:
     number = distinct_places(flows.id[used])[1] + 1
     phase = events.phase[flows.row[used]]
     ids_of_ends = []
-    for rows, wanted in ((trace.launches.row, Phase.FLOW_START), (trace.device_work.row, Phase.FLOW_END)):
+    for rows, wanted in ((trace.launches.row, EventPhase.FLOW_START), (trace.device_work.row, EventPhase.FLOW_END)):
         at = np.flatnonzero(phase == wanted)
         place = _same_moment(trace, rows, flows.row[used[at]])
         ids = np.zeros(len(rows), np.int64)
@@ -102,10 +102,10 @@ def _with_flow(trace: Trace, pieces: Int64) -> Int64:
         return pieces[:0]
     arrow = events.category[flows.row] == Category.FLOW_LAUNCH
     phase, start = events.phase[flows.row], events.start[flows.row]
-    ends = np.flatnonzero(arrow & (phase == Phase.FLOW_END) & among(start, events.start[work.row[pieces]]))
+    ends = np.flatnonzero(arrow & (phase == EventPhase.FLOW_END) & among(start, events.start[work.row[pieces]]))
     at = _same_moment(trace, work.row[pieces], flows.row[ends])
     ends, at = ends[at >= 0], at[at >= 0]
-    begins = np.flatnonzero(arrow & (phase == Phase.FLOW_START) & among(flows.id, flows.id[ends]))
+    begins = np.flatnonzero(arrow & (phase == EventPhase.FLOW_START) & among(flows.id, flows.id[ends]))
     calls = launches.row[among(events.start[launches.row], start[begins])]
     begins = begins[_same_moment(trace, calls, flows.row[begins]) >= 0]
     return pieces[at[among(flows.id[ends], flows.id[begins])]]

@@ -18,10 +18,10 @@ from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication_events import is_communication_work
 from torch_tb_profiler.model.launch_of_work import LaunchOfWork
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace.schema import TraceTable, column
 
 
-class LaunchLinks(Table):
+class LaunchLinks(TraceTable):
     """Parallel to `Trace.launches`."""
 
     table_name: ClassVar[str] = "launch_links"
@@ -32,7 +32,7 @@ class LaunchLinks(Table):
     )
 
 
-class DeviceLinks(Table):
+class DeviceLinks(TraceTable):
     """Parallel to `Trace.device_work`."""
 
     table_name: ClassVar[str] = "device_links"

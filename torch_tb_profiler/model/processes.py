@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.grouping import first_at, greatest_at, group, leas
 from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.tracks import MAX_DEVICE_NUMBER
 
@@ -133,7 +133,7 @@ def _by_place(trace: Trace, pid_of_track: Int64, number: Int64, count: int, of_l
     events = trace.events
     nothing = np.full(len(chosen), -1, np.int64)
     process = number[pid_of_track[events.track]]
-    rows = np.flatnonzero((process >= 0) & (events.phase != Phase.METADATA))
+    rows = np.flatnonzero((process >= 0) & (events.phase != EventPhase.METADATA))
     first, last = least_at(process[rows], rows, count), greatest_at(process[rows], rows, count)
     order = np.argsort(first)
     if (last[order][:-1] > first[order][1:]).any():

@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.reason import ErrorWithReason
-from torch_tb_profiler.trace import Phase
+from torch_tb_profiler.trace import EventPhase
 from torch_tb_profiler.words.reasons import because
 
 
@@ -59,7 +59,7 @@ def events_of(structure: Structure, steps: Steps) -> Bool:
     selected = _inside(events.start, begin, finish)
     frames = trace.python_frames.row
     selected[frames] = (events.start[frames] < finish) & (events.end[frames] > begin)
-    selected[events.phase == Phase.METADATA] = True
+    selected[events.phase == EventPhase.METADATA] = True
     work = trace.device_work.row
     # device work of the last step may run on after its end
     selected[work] = _inside(events.start[work], begin, int(steps.end[-1])) & ~structure.launched_before
@@ -85,7 +85,7 @@ def step_of_events(structure: Structure, steps: Steps) -> Int64:
     if not len(steps):
         return found
     found = _begins_in(steps, events.start)
-    found[events.phase == Phase.METADATA] = -1
+    found[events.phase == EventPhase.METADATA] = -1
     work = trace.device_work.row
     first = np.minimum(np.searchsorted(steps.end, events.start[work], side="right"), len(steps) - 1)
     inside = (events.start[work] >= steps.host_start[first]) & (events.start[work] < steps.end[first])

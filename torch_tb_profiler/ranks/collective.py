@@ -17,8 +17,7 @@ from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.timeline.question import RankTimeline, RunTimelines
-from torch_tb_profiler.timeline.questions.parameters import Row, check_row
+from torch_tb_profiler.timeline.question import RankTimeline, Row, RunTimelines, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.words.reasons import because
 

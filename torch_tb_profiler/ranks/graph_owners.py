@@ -16,7 +16,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import How
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
 from torch_tb_profiler.model.owners.owners import names_of
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 
 
 class GraphOwners(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class GraphOwners(msgspec.Struct, frozen=True):
     row: Int32
     how: UInt8
     name: Int32
-    strings: Strings
+    strings: StringTable
     nodes: int
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ def graph_owners(model: Model, capture: Model) -> GraphOwners:
     )
 
 
-def _translated(codes: Int32, strings: Strings, into: Strings) -> Int32:
+def _translated(codes: Int32, strings: StringTable, into: StringTable) -> Int32:
     """Codes of the same texts in another trace; -1 for those that it does not have."""
     used, place = distinct_places(codes)
     return np.array([into.code(text) for text in strings.texts(used)], np.int32)[place]

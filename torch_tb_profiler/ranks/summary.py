@@ -19,10 +19,10 @@ from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.called import Called, Timed
 from torch_tb_profiler.ranks.collect import ALGORITHMS, collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace.schema import TraceTable, column
 
 
-class RankSteps(Table):
+class RankSteps(TraceTable):
     """The steps of a rank, ns; -1 where the trace does not say."""
 
     table_name: ClassVar[str] = "steps"
@@ -39,7 +39,7 @@ class RankSteps(Table):
     program: Int64 = column("", "made of its sequence of collectives, see own_time; 0 without any")
 
 
-class RankCalls(Table):
+class RankCalls(TraceTable):
     """The collectives of a rank, in the order of its calls."""
 
     table_name: ClassVar[str] = "calls"
@@ -58,7 +58,7 @@ class RankCalls(Table):
     algorithm: Int8 = column("index into ALGORITHMS", "name of the kernel")
 
 
-class RankPlaces(Table):
+class RankPlaces(TraceTable):
     """Where the collectives of `RankCalls` are in the trace."""
 
     table_name: ClassVar[str] = "places"
@@ -68,7 +68,7 @@ class RankPlaces(Table):
     gaps: Int64 = column("ns", "end of its last range − start − duration")
 
 
-class RankWork(Table):
+class RankWork(TraceTable):
     """What a rank did apart from collectives, by name and step; parts below 0.1 % of a step are together, unnamed."""
 
     table_name: ClassVar[str] = "work"
@@ -81,7 +81,7 @@ class RankWork(Table):
     operator: Int32 = column("index into work_names", "the operator that launched a kernel; 0 for none and others")
 
 
-class RankRanges(Table):
+class RankRanges(TraceTable):
     """The ranges that the program of a rank names, by name and step; times of calls that are in none of their name."""
 
     table_name: ClassVar[str] = "ranges"
@@ -140,7 +140,7 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     damage: tuple[str, ...] = ()
 
 
-Tables = Mapping[type[Table], Table]
+Tables = Mapping[type[TraceTable], TraceTable]
 
 
 @dataclass(frozen=True)
@@ -251,20 +251,20 @@ def decode_named(content: bytes, worker: str) -> RankSummary | None:
         return None
 
 
-TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
+TABLES: tuple[type[TraceTable], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
 _CALLED = tuple(name for name in RankCalls.column_names() if name in Called.__struct_fields__)
 
 
-class _Stored(Mapping[type[Table], Table]):
+class _Stored(Mapping[type[TraceTable], TraceTable]):
     """Tables that are decoded when they are asked for, and then kept."""
 
     def __init__(self, found: StoredTables, head: RankHead) -> None:
         self._found = found
         self._ends = {name: len(getattr(head, name)) for name in _LISTS} | _CONSTANTS
-        self._known: dict[type[Table], Table] = {}
+        self._known: dict[type[TraceTable], TraceTable] = {}
 
-    def __getitem__(self, kind: type[Table]) -> Table:
+    def __getitem__(self, kind: type[TraceTable]) -> TraceTable:
         if kind not in self._known:
             stored = self._found.table(kind.table_name)
             self._known[kind] = kind.from_columns(
@@ -276,7 +276,7 @@ class _Stored(Mapping[type[Table], Table]):
             self._check(self._known[kind])
         return self._known[kind]
 
-    def _check(self, table: Table) -> None:
+    def _check(self, table: TraceTable) -> None:
         """Raises ColumnFileError: what a column points to is not there."""
         for declared in table.schema():
             if declared.unit.startswith(_INDEX) and len(table):
@@ -285,7 +285,7 @@ class _Stored(Mapping[type[Table], Table]):
                 if values.min() < (-1 if missing else 0) or values.max() >= self._ends[name.partition(";")[0]]:
                     raise ColumnFileError(f"has impossible values of {declared.name}")
 
-    def __iter__(self) -> Iterator[type[Table]]:
+    def __iter__(self) -> Iterator[type[TraceTable]]:
         return iter(TABLES)
 
     def __len__(self) -> int:

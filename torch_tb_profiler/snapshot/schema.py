@@ -20,7 +20,7 @@ from enum import IntEnum
 from typing import ClassVar
 
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
-from torch_tb_profiler.trace.schema import STRING, Table, column
+from torch_tb_profiler.trace.schema import STRING, TraceTable, column
 
 
 class Action(IntEnum):
@@ -53,7 +53,7 @@ NO_TIME = -(2**63)
 NO_DEVICE_FREE = -1
 
 
-class Records(Table):
+class Records(TraceTable):
     """One row per record."""
 
     table_name: ClassVar[str] = "snapshot_records"
@@ -67,7 +67,7 @@ class Records(Table):
     context: Int32 = column("row of contexts")
 
 
-class Contexts(Table):
+class Contexts(TraceTable):
     """What records say besides; -1 and the empty string where they say nothing."""
 
     table_name: ClassVar[str] = "snapshot_contexts"
@@ -77,7 +77,7 @@ class Contexts(Table):
     pool_b: Int64 = column("id")
 
 
-class SnapshotSegments(Table):
+class SnapshotSegments(TraceTable):
     """Memory of the device that the allocator held at the end, by device and address."""
 
     table_name: ClassVar[str] = "snapshot_segments"
@@ -94,7 +94,7 @@ class SnapshotSegments(Table):
     stack: Int32 = column("row of stacks", "frames, since 2.1")
 
 
-class SnapshotBlocks(Table):
+class SnapshotBlocks(TraceTable):
     """What segments were cut into at the end, by segment and address."""
 
     table_name: ClassVar[str] = "snapshot_blocks"
@@ -106,7 +106,7 @@ class SnapshotBlocks(Table):
     stack: Int32 = column("row of stacks", "frames, before 2.1 of the newest entry of history")
 
 
-class StackRanges(Table):
+class StackRanges(TraceTable):
     """Stack i has the rows start[i] … start[i] + depth[i] - 1 of stack_frames."""
 
     table_name: ClassVar[str] = "snapshot_stacks"
@@ -114,14 +114,14 @@ class StackRanges(Table):
     depth: Int32 = column("frames")
 
 
-class StackFrames(Table):
+class StackFrames(TraceTable):
     """Innermost first."""
 
     table_name: ClassVar[str] = "snapshot_stack_frames"
     frame: Int32 = column("row of frames")
 
 
-class Frames(Table):
+class Frames(TraceTable):
     """Distinct frames."""
 
     table_name: ClassVar[str] = "snapshot_frames"
@@ -130,7 +130,7 @@ class Frames(Table):
     line: Int32 = column("line", "0 where it is not known", missing=0)
 
 
-class Annotations(Table):
+class Annotations(TraceTable):
     """Ranges of external_annotations, of all threads of the process, by start; since 2.5."""
 
     table_name: ClassVar[str] = "snapshot_annotations"
@@ -139,7 +139,7 @@ class Annotations(Table):
     end: Int64 = column("ns from Trace.origin_ns", "NO_TIME of a range that had not ended", missing=NO_TIME)
 
 
-SNAPSHOT_TABLES: tuple[type[Table], ...] = (
+SNAPSHOT_TABLES: tuple[type[TraceTable], ...] = (
     Records,
     Contexts,
     SnapshotSegments,

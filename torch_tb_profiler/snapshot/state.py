@@ -20,8 +20,8 @@ from torch_tb_profiler.snapshot.schema import (
 )
 from torch_tb_profiler.snapshot.unpickle_stream import UnpickledSnapshot, concatenated
 from torch_tb_profiler.trace import Header, Note, Trace, note
-from torch_tb_profiler.trace.schema import Table
-from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
+from torch_tb_profiler.trace.schema import TraceTable
+from torch_tb_profiler.trace.store import TableWriter, TraceInfo
 
 #: the key of the header under which stands what a snapshot says of itself as a whole
 KEY = "memory_snapshot"
@@ -53,7 +53,7 @@ def write(snapshot: UnpickledSnapshot, writer: TableWriter, file_bytes: int) -> 
         for key in keys:
             known = columns[key] != NO_TIME
             columns[key] = np.where(known, (np.where(known, columns[key], origin) - origin) * _NS, NO_TIME)
-    tables: Sequence[tuple[type[Table], Columns]] = (
+    tables: Sequence[tuple[type[TraceTable], Columns]] = (
         (Records, records),
         (Contexts, snapshot.columns.contexts()),
         (SnapshotSegments, segments),

@@ -2,68 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from torch_tb_profiler.analysis.copies import copies
-from torch_tb_profiler.analysis.idle import idle_gaps, idle_times
-from torch_tb_profiler.analysis.launch_delay import launch_stats
-from torch_tb_profiler.analysis.launch_queue import queue_lengths
+from torch_tb_profiler.analysis.copies import Copies, copies
+from torch_tb_profiler.analysis.critical_path import Pieces
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.idle import IdleGaps, IdleTimes, idle_gaps, idle_times
+from torch_tb_profiler.analysis.kernels import KernelTable
+from torch_tb_profiler.analysis.launch_delay import LaunchStats, launch_stats
+from torch_tb_profiler.analysis.launch_queue import QueueLengths, queue_lengths
+from torch_tb_profiler.analysis.memory.blocks import BlockTable
+from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
+from torch_tb_profiler.analysis.memory.operators import MemoryOperators
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules import ModuleTable, hooks, modules
-from torch_tb_profiler.analysis.overview.overview import step_times
+from torch_tb_profiler.analysis.operators.table import OperatorTable
+from torch_tb_profiler.analysis.overview.overview import OVERVIEW, step_times
 from torch_tb_profiler.analysis.program.graphs import graphs
+from torch_tb_profiler.analysis.program.ranges import RangeTable
+from torch_tb_profiler.analysis.result import Result, column, column_of
+from torch_tb_profiler.analysis.roofline.table import RooflineTable
 from torch_tb_profiler.analysis.slices import SliceTable, slices
 from torch_tb_profiler.analysis.stacks.flame_graph import stacks
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks.distributed import OperationTable
 
 #: all slices: what is asked for without a limit
 _ALL = 2**31 - 1
 
 #: the options of a table by name, as texts
-Own = Mapping[str, str]
+Params = Mapping[str, str]
 R = TypeVar("R", bound=Tabular)
 
 
-def _alone(compute: Callable[[Model], R]) -> Callable[[Model, Own], R]:
+def _without_options(compute: Callable[[Model], R]) -> Callable[[Model, Params], R]:
     """Of a table without options."""
     return lambda model, _: compute(model)
 
 
-def _grouped(compute: Callable[..., R]) -> Callable[[Model, Own], R]:
+def _grouped(compute: Callable[..., R]) -> Callable[[Model, Params], R]:
     """`group_by` is the second parameter."""
     return lambda model, own: compute(model, own["group_by"]) if "group_by" in own else compute(model)
 
 
-def _modules(model: Model, own: Own) -> ModuleTable:
+def _modules(model: Model, own: Params) -> ModuleTable:
     named = module_sources(model)
     return modules(model, own.get("source") or (named[0] if named else "nn"))  # type: ignore[arg-type]
 
 
-def _stacks(model: Model, own: Own) -> StackTable:
+def _stacks(model: Model, own: Params) -> StackTable:
     asked: Any = {key: own[key] for key in ("weight", "direction", "files") if key in own}
     found = stacks(model, **asked)
     assert found is not None  # only of a root that is not there, and none is asked for
     return found
 
 
-def _slices(model: Model, own: Own) -> SliceTable:
+def _slices(model: Model, own: Params) -> SliceTable:
     return slices(model, own.get("name"), own.get("category"), limit=int(own.get("most", _ALL)))
 
 
 #: by the name of the table. Each may raise ValueError for an option that a trace has nothing of.
-RESULTS: Mapping[str, Callable[[Model, Own], Tabular]] = {
-    "steps": _alone(step_times),
+RESULTS: Mapping[str, Callable[[Model, Params], Tabular]] = {
+    "steps": _without_options(step_times),
     "modules": _modules,
-    "hooks": _alone(hooks),
+    "hooks": _without_options(hooks),
     "stacks": _stacks,
     "idle": _grouped(idle_times),
     "gaps": _grouped(idle_gaps),
     "launches": _grouped(launch_stats),
-    "queues": _alone(queue_lengths),
-    "copies": _alone(copies),
+    "queues": _without_options(queue_lengths),
+    "copies": _without_options(copies),
     "slices": _slices,
-    "graphs": _alone(graphs),
+    "graphs": _without_options(graphs),
+}
+
+
+STEP_NAME = Definition("name", "Step", "string", None, "Name of the step.")
+STEP_START = IdleGaps.columns["start_ns"]
+DEPTH = Definition("depth", "Depth", "number", None, "How many rows are around this one.")
+
+
+class NamedGaps(Result):
+    """`IdleGaps` with the names of what is around them."""
+
+    device: Int64 = column_of(IdleTimes, "device")
+    stream: Int64 = column_of(IdleTimes, "stream")
+    cause: Sequence[str] = column_of(IdleTimes, "cause")
+    duration_ns: Int64 = column_of(IdleGaps, "duration_ns")
+    start_ns: Int64 = column_of(IdleGaps, "start_ns")
+    step: Sequence[str | None] = column("Step", "The step in which it begins; missing outside all steps.")
+    before: Sequence[str] = column("Before", "The work that ended last before the gap.")
+    after: Sequence[str] = column("After", "The work that ends the gap.")
+
+
+#: by table and key. Answers to questions have these and those that are derived from them.
+COLUMNS: Mapping[str, Mapping[str, Definition]] = {
+    "steps": OVERVIEW,
+    "operators": OperatorTable.columns,
+    "kernels": KernelTable.columns,
+    "roofline": RooflineTable.columns,
+    "modules": ModuleTable.columns,
+    "stacks": StackTable.columns,
+    "ranges": RangeTable.columns,
+    "idle": IdleTimes.columns,
+    "gaps": NamedGaps.columns,
+    "launches": LaunchStats.columns,
+    "queues": QueueLengths.columns,
+    "path": Pieces.columns,
+    "copies": Copies.columns,
+    "communication": OperationTable.columns,
+    "allocators": MemoryOperators.columns,
+    "allocations": BlockTable.columns,
+    "module-memory": MemoryModules.columns,
+    "slices": SliceTable.columns,
 }

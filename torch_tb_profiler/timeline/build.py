@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.counters import with_counters
-from torch_tb_profiler.timeline.inputs import TimelineInputs, inputs_of
 from torch_tb_profiler.timeline.lanes import place
-from torch_tb_profiler.timeline.levels import bounded
-from torch_tb_profiler.timeline.pyramid import pyramid
+from torch_tb_profiler.timeline.links import TimelineInputs, inputs_of
+from torch_tb_profiler.timeline.pyramid import bounded, pyramid
 from torch_tb_profiler.timeline.summary import summarize
 from torch_tb_profiler.timeline.timeline import Timeline, extent_of, slices_of
 from torch_tb_profiler.trace import Trace

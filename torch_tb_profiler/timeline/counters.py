@@ -29,12 +29,20 @@ from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
-from torch_tb_profiler.timeline.bands import Band
-from torch_tb_profiler.timeline.bins import Steps, bins_of, coarser, latest, steps_of
+from torch_tb_profiler.timeline.lanes import LaneBand
 from torch_tb_profiler.timeline.links import Queue
-from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length
+from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, PyramidItems, tile_length
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
-from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
+from torch_tb_profiler.timeline.series import (
+    Counter,
+    CounterKind,
+    StepCurve,
+    TimelineCounters,
+    bins_of,
+    coarser,
+    curve_of,
+    latest,
+)
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
 
@@ -94,7 +102,7 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
     )
     doublings = int(np.log2(max(len(timeline.slices.items) / (_SLICES_OF_BIN * BUCKETS_OF_TILE), 1)))
     level = max(timeline.highest_level - min(doublings, _MOST_DOUBLINGS), 1)
-    known = replace(timeline, counters=Counters(listed, level, memory=memory))
+    known = replace(timeline, counters=TimelineCounters(listed, level, memory=memory))
     first, after = _range(timeline, level)
     edges = _edges(timeline, level, first, after - first)
     # stretch by stretch, so that what is on the way stays small
@@ -149,7 +157,7 @@ def _exact(timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin
         edges = np.maximum(edges, timeline.recorded[counter.place].time[0])
     start, end = int(edges[0]), int(edges[-1])
     if end == start:
-        return bins_of(Steps(edges[:1], np.zeros(1)), edges)
+        return bins_of(StepCurve(edges[:1], np.zeros(1)), edges)
     return bins_of(_steps(timeline, counter, work or _WorkWithin(timeline, start, end)), edges)
 
 
@@ -165,7 +173,7 @@ class _WorkWithin:
         if device not in self._found:
             lanes = self._timeline.placed.lanes
             on_device = self._timeline.device_of_track[lanes.track] == device
-            chosen = np.flatnonzero(on_device & (lanes.band == Band.DEVICE))
+            chosen = np.flatnonzero(on_device & (lanes.band == LaneBand.DEVICE))
             found = self._timeline.within(chosen, self.start, self.end)
             place = np.searchsorted(self._timeline.trace.device_work.row, found.longest)
             category = self._timeline.trace.events.category[found.longest]
@@ -177,7 +185,7 @@ class _WorkWithin:
 class _Work(msgspec.Struct, frozen=True, dict=True):
     """Slices of device work; place: of each in `device_work`."""
 
-    items: Items
+    items: PyramidItems
     place: Int64
     category: UInt8
     is_communication: Bool
@@ -194,7 +202,7 @@ class _Work(msgspec.Struct, frozen=True, dict=True):
         return intervals.step_function(self.items.start[mask], self.items.end[mask], value, cap)
 
 
-def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> Steps:
+def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> StepCurve:
     """A counter from the start to the end of a window."""
     start, end = work.start, work.end
     if counter.kind in ("memory_allocated", "memory_reserved"):
@@ -206,16 +214,16 @@ def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> Steps:
         return _under_way(timeline.queues[counter.place], start, end)
     if counter.kind == "kernels_running":
         return _under_way(_kernels(work.of(counter.place)), start, end)
-    return steps_of(_profile(timeline, counter, work.of(counter.place)), start)
+    return curve_of(_profile(timeline, counter, work.of(counter.place)), start)
 
 
-def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Steps:
+def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> StepCurve:
     low, high = np.searchsorted(memory.device, [counter.place, counter.place + 1])
     values = memory.allocated if counter.kind == "memory_allocated" else memory.reserved
     return _values_of(memory.time[low:high], values[low:high].astype(np.float64), start, end)
 
 
-def _values_of(time: Int64, value: Float64, start: int, end: int) -> Steps:
+def _values_of(time: Int64, value: Float64, start: int, end: int) -> StepCurve:
     """Values that hold until the next one, from `start` to `end`; time: ascending, the first no later than `start`."""
     first = max(int(np.searchsorted(time, start, "right")) - 1, 0)
     after = max(int(np.searchsorted(time, end)), first + 1)
@@ -274,7 +282,7 @@ def _ones(spans: intervals.Spans) -> intervals.StepFunction:
     return intervals.StepFunction(spans.start, spans.end, np.ones(spans.size))
 
 
-def _under_way(queue: Queue, start: int, end: int) -> Steps:
+def _under_way(queue: Queue, start: int, end: int) -> StepCurve:
     """How many have come less how many have gone."""
     first_come, after_come = np.searchsorted(queue.come, [start, end], "right")
     first_gone, after_gone = np.searchsorted(queue.gone, [start, end], "right")

@@ -27,8 +27,7 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64, UInt8
 from torch_tb_profiler.codec import convert
-from torch_tb_profiler.timeline.levels import Levels, bounded
-from torch_tb_profiler.timeline.pyramid import Items, pyramid
+from torch_tb_profiler.timeline.pyramid import Levels, PyramidItems, bounded, pyramid
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
 
 DerivedKind = Literal["path", "idle", "phases"]
@@ -111,7 +110,7 @@ class Derived(msgspec.Struct, frozen=True):
     slack: Float32
     size: int
 
-    def shown(self, items: Items) -> Int64:
+    def shown(self, items: PyramidItems) -> Int64:
         """Shape (items,): the piece that each is drawn as. Of a cell the longest of the part that has most of its time.
 
         Work and gaps of much the same length take turns: the longest piece alone would say that it is all gaps.
@@ -148,7 +147,7 @@ def _read(stored: bytes) -> Derived:
     about = convert(kept.header, DerivedAnswer)
     start, end = pieces["start"], pieces["end"]
     idle, count = np.zeros(len(start), np.int64), np.ones(len(start), np.int32)
-    items = Items(pieces["lane"], start, end, idle, count, np.arange(len(start), dtype=np.int32))
+    items = PyramidItems(pieces["lane"], start, end, idle, count, np.arange(len(start), dtype=np.int32))
     durations = end - start
     begin, last = (int(start.min()), int(end.max())) if len(start) else (0, 0)
     kept_levels = {0: items, **pyramid(items, durations, begin, last)}

@@ -15,9 +15,10 @@ from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.owners import How, Why
-from torch_tb_profiler.timeline.chain import ChainLink, chain_of
 from torch_tb_profiler.timeline.enclosing import (
+    ChainLink,
     SliceReference,
+    chain_of,
     enclosing,
     launch_of,
     launched_by,
@@ -29,7 +30,7 @@ from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, Column, DeviceWork
+from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, DeviceWork, TraceColumn
 
 MOST_LAUNCHED = 100
 MOST_FLOWS = 200
@@ -291,7 +292,7 @@ def computed(trace: Trace, row: int) -> dict[str, float]:
     }
 
 
-def _argument(trace: Trace, value: np.generic, column: Column) -> Any:
+def _argument(trace: Trace, value: np.generic, column: TraceColumn) -> Any:
     """As Python and JSON have it; None for what is missing. Where 0 stands for missing it is shown."""
     if column.is_string:
         text = trace.strings[int(value)]

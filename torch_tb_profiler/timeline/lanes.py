@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from enum import IntEnum
 from heapq import heappop, heappush
+from typing import Literal, get_args
 
 import msgspec
 import numpy as np
@@ -13,11 +15,64 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group_batches, rows_by_group, sums_at
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.nesting import depths, outermost_first, parents
-from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.timeline.bands import Band, band_of, drawn, nesting_rank
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.timeline.schema import BusyTracks, Lanes
-from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import Events
+from torch_tb_profiler.trace import Category, EventPhase, Trace
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Events
+
+#: of a band, in answers
+BandName = Literal["python", "host", "annotation", "device", "sync", "span", "overhead", "instant"]
+
+
+class LaneBand(IntEnum):
+    """In the order in which the bands of a track are drawn."""
+
+    PYTHON = 0
+    HOST = 1  # operators, annotations, API calls, and whatever else runs on a host thread
+    ANNOTATION = 2  # shadows of annotations on a device
+    DEVICE = 3
+    SYNC = 4
+    SPAN = 5  # the recording window
+    OVERHEAD = 6
+    INSTANT = 7  # events without length
+
+
+BAND_NAMES: tuple[BandName, ...] = get_args(BandName)
+
+
+_BAND_OF = {
+    Category.PYTHON_FUNCTION: LaneBand.PYTHON,
+    Category.GPU_USER_ANNOTATION: LaneBand.ANNOTATION,
+    Category.SYNC: LaneBand.SYNC,
+    Category.SPAN: LaneBand.SPAN,
+    Category.OVERHEAD: LaneBand.OVERHEAD,
+    **dict.fromkeys(DEVICE_WORK, LaneBand.DEVICE),
+}
+
+_BANDS = np.array([_BAND_OF.get(category, LaneBand.HOST) for category in Category], np.uint8)
+
+#: of two ranges that begin and end together, the category named first is outside
+_OUTER_FIRST = (Category.USER_ANNOTATION, Category.OPERATOR, Category.RUNTIME, Category.DRIVER)
+_RANKS = np.full(len(Category), len(_OUTER_FIRST), np.int32)
+_RANKS[list(_OUTER_FIRST)] = np.arange(len(_OUTER_FIRST))
+
+
+def drawn(events: Events) -> Bool:
+    """A mask over rows: slices, and events without length."""
+    found: Bool = (events.duration >= 0) | (events.phase == EventPhase.INSTANT)
+    return found
+
+
+def band_of(events: Events) -> UInt8:
+    """Shape (events,): the band of each row, whether it is drawn or not."""
+    return np.where(events.phase == EventPhase.INSTANT, np.uint8(LaneBand.INSTANT), _BANDS[events.category])
+
+
+def nesting_rank(category: UInt8) -> Int32:
+    """Of two slices of these categories that begin and end together, the one of lower rank encloses the other."""
+    ranks: Int32 = _RANKS[category]
+    return ranks
+
 
 #: of one band of a track; only broken files have more
 MOST_DEPTHS = 2000
@@ -39,7 +94,7 @@ def place(trace: Trace) -> Placed:
     their depth, and no two slices of a lane overlap.
     """
     events = trace.events
-    key = np.where(drawn(events), events.track * np.int32(len(Band)) + band_of(events), np.int32(-1))
+    key = np.where(drawn(events), events.track * np.int32(len(LaneBand)) + band_of(events), np.int32(-1))
     # of a track the bands come one after the other
     present = np.flatnonzero(np.bincount(key + 1)[1:])
     number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)  # the last is for what is not drawn
@@ -63,11 +118,11 @@ def place(trace: Trace) -> Placed:
         kept = depth < MOST_DEPTHS
         of_row[batch[kept]] = above[group[kept]] + depth[kept]
         lanes += int(deepest[low:high].sum())
-        busy.add(present[low:high] // len(Band), group, start, end, parent)
+        busy.add(present[low:high] // len(LaneBand), group, start, end, parent)
     above = np.cumsum(deepest) - deepest
     columns = {
-        "track": np.repeat(present // len(Band), deepest),
-        "band": np.repeat(present % len(Band), deepest),
+        "track": np.repeat(present // len(LaneBand), deepest),
+        "band": np.repeat(present % len(LaneBand), deepest),
         "depth": np.arange(deepest.sum()) - np.repeat(above, deepest),
     }
     return Placed(Lanes.from_columns(columns), of_row, BusyTracks(busy.total()))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.schema import CallLinks, Partners, WorkLinks
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 
@@ -80,5 +81,17 @@ def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:
 def _begun(trace: Trace) -> int:
     """How many arrows from forward to backward begin."""
     events, rows = trace.events, trace.flows.row
-    begins = events.phase[rows] == Phase.FLOW_START
+    begins = events.phase[rows] == EventPhase.FLOW_START
     return int(np.count_nonzero(begins & (events.category[rows] == Category.FLOW_FORWARD_BACKWARD)))
+
+
+class TimelineInputs(msgspec.Struct, frozen=True):
+    """step_ns: where steps begin; curves: the memory of each device."""
+
+    links: Links
+    step_ns: tuple[int, ...]
+    curves: tuple[MemoryCurve, ...]
+
+
+def inputs_of(model: Model) -> TimelineInputs:
+    return TimelineInputs(links_of(model), tuple(model.steps.start.tolist()), memory_curves(model).curves)

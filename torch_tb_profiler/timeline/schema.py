@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace.schema import TraceTable, column
 
 
-class LaneOfRow(Table):
+class LaneOfRow(TraceTable):
     """Parallel to `events`."""
 
     table_name: ClassVar[str] = "lane_of_row"
     lane: Int32 = column("index into lanes, -1", "see `lanes`; -1: not drawn", follows=True)
 
 
-class Lanes(Table):
+class Lanes(TraceTable):
     """One line of slices that do not overlap; lanes of a band of a track follow one another, the outermost first."""
 
     table_name: ClassVar[str] = "lanes"
@@ -24,14 +24,14 @@ class Lanes(Table):
     depth: Int32 = column("number of lanes of the band above it", "nesting and overlap", follows=True)
 
 
-class BusyTracks(Table):
+class BusyTracks(TraceTable):
     """Parallel to `Trace.tracks`."""
 
     table_name: ClassVar[str] = "busy_tracks"
     busy: Int64 = column("ns", "time in which at least one slice ran")
 
 
-class Cells(Table):
+class PyramidCells(TraceTable):
     """Levels one after the other, the finest first; in each, by lane and time, as many slices as `count` says.
 
     The slices themselves, by lane and time, say where each cell begins and ends.
@@ -43,7 +43,7 @@ class Cells(Table):
     longest: Int32 = column("row", "of the longest slice, of equals the first", follows=True)
 
 
-class WorkLinks(Table):
+class WorkLinks(TraceTable):
     """Parallel to `device_work`."""
 
     table_name: ClassVar[str] = "work_links"
@@ -55,14 +55,14 @@ class WorkLinks(Table):
     evidence: Int32 = column("row, -1", "model.owners", follows=True)
 
 
-class CallLinks(Table):
+class CallLinks(TraceTable):
     """Parallel to `launches`."""
 
     table_name: ClassVar[str] = "call_links"
     operator: Int32 = column("string", "name of the innermost operator around the call; model.launch_links")
 
 
-class Partners(Table):
+class Partners(TraceTable):
     """Forward operators, and the outermost operator of the backward of each."""
 
     table_name: ClassVar[str] = "partners"
@@ -70,7 +70,7 @@ class Partners(Table):
     backward: Int32 = column("row", "model.forward_backward", follows=True)
 
 
-class MemoryPoints(Table):
+class MemoryPoints(TraceTable):
     """The memory in use, device by device; a value holds until the next of its device."""
 
     table_name: ClassVar[str] = "memory_points"
@@ -80,7 +80,7 @@ class MemoryPoints(Table):
     reserved: Int64 = column("bytes")
 
 
-class MemoryPlaces(Table):
+class MemoryPlaces(TraceTable):
     """`MemoryPoints` on disk: the trace holds their times already."""
 
     table_name: ClassVar[str] = "memory_places"
@@ -91,7 +91,7 @@ class MemoryPlaces(Table):
     reserved: Int64 = column("bytes", follows=True)
 
 
-class CounterBins(Table):
+class CounterBins(TraceTable):
     """Every counter in equal bins, counter by counter."""
 
     table_name: ClassVar[str] = "counter_bins"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Count, Ns, Row
+from torch_tb_profiler.analysis.question import Question, Refused
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.patterns import searcher
+from torch_tb_profiler.model.patterns import SlowPattern, check_pattern, searcher
+from torch_tb_profiler.timeline.question import check_row
 from torch_tb_profiler.timeline.timeline import Timeline
 
 #: for matching a regular expression with all names
@@ -51,7 +56,7 @@ def search(
     Raises ValueError for a pattern that is no regular expression, SlowPattern for one that takes too long.
     """
     events, names = timeline.trace.events, timeline.names
-    fits = _test(text, is_pattern, ignore_case)
+    fits = _name_test(text, is_pattern, ignore_case)
     found = np.array(
         [number for number, code in enumerate(names.code.tolist()) if fits(timeline.trace.strings[code])], np.int64
     )
@@ -64,12 +69,12 @@ def search(
         _longest(timeline, rows, found),
         len(rows),
         int(names.total[found].sum()),
-        _first(events.start, rows, most, after, earliest),
-        _density(events.start[rows], timeline.begin, timeline.end, bins),
+        _first_slices(events.start, rows, most, after, earliest),
+        _hit_density(events.start[rows], timeline.begin, timeline.end, bins),
     )
 
 
-def _test(text: str, is_pattern: bool, ignore_case: bool) -> Callable[[str], object]:
+def _name_test(text: str, is_pattern: bool, ignore_case: bool) -> Callable[[str], object]:
     if is_pattern:
         return searcher(text, PATTERN_SECONDS, ignore_case)
     if ignore_case:
@@ -88,7 +93,7 @@ def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
     return longest
 
 
-def _first(start: Int64, rows: Int32, most: int, after: int | None, earliest: int | None) -> Int64:
+def _first_slices(start: Int64, rows: Int32, most: int, after: int | None, earliest: int | None) -> Int64:
     """The first rows in time, of equal starts by number."""
     if after is not None:
         behind = (start[rows] > start[after]) | ((start[rows] == start[after]) & (rows > after))
@@ -102,9 +107,148 @@ def _first(start: Int64, rows: Int32, most: int, after: int | None, earliest: in
     return rows[np.lexsort((rows, start[rows]))][:most].astype(np.int64)
 
 
-def _density(start: Int64, begin: int, end: int, bins: int) -> Int64:
+def _hit_density(start: Int64, begin: int, end: int, bins: int) -> Int64:
     span = max(end - begin, 1)
     # where each bin but the first begins; a product of times and bins is no int64 where a trace spans weeks
     borders = np.array([begin - (-number * span // bins) for number in range(1, bins)], np.int64)
     place = np.searchsorted(borders, start, side="right")
     return np.bincount(place, minlength=bins).astype(np.int64)
+
+
+LONGEST_QUERY = 1000
+MOST_NAMES = 200
+
+_EARLIEST = "Only hits that begin here or later, ns."
+
+
+class SearchedFor(msgspec.Struct, frozen=True):
+    """What is looked for, and how much of it is told."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY, description="What to look for.")] = msgspec.field(
+        name="q"
+    )
+    mode: Annotated[Literal["text", "regex"], Meta(description="A text, or a regular expression.")] = "text"
+    case: Annotated[Literal["ignore", "match"], Meta(description="Whether capitals matter.")] = "ignore"
+    bins: Annotated[int, Meta(ge=1, le=4000, description="Bins of density.")] = 800
+    hits: Annotated[int, Meta(ge=1, le=10_000, description="Hits of the answer.")] = 200
+    after: Annotated[int, Meta(ge=0, description="Only hits after this row.")] | None = None
+    earliest: Annotated[int | None, Meta(description=_EARLIEST)] = msgspec.field(name="from", default=None)
+
+
+class FoundName(msgspec.Struct, frozen=True):
+    """A name that matches.
+
+    name_id      number of the name
+    name         as in the file
+    count        how many slices and instants have it
+    total_ns     Σ of their durations
+    longest_row  row of the longest of them, of equals the first
+    """
+
+    name_id: Count
+    name: str
+    count: Count
+    total_ns: Ns
+    longest_row: Row
+
+
+class HitColumns(msgspec.Struct, frozen=True):
+    """Slices whose names match, in order of time, as parallel lists.
+
+    row          event of each
+    lane         number of the lane that each is on
+    name_id      number of each name
+    start_ns     when each begins
+    duration_ns  how long each lasts
+    """
+
+    row: list[Row]
+    lane: list[Count]
+    name_id: list[Count]
+    start_ns: list[Ns]
+    duration_ns: list[Ns]
+
+
+class HitDensity(msgspec.Struct, frozen=True):
+    """How many hits begin in each of equal parts of the trace.
+
+    from_ns, to_ns  where the trace begins, where it ends
+    counts          how many hits begin in each part
+    """
+
+    from_ns: Ns
+    to_ns: Ns
+    counts: list[Count]
+
+
+class SearchResult(msgspec.Struct, frozen=True):
+    """What matches.
+
+    names        most total time first, at most 200
+    names_total  how many names match
+    count        how many slices all of them have
+    total_ns     Σ of durations of all of them
+    hits         the first ones in time
+    density      how all of them are spread over the trace
+    """
+
+    names: Sequence[FoundName]
+    names_total: Count
+    count: Count
+    total_ns: Ns
+    hits: HitColumns
+    density: HitDensity
+
+
+def _search_result(timeline: Timeline, asked: SearchedFor) -> SearchResult:
+    is_pattern = asked.mode == "regex"
+    if is_pattern:
+        try:
+            check_pattern(asked.text)
+        except ValueError as error:
+            raise Refused(f"q {error}") from None
+    if asked.after is not None:
+        check_row(timeline, asked.after)
+    ignore_case = asked.case == "ignore"
+    try:
+        found = search(
+            timeline, asked.text, is_pattern, ignore_case, asked.bins, asked.hits, asked.after, asked.earliest
+        )
+    except SlowPattern as error:
+        raise Refused(f"q {error}") from None
+    return _hits(timeline, found)
+
+
+def _hits(timeline: Timeline, found: Matches) -> SearchResult:
+    trace, events, names = timeline.trace, timeline.trace.events, timeline.names
+    listed = found.names[:MOST_NAMES].tolist()
+    return SearchResult(
+        names=[
+            FoundName(
+                name_id=number,
+                name=trace.strings[names.code[number]],
+                count=int(names.count[number]),
+                total_ns=int(names.total[number]),
+                longest_row=int(longest),
+            )
+            for number, longest in zip(listed, found.longest[: len(listed)].tolist(), strict=True)
+        ],
+        names_total=len(found.names),
+        count=found.count,
+        total_ns=found.total_ns,
+        hits=HitColumns(
+            row=found.hits.tolist(),
+            lane=timeline.placed.of_row[found.hits].tolist(),
+            name_id=names.number[events.name[found.hits]].tolist(),
+            start_ns=events.start[found.hits].tolist(),
+            duration_ns=np.maximum(events.duration[found.hits], 0).tolist(),
+        ),
+        density=HitDensity(timeline.begin, timeline.end, found.density.tolist()),
+    )
+
+
+SEARCH = Question(
+    name="timeline/search",
+    summary="Names that match, and where",
+    compute=_search_result,
+)

@@ -15,8 +15,8 @@ from torch_tb_profiler.analysis.shared.quantities import (
     roles_of,
 )
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.timeline.inputs import TimelineInputs
 from torch_tb_profiler.timeline.lanes import Placed
+from torch_tb_profiler.timeline.links import TimelineInputs
 from torch_tb_profiler.trace import Category, Trace
 
 BINS = 1024
@@ -25,7 +25,7 @@ BINS = 1024
 _Ns = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
 
 
-class Summary(msgspec.Struct, frozen=True):
+class TimelineSummary(msgspec.Struct, frozen=True):
     """Of one trace; times in ns from its start.
 
     origin_ns  of time 0; of the epoch when `of_epoch`
@@ -57,7 +57,7 @@ def edges(begin: int, end: int, bins: int = BINS) -> np.ndarray[tuple[int], np.d
     return np.array([begin + number * (end - begin) // bins for number in range(bins + 1)], np.int64)
 
 
-def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, end: int) -> Summary:
+def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, end: int) -> TimelineSummary:
     events = trace.events
     cuts = edges(begin, end)
 
@@ -71,7 +71,7 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
     role = roles_of(events.category[work], inputs.links.work.is_communication > 0)
     of_work = events.start[work], events.end[work], role
     operators = np.flatnonzero(events.category == Category.OPERATOR)
-    return Summary(
+    return TimelineSummary(
         origin_ns=trace.origin_ns,
         of_epoch=trace.header.base_time_ns is not None or trace.origin_ns > _YEAR_2000,
         begin_ns=begin,

@@ -9,17 +9,47 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
-from torch_tb_profiler.timeline.levels import Bounded, Levels
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
-from torch_tb_profiler.timeline.names import Names, names_of
-from torch_tb_profiler.timeline.pyramid import Items, highest_level
-from torch_tb_profiler.timeline.recorded import RecordedCounter, recorded_counters
-from torch_tb_profiler.timeline.series import Counters
-from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.pyramid import Bounded, Levels, PyramidItems, highest_level
+from torch_tb_profiler.timeline.series import RecordedCounter, TimelineCounters, recorded_counters
+from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.trace import Category, Trace
+
+
+class SliceNames(msgspec.Struct, frozen=True):
+    """Parallel: by total time, the largest first.
+
+    code    into Trace.strings
+    count   slices and instants of that name
+    total   ns
+    number  shape (strings,): the place of each string here; -1 for one that is no name of a slice
+    """
+
+    code: Int32
+    count: Int64
+    total: Int64
+    number: Int32
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+def slice_names(trace: Trace, rows: Int32) -> SliceNames:
+    """Of the slices in `rows`."""
+    events = trace.events
+    name = events.name[rows]
+    count = np.bincount(name, minlength=len(trace.strings))
+    total = sums_at(name, np.maximum(events.duration[rows], 0), len(trace.strings))
+    used = np.flatnonzero(count)
+    code = used[np.lexsort((used, -total[used]))].astype(np.int32)
+    number = np.full(len(trace.strings), -1, np.int32)
+    number[code] = np.arange(len(code), dtype=np.int32)
+    return SliceNames(code, count[code].astype(np.int64), total[code], number)
+
 
 #: the ranges of the host that can be calls of torch.distributed, and their shadows
 RANGES = (Category.OPERATOR, Category.USER_ANNOTATION, Category.GPU_USER_ANNOTATION)
@@ -44,8 +74,8 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
     placed: Placed
     levels: dict[int, Bounded]
     links: Links
-    summary: Summary
-    counters: Counters = msgspec.field(default_factory=Counters)
+    summary: TimelineSummary
+    counters: TimelineCounters = msgspec.field(default_factory=TimelineCounters)
 
     @property
     def lanes(self) -> int:
@@ -58,9 +88,9 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         return self.levels[0]
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> SliceNames:
         """The distinct names of slices."""
-        return names_of(self.trace, self.slices.items.longest)
+        return slice_names(self.trace, self.slices.items.longest)
 
     @cached_property
     def is_kernel_name(self) -> Bool:
@@ -139,25 +169,25 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         """The slices and cells of all levels."""
         return Levels(self.levels, self.trace.events.duration)
 
-    def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> Items:
+    def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> PyramidItems:
         """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
         return self.items.within(lanes, start, end, level)
 
-    def tile(self, level: int, tile: int, lanes: Int64) -> Items:
+    def tile(self, level: int, tile: int, lanes: Int64) -> PyramidItems:
         """What touches a tile, of `lanes` (ascending)."""
         return self.items.tile(level, tile, lanes)
 
 
-def extent_of(slices: Items) -> tuple[int, int]:
+def extent_of(slices: PyramidItems) -> tuple[int, int]:
     """ns: where the first slice begins and the last ends; 0 and 0 where there is none."""
     return (int(slices.start.min()), int(slices.end.max())) if len(slices) else (0, 0)
 
 
-def slices_of(trace: Trace, placed: Placed) -> Items:
+def slices_of(trace: Trace, placed: Placed) -> PyramidItems:
     """Every slice and instant on its lane, by lane and time."""
     events = trace.events
     rows = in_lane_order(events, placed.of_row, len(placed.lanes))
     # neither of the two takes any memory
     idle = np.broadcast_to(np.int64(0), len(rows))
     count = np.broadcast_to(np.int32(1), len(rows))
-    return Items(placed.of_row[rows], events.start[rows], ends_of(events, rows), idle, count, rows)
+    return PyramidItems(placed.of_row[rows], events.start[rows], ends_of(events, rows), idle, count, rows)

@@ -12,26 +12,25 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.timeline.counters import is_whole
 from torch_tb_profiler.timeline.lanes import Placed
-from torch_tb_profiler.timeline.levels import Bounded, bounded
 from torch_tb_profiler.timeline.links import Links
-from torch_tb_profiler.timeline.pyramid import Items
+from torch_tb_profiler.timeline.pyramid import Bounded, PyramidItems, bounded
 from torch_tb_profiler.timeline.schema import (
     BusyTracks,
     CallLinks,
-    Cells,
     CounterBins,
     LaneOfRow,
     Lanes,
     MemoryPlaces,
     MemoryPoints,
     Partners,
+    PyramidCells,
     WorkLinks,
 )
-from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
-from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.series import Counter, CounterKind, TimelineCounters
+from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline, extent_of, slices_of
 from torch_tb_profiler.trace import Trace, column_file
-from torch_tb_profiler.trace.schema import Table
+from torch_tb_profiler.trace.schema import TraceTable
 
 #: raised when what is kept, or its meaning, changes
 VERSION = 5
@@ -46,7 +45,7 @@ class _Head(msgspec.Struct):
     loose: int
     counters: list[tuple[CounterKind, str, int]]
     counter_level: int
-    summary: Summary
+    summary: TimelineSummary
 
 
 def write(timeline: Timeline, path: Path) -> None:
@@ -67,16 +66,16 @@ def write(timeline: Timeline, path: Path) -> None:
         out.finish_tables(msgspec.to_builtins(head))
 
 
-def _tables(timeline: Timeline) -> list[Table]:
+def _tables(timeline: Timeline) -> list[TraceTable]:
     placed = timeline.placed
     links = timeline.links
-    tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy]
+    tables: list[TraceTable] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy]
     tables += [links.work, links.calls, links.partners]
     tables += [timeline.counters.bins, _places(timeline.counters.memory, timeline.trace)]
     for level, held in sorted(timeline.levels.items()):
         items = held.items
         if level:
-            tables.append(Cells(np.full(len(items), level, np.int32), items.count, items.longest))
+            tables.append(PyramidCells(np.full(len(items), level, np.int32), items.count, items.longest))
     return tables
 
 
@@ -91,9 +90,9 @@ def read(path: Path, trace: Trace) -> Timeline:
     slices = slices_of(trace, placed)
     if extent_of(slices) != (head.summary.begin_ns, head.summary.end_ns):
         raise column_file.ColumnFileError("has other slices")
-    levels = {0: bounded(slices, lanes), **_levels(tables.table(Cells), slices, lanes)}
+    levels = {0: bounded(slices, lanes), **_levels(tables.table(PyramidCells), slices, lanes)}
     links = Links(tables.table(WorkLinks), tables.table(CallLinks), tables.table(Partners), head.loose)
-    counters = Counters(
+    counters = TimelineCounters(
         tuple(Counter(*counter) for counter in head.counters),
         head.counter_level,
         tables.table(CounterBins),
@@ -105,7 +104,7 @@ def read(path: Path, trace: Trace) -> Timeline:
     return timeline
 
 
-def read_summary(path: Path) -> Summary:
+def read_summary(path: Path) -> TimelineSummary:
     """Without the rest. Raises ColumnFileError."""
     return _head(column_file.open_tables(path)).summary
 
@@ -151,7 +150,7 @@ def _points(places: MemoryPlaces, trace: Trace) -> MemoryPoints:
     return MemoryPoints.from_columns({**places.columns(), "time": times[places.record] - places.ahead})
 
 
-def _levels(cells: Cells, slices: Items, lanes: int) -> dict[int, Bounded]:
+def _levels(cells: PyramidCells, slices: PyramidItems, lanes: int) -> dict[int, Bounded]:
     """What the slices of each cell say of it."""
     before = np.concatenate([[0], np.cumsum(slices.end - slices.start)])
     found = {}
@@ -164,6 +163,6 @@ def _levels(cells: Cells, slices: Items, lanes: int) -> dict[int, Bounded]:
             raise column_file.ColumnFileError("has cells of other slices")
         start, end = slices.start[first], slices.end[after - 1]
         idle = end - start - (before[after] - before[first])
-        items = Items(slices.lane[first], start, end, idle, count, cells.longest[low:high])
+        items = PyramidItems(slices.lane[first], start, end, idle, count, cells.longest[low:high])
         found[int(cells.level[low])] = bounded(items, lanes)
     return found

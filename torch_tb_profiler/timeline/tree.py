@@ -14,9 +14,9 @@ from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.lookup import bounds_of, find
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.idle_threads import are_idle
-from torch_tb_profiler.timeline.bands import Band
+from torch_tb_profiler.timeline.lanes import LaneBand
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.store import Track
 from torch_tb_profiler.trace.vocabulary import FLOW_PHASES
 
@@ -106,15 +106,15 @@ class EventAccount(msgspec.Struct, frozen=True):
 def account(timeline: Timeline) -> EventAccount:
     events = timeline.trace.events
     on_lane = timeline.placed.of_row >= 0
-    counts = np.bincount(events.phase[~on_lane], minlength=len(Phase))
-    too_deep = int(np.count_nonzero(~on_lane & (events.duration >= 0))) + int(counts[Phase.INSTANT])
-    instants = int(np.count_nonzero(on_lane & (events.phase == Phase.INSTANT)))
+    counts = np.bincount(events.phase[~on_lane], minlength=len(EventPhase))
+    too_deep = int(np.count_nonzero(~on_lane & (events.duration >= 0))) + int(counts[EventPhase.INSTANT])
+    instants = int(np.count_nonzero(on_lane & (events.phase == EventPhase.INSTANT)))
     found = {
         "slices": int(np.count_nonzero(on_lane)) - instants,
         "instants": instants,
         "flows": int(counts[list(FLOW_PHASES)].sum()),
-        "counters": int(counts[Phase.COUNTER]),
-        "metadata": int(counts[Phase.METADATA]),
+        "counters": int(counts[EventPhase.COUNTER]),
+        "metadata": int(counts[EventPhase.METADATA]),
         "too_deep": too_deep,
     }
     return EventAccount(len(events), **found, other=len(events) - sum(found.values()))
@@ -135,7 +135,7 @@ def tree_of(timeline: Timeline) -> Tree:
     if len(used):
         lengths = slices.items.end - slices.items.start
         busy[used] = np.add.reduceat(lengths, slices.first[used])
-    instants = np.where(lanes.band == Band.INSTANT, count, 0)
+    instants = np.where(lanes.band == LaneBand.INSTANT, count, 0)
     # lanes stand track by track
     first = np.searchsorted(lanes.track, np.arange(len(trace.tracks) + 1)).tolist()
 
@@ -176,13 +176,15 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
     for longest. A trace without any has no idle threads.
     """
     lanes, slices = timeline.placed.lanes, timeline.slices.items
-    host = np.flatnonzero((lanes.band == Band.HOST) & (lanes.depth == 0) & (timeline.device_of_track[lanes.track] < 0))
+    host = np.flatnonzero(
+        (lanes.band == LaneBand.HOST) & (lanes.depth == 0) & (timeline.device_of_track[lanes.track] < 0)
+    )
     called = np.bincount(lanes.track[host], busy_of_lane[host], len(timeline.trace.tracks))
     # a step begins where its own mark does, or where that of the one before ends
     cuts = distinct(np.array(timeline.summary.step_ns, np.int64))
     # slices are in the order of their lanes
     of_lane = bounds_of(slices.lane, len(lanes))
-    runs = np.flatnonzero(one_of(lanes.band, (Band.HOST, Band.PYTHON)))
+    runs = np.flatnonzero(one_of(lanes.band, (LaneBand.HOST, LaneBand.PYTHON)))
     steps = np.zeros(len(timeline.trace.tracks), np.int64)
     for lane, first, last in zip(runs.tolist(), of_lane[runs].tolist(), of_lane[runs + 1].tolist(), strict=True):
         begins = (find(cuts, slices.start[first:last]) >= 0) | (find(cuts, slices.end[first:last]) >= 0)

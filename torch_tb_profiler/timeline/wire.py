@@ -12,9 +12,9 @@ import numpy.typing as npt
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.derived import NO_EDGE, Derived
-from torch_tb_profiler.timeline.drawn import drawn_categories
+from torch_tb_profiler.timeline.labels import drawn_categories
 from torch_tb_profiler.timeline.links import operators_of
-from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length, width_of
+from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, PyramidItems, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 
@@ -53,7 +53,7 @@ def slack_bytes(timeline: Timeline, slack: Float32, level: int, tile: int, lanes
 
 
 def _tile(
-    timeline: Timeline, level: int, tile: int, lanes: Int64, items: Items, operators: bool, slack: Float32 | None
+    timeline: Timeline, level: int, tile: int, lanes: Int64, items: PyramidItems, operators: bool, slack: Float32 | None
 ) -> bytes:
     if slack is None:
         kind = TILE_OF_OPERATORS if operators else TILE
@@ -89,7 +89,7 @@ def _items(
     level: int,
     tile: int,
     lanes: Int64,
-    items: Items,
+    items: PyramidItems,
     row: npt.NDArray[Any],
     name: npt.NDArray[Any],
     more: Sequence[Column],
@@ -119,7 +119,7 @@ def _operators(timeline: Timeline, rows: Int32) -> Int64:
     return np.where((code > 0) & (number >= 0), number, NONE)
 
 
-def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: Items) -> bytes:
+def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: PyramidItems) -> bytes:
     """Slices as they are; `total` is how many there are, `found` may be fewer."""
     events = timeline.trace.events
     rows = found.longest
@@ -149,7 +149,7 @@ def _ticks(values: Int64, tick: int) -> Int64:
     return ticks
 
 
-def _fill(items: Items) -> npt.NDArray[np.uint8]:
+def _fill(items: PyramidItems) -> npt.NDArray[np.uint8]:
     """Part of each item in which slices ran: 255 is all, 0 only what has no length or never ran."""
     length = np.maximum(items.end - items.start, 1)
     ran = 255 * (length - items.idle) / length

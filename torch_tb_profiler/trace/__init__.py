@@ -23,21 +23,21 @@ package reads the JSON of a trace, except for the raw arguments of one event.
 """
 
 from torch_tb_profiler.trace.notes import Note, Notes, Severity, note
-from torch_tb_profiler.trace.reader import Progress, TraceError, read_to_file, read_trace
-from torch_tb_profiler.trace.schema import Category, Phase
-from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
+from torch_tb_profiler.trace.reader import ReadProgress, TraceError, read_to_file, read_trace
+from torch_tb_profiler.trace.schema import Category, EventPhase
+from torch_tb_profiler.trace.store import Header, StringTable, Trace, Track
 from torch_tb_profiler.trace.unpack import Limits
 
 __all__ = [
     "Category",
+    "EventPhase",
     "Header",
     "Limits",
     "Note",
     "Notes",
-    "Phase",
-    "Progress",
+    "ReadProgress",
     "Severity",
-    "Strings",
+    "StringTable",
     "Trace",
     "TraceError",
     "Track",

@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.trace.events import TrackArgs, attribute
+from torch_tb_profiler.trace.schema import JSON_TEXT, TraceColumn, TraceTable
 
 _encode = msgspec.msgpack.Encoder().encode
 _FLOAT = np.dtype([("tag", "u1"), ("value", ">f8")])
@@ -27,7 +29,7 @@ _FLOAT_TAG = b"\xcb"
 _END_OF_TEXT = b"\0"
 _END_OF_OBJECT = b"\1"
 
-#: how many bytes the keys of a `Codes` may take together
+#: how many bytes the keys of a `KeyCodes` may take together
 _KEPT_BYTES = 16 << 20
 
 Key = TypeVar("Key", bound=Hashable)
@@ -80,7 +82,7 @@ def getter(name: str) -> Callable[[Iterable[Any]], list[Any]]:
     return cast(Callable[[Iterable[Any]], list[Any]], listing)
 
 
-class Number(msgspec.Struct, frozen=True):
+class NumberField(msgspec.Struct, frozen=True):
     """A number attribute. real: a float; missing: what stands for no value in integers; texts: it may be text."""
 
     name: str
@@ -89,12 +91,12 @@ class Number(msgspec.Struct, frozen=True):
     texts: bool = False
 
 
-class Numbers:
+class NumberBuffer:
     """Number attributes of objects, a column each: int64, or float64 for those that are `real`."""
 
-    def __init__(self, *numbers: Number | str) -> None:
-        wanted = [Number(number) if isinstance(number, str) else number for number in numbers]
-        self._columns: list[tuple[Number, Callable[[Iterable[Any]], list[Any]], list[bytes]]] = [
+    def __init__(self, *numbers: NumberField | str) -> None:
+        wanted = [NumberField(number) if isinstance(number, str) else number for number in numbers]
+        self._columns: list[tuple[NumberField, Callable[[Iterable[Any]], list[Any]], list[bytes]]] = [
             (number, getter(number.name), []) for number in wanted
         ]
 
@@ -121,7 +123,7 @@ class Numbers:
             pieces.append(piece)
 
 
-class Codes(dict[Key, bytes]):
+class KeyCodes(dict[Key, bytes]):
     """A cache of the bytes made for each key; emptied when its keys take more than `_KEPT_BYTES`."""
 
     def __init__(self, make: Callable[[Key], bytes], size: Callable[[Key], int]) -> None:
@@ -166,7 +168,7 @@ class TextCodes:
         return code
 
 
-class _Codes:
+class _CodeBuffer:
     """Columns of codes, gathered as records of one int32 for each."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -187,7 +189,7 @@ class _Codes:
         self._pieces += [codes[np.frombuffer(piece, dtype="<i4")].tobytes() for piece in packed]
 
 
-class Texts(_Codes):
+class TextBuffer(_CodeBuffer):
     """Attributes that are texts or None, as columns of their codes."""
 
     def __init__(self, code: Callable[[str | None], int], *names: str) -> None:
@@ -204,7 +206,7 @@ class Texts(_Codes):
             self._pieces.append(bytes(4 * len(self._names) * len(objects)))
 
 
-class JsonTexts(_Codes):
+class JsonTextBuffer(_CodeBuffer):
     """Attributes that are JSON text, as columns of their codes; all of an object are looked up in one step."""
 
     def __init__(self, code: Callable[[bytes], int], *names: str) -> None:
@@ -212,7 +214,7 @@ class JsonTexts(_Codes):
         self._getters = [getter(name) for name in names]
         self._code = code
         self._record = struct.Struct(f"<{len(names)}i")
-        self._codes = Codes(self._make, lambda joined: 128 + len(joined))
+        self._codes = KeyCodes(self._make, lambda joined: 128 + len(joined))
 
     def _make(self, joined: bytes) -> bytes:
         # each object's texts are followed by a separator; all but the first object have one before them, too
@@ -235,3 +237,82 @@ def _emptied(pieces: list[bytes]) -> bytes:
     joined = b"".join(pieces)
     pieces.clear()
     return joined
+
+
+Columns = dict[str, npt.NDArray[Any]]
+
+
+class ArgumentBuffers:
+    """Gathers the arguments of the events of one table.
+
+    string_code: the code of a text; missing texts are empty or None
+    """
+
+    def __init__(self, table: type[TraceTable], string_code: Callable[[str | None], int]) -> None:
+        self._columns = [column for column in table.schema() if column.source]
+        #: how many values were left out because no device can have them
+        self.impossible = 0
+        keys = [(column, attribute(key)) for column in self._columns for key in column.source]
+        numbers = [
+            NumberField(name, real=column.dtype.kind == "f", missing=column.missing, texts=column.may_be_text)
+            for column, name in keys
+            if not column.is_string
+        ]
+        texts = [name for column, name in keys if column.is_string and column.unit != JSON_TEXT]
+        json_texts = [name for column, name in keys if column.unit == JSON_TEXT]
+        self._buffers: list[NumberBuffer | TextBuffer | JsonTextBuffer] = [
+            *([NumberBuffer(*numbers)] if numbers else []),
+            *(
+                [JsonTextBuffer(lambda raw: string_code(raw.decode(errors="replace")), *json_texts)]
+                if json_texts
+                else []
+            ),
+            *([TextBuffer(string_code, *texts)] if texts else []),
+        ]
+
+    def add(self, args: Sequence[TrackArgs]) -> None:
+        for buffer in self._buffers:
+            buffer.add(args)
+
+    def packed(self) -> list[list[bytes]]:
+        """All that was added since, for `put`."""
+        return [buffer.packed() for buffer in self._buffers]
+
+    def put(self, packed: Sequence[Sequence[bytes]], codes: Int32) -> None:
+        """Add what those of another collector had packed; `codes`: what its codes of texts are here."""
+        for buffer, pieces in zip(self._buffers, packed, strict=True):
+            buffer.put(pieces, codes)
+
+    def take(self) -> Columns:
+        """All that was added since this was last called."""
+        read: Columns = {}
+        for buffer in self._buffers:
+            read |= buffer.take()
+        return {
+            c.name: self._possible(c, _first_given(c, [read[attribute(key)] for key in c.source]))
+            for c in self._columns
+        }
+
+    def _possible(self, column: TraceColumn, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Without those that lie beyond the bounds of the column."""
+        if column.bounds is None:
+            return values
+        least, most = column.bounds
+        given = ~np.isnan(values) if values.dtype.kind == "f" else values != column.fill
+        beyond = given & ((values < least) | (values > most))
+        count = int(np.count_nonzero(beyond))
+        if not count:
+            return values
+        self.impossible += count
+        return np.where(beyond, column.fill, values).astype(values.dtype, copy=False)
+
+
+def _first_given(column: TraceColumn, spellings: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Of each event the value under the first spelling that it has."""
+    values, *others = spellings
+    for other in others:
+        missing = np.isnan(values) if column.dtype.kind == "f" else values == column.fill
+        values = np.where(missing, other, values)
+    if column.also_missing is not None:
+        values[values == column.also_missing] = column.missing
+    return values

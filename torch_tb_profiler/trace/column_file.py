@@ -23,26 +23,28 @@ import numpy.typing as npt
 
 from torch_tb_profiler.codec import from_msgpack
 from torch_tb_profiler.trace.column_blocks import (
+    CHECK,
+    FIRST_BLOCK,
+    HEAD,
     INFLATE_ERRORS,
     Block,
-    crc,
-    deflate,
+    Index,
     inflate,
-    pack,
-    unpack,
+    least_size,
+    most_text,
+    pack_values,
+    unpack_values,
 )
-from torch_tb_profiler.trace.column_index import CHECK, FIRST_BLOCK, HEAD, Index, least_size, most_text
-from torch_tb_profiler.trace.open_files import OPEN_FILES, is_scarce
-from torch_tb_profiler.trace.schema import TRACE_TABLES, Column, Events, Table
-from torch_tb_profiler.trace.store import Header, Strings, Trace
-from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
-from torch_tb_profiler.trace.unfinished import PART, writer_mark
+from torch_tb_profiler.trace.files import OPEN_FILES, PART, is_scarce, writer_mark
+from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, TraceColumn, TraceTable
+from torch_tb_profiler.trace.store import Header, StringTable, Trace, TraceInfo, from_first_event
+from torch_tb_profiler.trace.unpack import crc, deflate
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
 FORMAT_VERSION = 7
 MAGIC = b"TTBPCOL\n"
 
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", bound=TraceTable)
 
 
 class ColumnFileError(Exception):
@@ -65,7 +67,7 @@ class _Blocks:
         self.tables: dict[str, dict[str, list[Block]]] = {}
 
     def add(self, table: str, column: str, values: npt.NDArray[Any], follows: bool) -> None:
-        packed, width, first = pack(values, follows)
+        packed, width, first = pack_values(values, follows)
         block = Block(len(values), self._out.tell(), len(packed), width, first, crc(packed))
         self.tables.setdefault(table, {}).setdefault(column, []).append(block)
         self._out.write(packed)
@@ -122,7 +124,7 @@ class Writer:
         finally:
             self._temporary.unlink(missing_ok=True)
 
-    def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
+    def add(self, kind: type[TraceTable], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
         follows = {c.name: c.follows for c in kind.schema()}
         for name, values in kind.from_columns(columns).columns().items():
@@ -148,7 +150,7 @@ def open_trace(path: Path) -> Trace:
     reader.codes = len(strings)
     return Trace(
         Header(index.header),
-        Strings(strings),
+        StringTable(strings),
         index.tracks,
         index.origin_ns,
         index.notes,
@@ -336,19 +338,19 @@ class _Reader:
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
 
-    def check_columns(self, kind: type[Table]) -> None:
+    def check_columns(self, kind: type[TraceTable]) -> None:
         """Raises ColumnFileError when the columns of a table are not those of the schema."""
         if self.index.tables.get(kind.table_name, {}).keys() not in (set(), set(kind.column_names())):
             raise self._unusable(f"has other columns of {kind.table_name}")
 
-    def table(self, kind: type[Table]) -> Table:
+    def table(self, kind: type[TraceTable]) -> TraceTable:
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
         self.check_columns(kind)
         return kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
 
-    def table_by_column(self, kind: type[Table]) -> Table:
+    def table_by_column(self, kind: type[TraceTable]) -> TraceTable:
         """A table of a trace, whose columns were checked."""
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
@@ -366,7 +368,7 @@ class _Reader:
         table = kind.of_fields_read_by(frozenset(declared), read)
         return table
 
-    def _check_values(self, column: Column, values: npt.NDArray[Any]) -> None:
+    def _check_values(self, column: TraceColumn, values: npt.NDArray[Any]) -> None:
         """Raises ColumnFileError: what a column of a trace points to is not there, or its times do not fit."""
         least, end = self.index.range_of(column, self.codes)
         if end is not None and len(values) and not (least <= values.min() and values.max() < end):
@@ -378,7 +380,7 @@ class _Reader:
         for block in blocks:
             data = self.inflated(block.offset, block.length, block.check, block.unpacked) if block.width else b""
             try:
-                unpack(data, block, follows, values[done : done + block.count])
+                unpack_values(data, block, follows, values[done : done + block.count])
             except ValueError as error:
                 raise self._unusable(error) from None
             done += block.count

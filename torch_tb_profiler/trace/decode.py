@@ -15,8 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.codec import from_json, json_decoder
-from torch_tb_profiler.trace.chunk import Chunk
-from torch_tb_profiler.trace.events import Args, Event, event_type
+from torch_tb_profiler.trace.events import Args, Chunk, Event, event_type
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.notes import Note, note
 from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text

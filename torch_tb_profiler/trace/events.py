@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from torch_tb_profiler.trace.schema import JSON_TEXT, TRACE_TABLES, Column
+from torch_tb_profiler.codec import json_decoder
+from torch_tb_profiler.trace.json_scan import UNREADABLE
+from torch_tb_profiler.trace.repair import repair_bare_words
+from torch_tb_profiler.trace.schema import JSON_TEXT, TRACE_TABLES, TraceColumn
 
 Number = float | None
 
@@ -82,7 +86,7 @@ def _args_type() -> type[TrackArgs]:
     return msgspec.defstruct("Args", [*fields.values(), *of_tracks], gc=False, frozen=True)  # type: ignore[return-value]
 
 
-def _type_and_default(column: Column, key: str) -> tuple[Any, Any]:
+def _type_and_default(column: TraceColumn, key: str) -> tuple[Any, Any]:
     # A default for each attribute: one NaN for all would have its references counted some forty times for each object.
     # Numbers are read as floats, so that integers, numbers in quotes and null are taken.
     if column.unit == JSON_TEXT:
@@ -94,3 +98,95 @@ def _type_and_default(column: Column, key: str) -> tuple[Any, Any]:
 
 Args = _args_type()
 NO_ARGS = Args()
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Some events of the list.
+
+    text      `[event, event, …]`, of a memoryview valid only until the next chunk is asked for
+    offset    of the first event in the text of the file
+    certain   false if the cut is a guess: ask for a shorter chunk if this one does not decode
+    last      the last chunk of the file, or before damage
+    ahead     bytes of the text that had been read from the offset on
+    room      bytes of the buffer that it was read to; 0 when this chunk cannot be given back
+    """
+
+    text: memoryview | bytes
+    offset: int
+    certain: bool
+    last: bool
+    ahead: int = 0
+    room: int = 0
+
+
+class _EventText(msgspec.Struct):
+    args: dict[str, Any] | None = None
+
+
+_split = json_decoder(list[msgspec.Raw])
+_event = json_decoder(_EventText)
+
+
+class RawEvents:
+    """text: of the events, without the brackets around them; count: how many were decoded of it."""
+
+    def __init__(self, text: Callable[[], bytes], count: int) -> None:
+        self._text = text
+        self._count = count
+
+    def args(self, place: int) -> Mapping[str, Any]:
+        """Of an event by its place in the chunk; empty where it cannot be read.
+
+        A chunk whose text had to be repaired by more than writing null for NaN has none: it does not say which event
+        is which.
+        """
+        try:
+            return (self._raws and _event.decode(self._raws[place]).args) or {}
+        except UNREADABLE:
+            return {}
+
+    @cached_property
+    def _raws(self) -> list[msgspec.Raw]:
+        text = b"[" + self._text() + b"]"
+        try:
+            raws = _split.decode(text)
+        except UNREADABLE:
+            try:
+                raws = _split.decode(repair_bare_words(text)[0])
+            except UNREADABLE:
+                return []
+        return raws if len(raws) == self._count else []
+
+
+#: series of one event that are kept; a counter is drawn as one line for each
+MOST_SERIES = 64
+
+
+class CounterValue(NamedTuple):
+    """row: of the event; series: the key of the argument."""
+
+    row: int
+    series: str
+    value: float
+
+
+def counter_values(raws: RawEvents, events: Sequence[Event], first_row: int) -> list[CounterValue]:
+    """The finite numbers among the arguments of the counter events of a chunk.
+
+    raws       the same events as their text has them
+    events     what was decoded of it
+    first_row  of the first event
+    """
+    found: list[CounterValue] = []
+    for place, event in enumerate(events):
+        if event.ph == "C":
+            numbers = [(key, float(value)) for key, value in raws.args(place).items() if _is_number(value)]
+            # torch's exporter in Python writes the only series of a counter without a key
+            found += [CounterValue(first_row + place, key or event.name or "", n) for key, n in numbers[:MOST_SERIES]]
+    return found
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < 2**1000 if isinstance(value, int) else math.isfinite(value)

@@ -12,6 +12,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.reason import Reason
 
 #: what JSON decoders raise. ValueError: text that is not UTF-8, too many digits; RecursionError: nested too deep
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
@@ -180,3 +181,11 @@ def each_object(text: bytes, take: Callable[[int, int], bool], drop: Callable[[i
             if inside > _MAX_CUT_OFF:
                 return
         position = following
+
+
+class NotATraceError(ValueError):
+    """The text has no list of trace events; the reason says what it has."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason

@@ -4,28 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.trace.batches import Helpers
-from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
-from torch_tb_profiler.trace.header_numbers import leave_out_huge
-from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
-from torch_tb_profiler.trace.not_a_trace import NotATraceError
+from torch_tb_profiler.trace.events import Chunk
+from torch_tb_profiler.trace.helper import Helpers
+from torch_tb_profiler.trace.json_scan import UNREADABLE, NotATraceError, end_of_list
 from torch_tb_profiler.trace.notes import Notes, note
-from torch_tb_profiler.trace.store import Header, Trace
-from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
+from torch_tb_profiler.trace.store import Header, MemoryWriter, TableWriter, Trace, TraceInfo
 from torch_tb_profiler.trace.text import ChunkedText
-from torch_tb_profiler.trace.together import Together
+from torch_tb_profiler.trace.together import ParallelReader
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 from torch_tb_profiler.words.reasons import because
+
+_LEAST, _MOST = -(2**63), 2**64 - 1
+
+
+def leave_out_huge(header: dict[str, Any]) -> int:
+    """Put null in place of each integer beyond 64 bits, and of each number beyond a double, at any depth. How many.
+
+    >>> header = {"schemaVersion": 1, "deviceProperties": [{"id": 10**30}]}
+    >>> leave_out_huge(header), header
+    (1, {'schemaVersion': 1, 'deviceProperties': [{'id': None}]})
+    """
+    huge = 0
+    waiting: list[dict[str, Any] | list[Any]] = [header]
+    while waiting:  # no recursion: it may be nested as deep as a decoder goes
+        held = waiting.pop()
+        for key, value in held.items() if isinstance(held, dict) else enumerate(held):
+            if isinstance(value, dict | list):
+                waiting.append(value)
+            elif (isinstance(value, float) and not isfinite(value)) or (
+                isinstance(value, int) and not _LEAST <= value <= _MOST
+            ):
+                held[key] = None  # type: ignore[index]
+                huge += 1
+    return huge
+
+
+def _can_be_held(value: Any) -> bool:
+    if isinstance(value, int):
+        return _LEAST <= value <= _MOST
+    return not isinstance(value, float) or isfinite(value)
+
 
 #: what suffers where events are missing or changed
 _DAMAGES = ("overview", "operators", "kernels")
@@ -43,14 +72,14 @@ class TraceError(Exception):
         self.reason = reason
 
 
-class Progress(msgspec.Struct, frozen=True):
+class ReadProgress(msgspec.Struct, frozen=True):
     """How far a file is: bytes of the file as stored (compressed), and events so far."""
 
     bytes_done: int
     events: int
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ReadProgress], None]
 
 T = TypeVar("T")
 
@@ -72,7 +101,7 @@ def read_trace(stream: BinaryIO, on_progress: OnProgress | None = None, limits: 
     Raises TraceError when the stream holds no trace at all.
     """
     writer = MemoryWriter()
-    return writer.trace(_read(stream, writer, on_progress, limits))
+    return writer.trace(_read_chunks(stream, writer, on_progress, limits))
 
 
 def read_to_file(
@@ -88,18 +117,18 @@ def read_to_file(
     Raises TraceError, and OSError when it cannot be written.
     """
     with column_file.Writer(path) as writer:
-        writer.finish(_read(stream, writer, on_progress, limits, helpers))
+        writer.finish(_read_chunks(stream, writer, on_progress, limits, helpers))
     return column_file.open_trace(path)
 
 
-def _nothing(dropped: int) -> Reason:
+def _nothing_readable(dropped: int) -> Reason:
     """Why a whole file has no events, of which so many could not be read."""
     if dropped:
         return because("no_readable_events", {"count": dropped})
     return because("no_events")
 
 
-def _read(
+def _read_chunks(
     stream: BinaryIO,
     writer: TableWriter,
     on_progress: OnProgress | None,
@@ -120,14 +149,14 @@ def _read(
             nonlocal reported
             if stored.bytes_read - reported >= PROGRESS_BYTES:
                 reported = stored.bytes_read
-                report(Progress(reported, collector.count))
+                report(ReadProgress(reported, collector.count))
 
         def collect(chunk: Chunk) -> None:
             events, offset, length = decode_chunk(chunk, text, decoder)
             collector.add(events, offset, length, partial(_decoded, chunk, length))
 
         if helpers is not None:
-            Together(text, collector, helpers, exact, notes.add, collect).read(tell)
+            ParallelReader(text, collector, helpers, exact, notes.add, collect).read(tell)
         else:
             for chunk in text.chunks():
                 collect(chunk)
@@ -136,7 +165,7 @@ def _read(
         raise TraceError(error.reason) from None
     if not collector.count:
         if text.closed:
-            raise TraceError(_nothing(sum(each.count for each in notes if each.kind == "dropped_events")))
+            raise TraceError(_nothing_readable(sum(each.count for each in notes if each.kind == "dropped_events")))
         raise TraceError(text.broken or because("cut_off"))
     for kind, begin in (("damaged_header", text.damaged_header), ("damaged_tail", text.damaged_tail)):
         if begin is not None:
@@ -144,7 +173,7 @@ def _read(
     if text.more is not None:
         notes.add(note("more_behind", "warning", first_offset=text.more))
     elif text.closed and text.broken:
-        notes.add(note("unread_end", "warning", first_offset=text.text_bytes, values=_why(text.broken)))
+        notes.add(note("unread_end", "warning", first_offset=text.text_bytes, values=_broken_values(text.broken)))
     for repair in text.repairs:
         notes.add(repair_note(repair))
     for begin in text.dropped:
@@ -163,13 +192,13 @@ def _read(
                 "error",
                 touches=_DAMAGES,
                 first_offset=text.offset,
-                values={**_why(text.broken), "events": collector.count},
+                values={**_broken_values(text.broken), "events": collector.count},
             )
         )
     header = {**text.header, **text.tail}
     if huge := leave_out_huge(header):
         notes.add(note("huge_numbers", "warning", huge))
-    report(Progress(stored.bytes_read, collector.count))
+    report(ReadProgress(stored.bytes_read, collector.count))
     return collector.finish(Header(header), notes, text.text_bytes)
 
 
@@ -178,7 +207,7 @@ def _decoded(chunk: Chunk, length: int) -> bytes:
     return bytes(chunk.text[1 : 1 + length])
 
 
-def _why(broken: Reason | None) -> dict[str, Value]:
+def _broken_values(broken: Reason | None) -> dict[str, Value]:
     """As values of a note."""
     return {"why": ""} if broken is None else {"why": broken.text, "why_kind": broken.kind, **broken.values}
 

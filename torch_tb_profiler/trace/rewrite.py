@@ -14,9 +14,8 @@ import msgspec
 
 from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
-from torch_tb_profiler.trace.not_a_trace import NotATraceError
-from torch_tb_profiler.trace.readable_text import ReadableText
+from torch_tb_profiler.trace.json_scan import UNREADABLE, NotATraceError, each_object
+from torch_tb_profiler.trace.readable import ReadableText
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText

@@ -26,7 +26,7 @@ from torch_tb_profiler.spill import spilled_property
 from torch_tb_profiler.trace.lazy_columns import Declared, LazyColumns, dataclass_transform
 
 
-class Phase(IntEnum):
+class EventPhase(IntEnum):
     """`ph` of a chrome trace event."""
 
     OTHER = 0
@@ -70,7 +70,7 @@ class Category(IntEnum):
 DEVICE_WORK = (Category.KERNEL, Category.MEMCPY, Category.MEMSET)
 
 
-AnyTable = TypeVar("AnyTable", bound="Table")
+AnyTraceTable = TypeVar("AnyTraceTable", bound="TraceTable")
 
 #: unit of a column of texts
 STRING = "string"
@@ -78,7 +78,7 @@ STRING = "string"
 JSON_TEXT = "string, JSON text"
 
 
-class Column(msgspec.Struct, frozen=True):
+class TraceColumn(msgspec.Struct, frozen=True):
     """What is declared of one column; `column` says what each field means."""
 
     name: str
@@ -146,11 +146,11 @@ def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return values.astype(dtype, copy=False)
 
 
-_SCHEMAS: dict[type[Table], tuple[Column, ...]] = {}
+_SCHEMAS: dict[type[TraceTable], tuple[TraceColumn, ...]] = {}
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column,))
-class Table(LazyColumns):
+class TraceTable(LazyColumns):
     """Parallel columns of equal length.
 
     categories: of the events that have a row in the table, if that is what decides it
@@ -163,7 +163,7 @@ class Table(LazyColumns):
         return len(getattr(self, self.schema()[0].name))
 
     @classmethod
-    def schema(cls) -> tuple[Column, ...]:
+    def schema(cls) -> tuple[TraceColumn, ...]:
         """The columns, as they are declared."""
         # looked up thousands of times for each trace
         known = _SCHEMAS.get(cls)
@@ -176,16 +176,16 @@ class Table(LazyColumns):
         return tuple(cls.declared)
 
     @classmethod
-    def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:
+    def from_columns(cls: type[AnyTraceTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTraceTable:
         """Build a table, casting every column to its declared type."""
         return cls(**{c.name: _cast(columns[c.name], c.dtype) for c in cls.schema()})
 
     @classmethod
-    def empty(cls: type[AnyTable]) -> AnyTable:
+    def empty(cls: type[AnyTraceTable]) -> AnyTraceTable:
         return cls.from_columns({name: np.empty(0) for name in cls.column_names()})
 
     @classmethod
-    def concatenate(cls: type[AnyTable], pieces: list[dict[str, npt.NDArray[Any]]]) -> AnyTable:
+    def concatenate(cls: type[AnyTraceTable], pieces: list[dict[str, npt.NDArray[Any]]]) -> AnyTraceTable:
         """One table of all pieces, which are emptied: no column is held twice for longer than it is copied."""
         if not pieces:
             return cls.empty()
@@ -194,11 +194,11 @@ class Table(LazyColumns):
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         return {name: getattr(self, name) for name in self.column_names()}
 
-    def with_columns(self: AnyTable, **columns: npt.NDArray[Any]) -> AnyTable:
+    def with_columns(self: AnyTraceTable, **columns: npt.NDArray[Any]) -> AnyTraceTable:
         """The same with other values in some columns."""
         return type(self)(**{**self.columns(), **columns})
 
-    def take(self: AnyTable, index: npt.NDArray[Any]) -> AnyTable:
+    def take(self: AnyTraceTable, index: npt.NDArray[Any]) -> AnyTraceTable:
         """The rows that `index` selects, a column when it is used.
 
         index: a mask or positions; it does not change any more
@@ -213,20 +213,20 @@ class Table(LazyColumns):
         return self.of_fields_read_by(frozenset(self.declared), read)
 
 
-def _declared(table: type[Table]) -> tuple[Column, ...]:
+def _declared(table: type[TraceTable]) -> tuple[TraceColumn, ...]:
     # as they are written: `get_type_hints` evaluates each of hundreds
     written = {name: hint for kind in table.__mro__ for name, hint in get_annotations(kind).items()}
     return tuple(
-        Column(name=name, dtype=np.dtype(ELEMENTS[written[name]]), **declared)
+        TraceColumn(name=name, dtype=np.dtype(ELEMENTS[written[name]]), **declared)
         for name, declared in table.declared.items()
     )
 
 
-class Events(Table):
+class Events(TraceTable):
     """Every event of the file, in file order; the position is the row."""
 
     table_name: ClassVar[str] = "events"
-    phase: UInt8 = column("Phase", "ph")
+    phase: UInt8 = column("EventPhase", "ph")
     category: UInt8 = column("Category", "cat, in one vocabulary; annotations written as operators are moved")
     name: Int32 = column(STRING, "name")
     track: Int32 = column("index into Trace.tracks", "pid, tid", follows=True)
@@ -239,7 +239,7 @@ class Events(Table):
         return self.start + np.maximum(self.duration, 0)
 
 
-class Operators(Table):
+class OperatorRanges(TraceTable):
     """Host ranges that torch records: operators and user annotations."""
 
     table_name: ClassVar[str] = "operators"
@@ -261,7 +261,7 @@ class Operators(Table):
     kernel_num_gb: Int32 = column(JSON_TEXT, "GB, as kernel_flop; also profile_bandwidth", source="kernel_num_gb")
 
 
-class Launches(Table):
+class Launches(TraceTable):
     """Host calls of a device API, runtime and driver."""
 
     table_name: ClassVar[str] = "launches"
@@ -272,7 +272,7 @@ class Launches(Table):
     correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 
 
-class DeviceWork(Table):
+class DeviceWork(TraceTable):
     """What ran on a device: kernels, copies, sets, and the shadows of user annotations."""
 
     table_name: ClassVar[str] = "device_work"
@@ -301,7 +301,7 @@ class DeviceWork(Table):
     annotation: Int32 = column(JSON_TEXT, "{key: text} that the program gave to a node of a graph", source="annotation")
 
 
-class PythonFrames(Table):
+class PythonFrames(TraceTable):
     """Python frames, recorded with with_stack or with_modules."""
 
     table_name: ClassVar[str] = "python_frames"
@@ -312,7 +312,7 @@ class PythonFrames(Table):
     module_id: Int64 = column("id", "only nn.Module calls", source="Python module id")
 
 
-class Memory(Table):
+class MemoryRecords(TraceTable):
     """Allocations and releases, recorded with profile_memory."""
 
     table_name: ClassVar[str] = "memory"
@@ -326,14 +326,14 @@ class Memory(Table):
     address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
 
 
-class OutOfMemory(Memory):
+class OutOfMemory(MemoryRecords):
     """Allocations that failed: bytes that were asked for, without an address."""
 
     table_name: ClassVar[str] = "out_of_memory"
     categories = (Category.OUT_OF_MEMORY,)
 
 
-class Flows(Table):
+class Flows(TraceTable):
     """Ends of arrows."""
 
     table_name: ClassVar[str] = "flows"
@@ -342,7 +342,7 @@ class Flows(Table):
     id: Int64 = column("id", "the event's id, unique only within a category", follows=True)
 
 
-class Collectives(Table):
+class Collectives(TraceTable):
     """Operators and device work that carry the arguments of a collective: `record_param_comms` and its kernels."""
 
     table_name: ClassVar[str] = "collectives"
@@ -361,7 +361,7 @@ class Collectives(Table):
     comms_id: Int32 = column(JSON_TEXT, "the same on all ranks; since 2026", source="Comms Id")
 
 
-class Syncs(Table):
+class Syncs(TraceTable):
     """Waits that CUPTI recorded: one row per event of the category SYNC that has a kind. Its stream is in `DeviceWork`.
 
     Only in files recorded with `enable_cuda_sync_events`.
@@ -376,7 +376,7 @@ class Syncs(Table):
     )
 
 
-class CounterValues(Table):
+class CounterValues(TraceTable):
     """Numbers of counter events, one row for each key of their arguments."""
 
     table_name: ClassVar[str] = "counter_values"
@@ -385,7 +385,7 @@ class CounterValues(Table):
     value: Float64 = column("as the program counts", "finite")
 
 
-class Chunks(Table):
+class Chunks(TraceTable):
     """Where the text of each stretch of events stands in the (uncompressed) file."""
 
     table_name: ClassVar[str] = "chunks"
@@ -394,7 +394,18 @@ class Chunks(Table):
     first_row: Int32 = column("row", "the first event of the chunk", follows=True)
 
 
-TRACE_TABLES: tuple[type[Table], ...] = (
-    *(Events, Operators, Launches, DeviceWork, PythonFrames, Memory, OutOfMemory, Flows, Collectives, Syncs),
+TRACE_TABLES: tuple[type[TraceTable], ...] = (
+    *(
+        Events,
+        OperatorRanges,
+        Launches,
+        DeviceWork,
+        PythonFrames,
+        MemoryRecords,
+        OutOfMemory,
+        Flows,
+        Collectives,
+        Syncs,
+    ),
     *(CounterValues, Chunks),
 )

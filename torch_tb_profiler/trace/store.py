@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import ref
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
+from torch_tb_profiler.trace.durations import Overruns, Pairs, as_complete, overruns, pairs_of
 from torch_tb_profiler.trace.notes import Note
-from torch_tb_profiler.trace.overruns import Overruns, overruns
-from torch_tb_profiler.trace.pairs import Pairs, as_complete, pairs_of
 from torch_tb_profiler.trace.schema import (
+    TRACE_TABLES,
     Chunks,
     Collectives,
     CounterValues,
     DeviceWork,
+    EventPhase,
     Events,
     Flows,
     Launches,
-    Memory,
-    Operators,
+    MemoryRecords,
+    OperatorRanges,
     PythonFrames,
     Syncs,
-    Table,
+    TraceTable,
 )
 
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", bound=TraceTable)
 
 
-class Strings(Sequence[str]):
+class StringTable(Sequence[str]):
     """The distinct texts of a trace; columns hold their codes. Code 0 is the empty string."""
 
     def __init__(self, texts: list[str]) -> None:
@@ -153,11 +155,11 @@ class Trace:
     def __init__(
         self,
         header: Header,
-        strings: Strings,
+        strings: StringTable,
         tracks: Sequence[Track],
         origin_ns: int,
         notes: Sequence[Note],
-        load: Callable[[type[Table]], Table],
+        load: Callable[[type[TraceTable]], TraceTable],
         text_bytes: int = 0,
     ) -> None:
         self.header = header
@@ -169,15 +171,15 @@ class Trace:
         #: bytes of uncompressed JSON
         self.text_bytes = text_bytes
         self._load = load
-        self._tables: dict[type[Table], Table] = {}
+        self._tables: dict[type[TraceTable], TraceTable] = {}
         self._overruns: Overruns | None = None
         self._pairs: Pairs | None = None
 
     @classmethod
     def of_tables(
         cls,
-        tables: Iterable[Table],
-        strings: Strings,
+        tables: Iterable[TraceTable],
+        strings: StringTable,
         tracks: Sequence[Track],
         header: Header | None = None,
         origin_ns: int = 0,
@@ -246,7 +248,7 @@ class Trace:
 
         return Events.of_fields_read_by(frozenset(Events.declared), read)
 
-    def forget(self, but: Collection[type[Table]] = ()) -> None:
+    def forget(self, but: Collection[type[TraceTable]] = ()) -> None:
         """Drop all tables but some; a dropped table is loaded again when it is used."""
         self._tables = {kind: table for kind, table in self._tables.items() if kind in but}
 
@@ -255,8 +257,8 @@ class Trace:
         return self.table(Events)
 
     @property
-    def operators(self) -> Operators:
-        return self.table(Operators)
+    def operators(self) -> OperatorRanges:
+        return self.table(OperatorRanges)
 
     @property
     def launches(self) -> Launches:
@@ -271,8 +273,8 @@ class Trace:
         return self.table(PythonFrames)
 
     @property
-    def memory(self) -> Memory:
-        return self.table(Memory)
+    def memory(self) -> MemoryRecords:
+        return self.table(MemoryRecords)
 
     @property
     def flows(self) -> Flows:
@@ -293,3 +295,55 @@ class Trace:
     @property
     def chunks(self) -> Chunks:
         return self.table(Chunks)
+
+
+class TableWriter(Protocol):
+    def add(self, kind: type[TraceTable], columns: dict[str, npt.NDArray[Any]]) -> None:
+        """Append rows to a table."""
+
+
+class TraceInfo(msgspec.Struct, frozen=True):
+    """A trace without its tables, once it has been read to the end.
+
+    first_ns  the start of its first event, to be subtracted from all starts that were written
+    """
+
+    header: Header
+    strings: list[str]
+    tracks: Sequence[Track]
+    origin_ns: int
+    first_ns: int
+    notes: Sequence[Note]
+    text_bytes: int
+
+
+class MemoryWriter:
+    """Keeps the tables in memory."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[type[TraceTable], list[dict[str, npt.NDArray[Any]]]] = {kind: [] for kind in TRACE_TABLES}
+
+    def add(self, kind: type[TraceTable], columns: dict[str, npt.NDArray[Any]]) -> None:
+        self._pieces[kind].append(kind.from_columns(columns).columns())
+
+    def trace(self, described: TraceInfo) -> Trace:
+        tables: list[TraceTable] = []
+        for kind in TRACE_TABLES:
+            table = kind.concatenate(self._pieces.pop(kind))
+            if isinstance(table, Events):
+                table = table.with_columns(start=from_first_event(table.phase, table.start, described.first_ns))
+            tables.append(table)
+        return Trace.of_tables(
+            tables,
+            StringTable(described.strings),
+            described.tracks,
+            described.header,
+            described.origin_ns,
+            described.notes,
+            described.text_bytes,
+        )
+
+
+def from_first_event(phase: UInt8, start: Int64, first_ns: int) -> Int64:
+    """Starts relative to the first; those of metadata, which has no time, are 0."""
+    return np.where(phase == EventPhase.METADATA, 0, start - first_ns)

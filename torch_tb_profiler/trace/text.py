@@ -16,17 +16,17 @@ from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.other_formats import not_json, other_format
 from torch_tb_profiler.reason import Reason, reason_of
-from torch_tb_profiler.trace.ahead import Rereadable
-from torch_tb_profiler.trace.chunk import Chunk
+from torch_tb_profiler.trace.events import Chunk
 from torch_tb_profiler.trace.json_scan import (
     UNREADABLE,
+    NotATraceError,
     end_of_list,
     end_of_object,
     end_of_tail,
     first_object,
     next_event,
 )
-from torch_tb_profiler.trace.not_a_trace import NotATraceError
+from torch_tb_profiler.trace.readable import Rereadable
 from torch_tb_profiler.trace.repair import Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 from torch_tb_profiler.words.reasons import because

@@ -14,14 +14,14 @@ from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.trace.column_buffers import integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.notes import Note, note
-from torch_tb_profiler.trace.schema import Category, Phase
+from torch_tb_profiler.trace.schema import Category, EventPhase
 
 #: ns; starts are below, on either side of the epoch, and durations are shorter: so sums of a start and a duration, and
 #: differences of starts, fit 64 bits, and the page, which has doubles, knows a duration to the nanosecond
 _LATEST, _EARLIEST, _LONGEST = 2**62, -(2**61), 2**53
 
 
-class Times:
+class EventTimes:
     """Gathers the times of events.
 
     origin_us: the whole microsecond that starts are relative to, that of the first event with a time; None before it
@@ -72,18 +72,18 @@ class Times:
         A start that is missing, or further from the epoch than any clock, is 0; a duration that is missing, negative or
         longer than a hundred days is 0; the duration of what is not COMPLETE is -1.
         """
-        start, missing = self._take_starts(phase != Phase.METADATA)
+        start, missing = self._take_starts(phase != EventPhase.METADATA)
         us = unpack_floats(self._durations)
         self._durations.clear()
         known = np.abs(us) < _LONGEST / 1000
         duration = integers(np.where(known, us, np.nan) * 1000.0)
-        complete = phase == Phase.COMPLETE
+        complete = phase == EventPhase.COMPLETE
         self._without_start += int(np.count_nonzero(missing & complete))
         self._without_duration += int(np.count_nonzero(complete & ~known))
         self._negative += int(np.count_nonzero(complete & known & (us < 0)))
         duration[complete & (duration < 0)] = 0
         duration[~complete] = -1
-        shown = complete | (phase == Phase.BEGIN) | np.isin(category, (Category.MEMORY, Category.OUT_OF_MEMORY))
+        shown = complete | (phase == EventPhase.BEGIN) | np.isin(category, (Category.MEMORY, Category.OUT_OF_MEMORY))
         if shown.any():
             first = int(start[shown].min())
             self.first_ns = first if self.first_ns is None else min(first, self.first_ns)

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from torch_tb_profiler.trace.batches import Batch, BatchDecoder, Found, Helpers
-from torch_tb_profiler.trace.chunk import Chunk
-from torch_tb_profiler.trace.collect import BATCH_CHUNKS, Collector
-from torch_tb_profiler.trace.gather import Numbering
+from torch_tb_profiler.trace.collect import BATCH_CHUNKS, Collector, NameNumbering
+from torch_tb_profiler.trace.events import Chunk
+from torch_tb_profiler.trace.helper import Batch, BatchDecoder, DecodedBatch, Helpers
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.text import ChunkedText
 
@@ -36,11 +35,11 @@ class _Pending(msgspec.Struct):
 
     batch: Batch
     source: int = _OWN
-    found: Found | None = None
+    found: DecodedBatch | None = None
     lost: bool = False
 
 
-class Together:
+class ParallelReader:
     """Reads the chunks of a text with helpers, then without.
 
     decode_here: decodes a chunk of the text that cannot be decoded alone, and collects what is in it
@@ -66,7 +65,7 @@ class Together:
         self._pending: deque[_Pending] = deque()
         self._by_number: dict[int, _Pending] = {}
         self._own = BatchDecoder()
-        self._numberings: dict[int, Numbering] = {}
+        self._numberings: dict[int, NameNumbering] = {}
         self._next_number = self._since = 0
         self._given_back = 0
 
@@ -178,7 +177,7 @@ class Together:
             del self._by_number[pending.batch.number]
             # what is lost is decoded by a decoder that is used once: the other has seen what comes behind it
             found = pending.found or BatchDecoder().decode(pending.batch)
-            numbering = Numbering() if found.is_first else self._numberings[pending.source]
+            numbering = NameNumbering() if found.is_first else self._numberings[pending.source]
             if not pending.lost:
                 self._numberings[pending.source] = numbering
             self._collector.put_chunks(found.chunks, found.gathered, numbering)

@@ -20,7 +20,7 @@ _LONGEST_NUMBER = 20  # digits and sign
 Key = tuple[int | str, int | str]
 
 
-class Described(msgspec.Struct, array_like=True):
+class TrackDescription(msgspec.Struct, array_like=True):
     """Tracks of some events, numbered as others are.
 
     keys: those that were not among the events before, by their numbers, which follow
@@ -32,7 +32,7 @@ class Described(msgspec.Struct, array_like=True):
     of_process: list[tuple[int | str, dict[str, Any]]]
 
 
-class Tracks:
+class TrackNumbers:
     """The tracks of a trace, numbered in the order in which they are first seen."""
 
     def __init__(self) -> None:
@@ -57,9 +57,9 @@ class Tracks:
         args, name = event.args or NO_ARGS, event.name or ""
         value: Any = None
         if name in ("process_name", "thread_name"):
-            value = _decoded(args.name)
+            value = _decoded_value(args.name)
         elif name == "process_labels":
-            value = _decoded(args.labels)
+            value = _decoded_value(args.labels)
         elif name in ("process_sort_index", "thread_sort_index"):
             value = args.sort_index
         if value is None or value == "":
@@ -70,14 +70,16 @@ class Tracks:
         else:
             self._of_track.setdefault(track, {})[name] = value
 
-    def packed(self) -> Described:
+    def packed(self) -> TrackDescription:
         """What was seen since, for `put`."""
-        described = Described(self._keys[self._packed :], list(self._of_track.items()), list(self._of_process.items()))
+        described = TrackDescription(
+            self._keys[self._packed :], list(self._of_track.items()), list(self._of_process.items())
+        )
         self._packed = len(self._keys)
         self._of_track, self._of_process = {}, {}
         return described
 
-    def put(self, described: Described, codes: list[int]) -> None:
+    def put(self, described: TrackDescription, codes: list[int]) -> None:
         """Add what another has packed. codes: what its numbers are here, by its numbers; it is extended."""
         codes += map(self._code, described.keys)
         for track, said in described.of_track:
@@ -119,7 +121,7 @@ def number_or_text(value: int | str | None) -> int | str:
     return value if abs(value) < 2**63 else str(value)
 
 
-def _decoded(raw: msgspec.Raw) -> Any:
+def _decoded_value(raw: msgspec.Raw) -> Any:
     """The value, with U+FFFD for bytes that are no UTF-8; None for a number that no name is."""
     text = bytes(raw).decode(errors="replace")
     try:

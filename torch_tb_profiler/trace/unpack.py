@@ -11,16 +11,16 @@ import zstandard
 
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace.column_blocks import crc
 from torch_tb_profiler.words.reasons import because
 
+deflate: ModuleType
 _isal: ModuleType | None
 try:
-    from isal import igzip_lib
+    from isal import igzip_lib, isal_zlib
 
-    _isal = igzip_lib
+    deflate, _isal = isal_zlib, igzip_lib
 except ImportError:  # no wheel for this platform
-    _isal = None
+    deflate, _isal = zlib, None
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -29,6 +29,11 @@ READ_BYTES = 64 * 1024
 
 #: skippable frames, which `pzstd` and archives with an index put before others (RFC 8878, 3.1.2)
 _SKIPPABLE = frozenset(number.to_bytes(4, "little") for number in range(0x184D2A50, 0x184D2A60))
+
+
+def crc(content: bytes, before: int = 0) -> int:
+    """Return the CRC-32 of bytes that follow others with the CRC-32 `before`."""
+    return int(deflate.crc32(content, before))
 
 
 def is_packed(head: bytes) -> bool:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.trace.schema import Category, Phase
+from torch_tb_profiler.trace.column_buffers import getter
+from torch_tb_profiler.trace.events import NO_ARGS, Event, RawEvents, TrackArgs, attribute
+from torch_tb_profiler.trace.schema import TRACE_TABLES, Category, EventPhase
 
 PHASES = {
-    "X": Phase.COMPLETE,
-    "i": Phase.INSTANT,
-    "I": Phase.INSTANT,
-    "n": Phase.INSTANT,
-    "R": Phase.INSTANT,
-    "s": Phase.FLOW_START,
-    "t": Phase.FLOW_STEP,
-    "f": Phase.FLOW_END,
-    "M": Phase.METADATA,
-    "C": Phase.COUNTER,
-    "B": Phase.BEGIN,
-    "E": Phase.END,
-    "b": Phase.ASYNC,
-    "e": Phase.ASYNC,
+    "X": EventPhase.COMPLETE,
+    "i": EventPhase.INSTANT,
+    "I": EventPhase.INSTANT,
+    "n": EventPhase.INSTANT,
+    "R": EventPhase.INSTANT,
+    "s": EventPhase.FLOW_START,
+    "t": EventPhase.FLOW_STEP,
+    "f": EventPhase.FLOW_END,
+    "M": EventPhase.METADATA,
+    "C": EventPhase.COUNTER,
+    "B": EventPhase.BEGIN,
+    "E": EventPhase.END,
+    "b": EventPhase.ASYNC,
+    "e": EventPhase.ASYNC,
 }
 
 # Lower-case `cat` of events with a duration. 2021 files write Operator, Kernel, Memcpy, Memset, Runtime.
@@ -57,7 +65,7 @@ USUAL_SPELLINGS = frozenset(
     (*CATEGORIES, *FLOW_CATEGORIES, "cuda_runtime", "cuda_driver", "cpu_instant_event", "Trace")
 )
 
-FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
+FLOW_PHASES = (EventPhase.FLOW_START, EventPhase.FLOW_STEP, EventPhase.FLOW_END)
 
 #: instants by their names, whatever their `cat`
 INSTANTS = {"[memory]": Category.MEMORY, "[OutOfMemory]": Category.OUT_OF_MEMORY}
@@ -72,20 +80,20 @@ ANNOTATION_NAME = lazy_pattern(
 )
 
 
-def phase_of(ph: str) -> Phase:
-    return PHASES.get(ph, Phase.OTHER)
+def phase_of(ph: str) -> EventPhase:
+    return PHASES.get(ph, EventPhase.OTHER)
 
 
-def category_of(phase: Phase, cat: str) -> Category:
+def category_of(phase: EventPhase, cat: str) -> Category:
     """The category of an event from its phase and its `cat`, of any version of the profiler."""
-    if phase is Phase.METADATA:
+    if phase is EventPhase.METADATA:
         return Category.METADATA
-    if phase is Phase.COUNTER:
+    if phase is EventPhase.COUNTER:
         return Category.COUNTER
     cat = cat.lower()
     if phase in FLOW_PHASES:
         return FLOW_CATEGORIES.get(cat, Category.OTHER)
-    if phase not in (Phase.COMPLETE, Phase.BEGIN):
+    if phase not in (EventPhase.COMPLETE, EventPhase.BEGIN):
         return Category.OTHER
     if cat in CATEGORIES:
         return CATEGORIES[cat]
@@ -99,3 +107,105 @@ def category_of(phase: Phase, cat: str) -> Category:
 def is_annotation_name(name: str) -> bool:
     """Whether a range written as an operator is a record_function annotation."""
     return ANNOTATION_NAME.match(name) is not None
+
+
+COPY_KIND, SOURCE_KIND, TARGET_KIND, FILL_KIND = ARGUMENTS_OF_COPIES = (
+    "copy kind",
+    "src kind",
+    "dst kind",
+    "memory kind",
+)
+#: the stream of work that is drawn on another lane
+ORIGINAL_STREAM = "original_stream"
+
+#: names that do not say what was copied, by the category of the event
+BARE_NAMES = {Category.MEMCPY: "Memcpy", Category.MEMSET: "Memset"}
+_BARE = frozenset(BARE_NAMES.values())
+
+# CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, by number; the exporter writes the number where it has no word
+_COPIES = ("", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP")
+_MEMORIES = ("Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static")
+#: as the exporter writes kinds of memory
+MEMORY_WORDS = {name.lower().replace(" ", "_"): name for name in _MEMORIES}
+
+#: what profilers write as arguments of device work; texts under other keys are an annotation
+_NO_ANNOTATION = frozenset(
+    {key for table in TRACE_TABLES for column in table.schema() for key in column.source}
+    | {*ARGUMENTS_OF_COPIES, ORIGINAL_STREAM, "annotated_stream", "kind", "In split size", "Out split size"}
+    | {"context", "priority", "queued", "channel", "channel_type", "warps per SM", "flags", "value"}
+) - {"annotation"}
+
+_NODE, _STREAM, _ANNOTATION = map(attribute, ("graph node id", "stream", "annotation"))
+_nodes = getter(_NODE)
+_NO_NODE = getattr(NO_ARGS, _NODE)
+
+
+def kineto_name(name: str, args: Mapping[str, Any]) -> str:
+    """The name that Kineto would have written of a copy or fill, from its arguments.
+
+    A fill whose kind of memory is not said is one of device memory, which is what `cudaMemset` fills.
+    """
+    if name == BARE_NAMES[Category.MEMCPY] and COPY_KIND in args:
+        source, target = (_memory(args.get(key)) for key in (SOURCE_KIND, TARGET_KIND))
+        return f"{name} {_copy(args[COPY_KIND])} ({source} -> {target})"
+    if name == BARE_NAMES[Category.MEMSET]:
+        return f"{name} ({_memory(args.get(FILL_KIND, 'device'))})"
+    return name
+
+
+def _copy(kind: object) -> str:
+    if isinstance(kind, str):
+        return kind
+    return _COPIES[kind] if isinstance(kind, int) and 0 < kind < len(_COPIES) else "<unknown>"
+
+
+def _memory(kind: object) -> str:
+    if isinstance(kind, str):
+        return MEMORY_WORDS.get(kind, kind)
+    return _MEMORIES[kind] if isinstance(kind, int) and 0 <= kind < len(_MEMORIES) else "Unrecognized"
+
+
+def named(events: Sequence[Event], raws: RawEvents) -> list[Event]:
+    """The events of a chunk, copies and fills with the names that Kineto writes."""
+    return [
+        replace(event, name=kineto_name(event.name or "", raws.args(place))) if _is_bare(event) else event
+        for place, event in enumerate(events)
+    ]
+
+
+def _is_bare(event: Event) -> bool:
+    return event.name in _BARE and BARE_NAMES.get(category_of(phase_of(event.ph), event.cat or "")) == event.name
+
+
+def replays_graphs(args: Sequence[TrackArgs]) -> bool:
+    """Whether any of some device work is a node of a graph."""
+    # what is missing is one object, which is found by its identity
+    return _nodes(args).count(_NO_NODE) != len(args)
+
+
+def graph_nodes(args: Sequence[TrackArgs], places: Iterable[int], raws: RawEvents) -> list[TrackArgs]:
+    """The arguments of device work, of nodes of graphs with the stream that they ran on and with their annotation.
+
+    places: of the events in their chunk
+
+    An annotation is what the program wrote beside the arguments of the profiler: all texts under other keys, as one
+    object. The stream of a node that is drawn on another lane is its `original_stream`.
+    """
+    return [_node(of, raws.args(place)) if _is_node(of) else of for of, place in zip(args, places, strict=True)]
+
+
+def _is_node(args: TrackArgs) -> bool:
+    node: float | None = getattr(args, _NODE)
+    return node is not None and node >= 0
+
+
+def _node(args: TrackArgs, raw: Mapping[str, Any]) -> TrackArgs:
+    changed: dict[str, Any] = {}
+    original = raw.get(ORIGINAL_STREAM)
+    if isinstance(original, int) and not isinstance(original, bool):
+        changed[_STREAM] = float(original)
+    others = raw.keys() - _NO_ANNOTATION
+    if others:
+        texts = {key: text for key, text in raw.items() if key in others and isinstance(text, str)}
+        changed[_ANNOTATION] = msgspec.Raw(msgspec.json.encode(texts) if texts else b"")
+    return replace(args, **changed) if changed else args

@@ -6,7 +6,7 @@ import logging
 import uuid
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.trace.open_files import is_scarce
+from torch_tb_profiler.trace.files import is_scarce
 from torch_tb_profiler.web.http import HttpError, why
 from torch_tb_profiler.web.wsgi_response import respond_error
 from torch_tb_profiler.workspace import Loading, Unanswered, Unavailable, Unreadable

@@ -12,11 +12,10 @@ from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.tables.sql import QueryAnswer, QueryError, QueryLimits, StoredTrace
 from torch_tb_profiler.tables.sql.answer import table_of_rows
-from torch_tb_profiler.tables.sql.columns import SqlColumn
-from torch_tb_profiler.tables.sql.names import schemas_of
-from torch_tb_profiler.tables.sql.sessions import QuerySessions
+from torch_tb_profiler.tables.sql.columns import RunTable, SqlColumn, SqlTable
+from torch_tb_profiler.tables.sql.connection import schemas_of
+from torch_tb_profiler.tables.sql.session import QuerySessions
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
-from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
 from torch_tb_profiler.web.answers.request import Route, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
 from torch_tb_profiler.web.logdir import status_of

@@ -6,7 +6,7 @@ from typing import Literal
 
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.tables.query.answer import Query, TableAnswer
-from torch_tb_profiler.tables.query.grammar import Problem
+from torch_tb_profiler.tables.query.grammar import QueryProblem
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 
 _ASKED = ("sort", "filter", "search", "offset", "limit")
@@ -27,7 +27,7 @@ def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
     query = query_of(parameters)
     try:
         return dumps(table.page(query))
-    except Problem as problem:
+    except QueryProblem as problem:
         more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
         raise HttpError(400, str(problem), {"problem": more}) from None
 

@@ -13,9 +13,9 @@ import msgspec
 from torch_tb_profiler.analysis.counters import Counters, counters
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
+from torch_tb_profiler.trace.excerpts import WindowText, between, window_text
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.trace.window import Window, between, window
 from torch_tb_profiler.web.answers.request import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
@@ -92,8 +92,8 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
     )
 
 
-def _window_of(start: int, end: int, model: Model) -> Window:
-    return window(model.trace, start, end)
+def _window_of(start: int, end: int, model: Model) -> WindowText:
+    return window_text(model.trace, start, end)
 
 
 def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:

@@ -14,7 +14,7 @@ from werkzeug.http import parse_etags
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import TraceError
-from torch_tb_profiler.trace.open_files import is_scarce
+from torch_tb_profiler.trace.files import is_scarce
 from torch_tb_profiler.web.http import JSON, Answer, HttpError, Stream
 from torch_tb_profiler.workspace.answer_store import PACKED_FROM, Packed, pack
 

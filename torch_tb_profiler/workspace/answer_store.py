@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.trace.column_blocks import deflate
+from torch_tb_profiler.trace.unpack import deflate
 from torch_tb_profiler.workspace.sealed import part_of, read_sealed, touch, write_sealed
 from torch_tb_profiler.workspace.status import OpenTrace
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.trace.unfinished import PART
+from torch_tb_profiler.trace.files import PART
 from torch_tb_profiler.workspace.file_names import ANSWERS, CONTENTS, RESULT, TIMELINE, is_own_name
 from torch_tb_profiler.workspace.own_files import OwnFolder, require_private
 from torch_tb_profiler.workspace.sealed import MAGIC

@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO, cast
 
-from torch_tb_profiler.trace.batches import Answer, Batch, Found
-from torch_tb_profiler.trace.helper import encode_batch, read_found
+from torch_tb_profiler.trace.helper import Batch, DecodedBatch, HelperAnswer, encode_batch, read_decoded
 from torch_tb_profiler.workspace.pool import variables
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ class HelperProcesses:
 
     def __init__(self, wanted: int, may_help: Callable[[], bool]) -> None:
         self._may_help = may_help
-        self._heard: queue.SimpleQueue[tuple[_Helper, Found | None]] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]] = queue.SimpleQueue()
         self._helpers: list[_Helper] = []
         try:
             for source in range(wanted):
@@ -63,8 +62,8 @@ class HelperProcesses:
         free = [helper for helper in self._helpers if helper.has_room]
         return min(free, key=lambda helper: len(helper.numbers), default=None)
 
-    def answers(self, seconds: float) -> Sequence[Answer]:
-        found: list[Answer] = []
+    def answers(self, seconds: float) -> Sequence[HelperAnswer]:
+        found: list[HelperAnswer] = []
         until = time.monotonic() + seconds
         while not found:
             try:
@@ -96,7 +95,7 @@ class _Helper:
     numbers: of the batches that it has
     """
 
-    def __init__(self, source: int, heard: queue.SimpleQueue[tuple[_Helper, Found | None]]) -> None:
+    def __init__(self, source: int, heard: queue.SimpleQueue[tuple[_Helper, DecodedBatch | None]]) -> None:
         self.numbers: list[int] = []
         self.is_alive = True
         self._is_ready = False
@@ -126,18 +125,18 @@ class _Helper:
         self.numbers.append(batch.number)
         self._batches.put(batch)
 
-    def answered(self, found: Found | None) -> Iterable[Answer]:
+    def answered(self, found: DecodedBatch | None) -> Iterable[HelperAnswer]:
         """What an answer says; None: that the process is gone."""
         if found is not None and found.number in self.numbers:
             self.numbers.remove(found.number)
-            return [Answer(found.number, self._source, found)]
+            return [HelperAnswer(found.number, self._source, found)]
         if self.numbers:
             log.warning(
                 "A process that helped to read a file is gone (status %s); what it had is read without it",
                 self._process.poll(),
             )
         self._process.kill()  # it may have answered what was not asked
-        lost = [Answer(number, self._source, None) for number in self.numbers]
+        lost = [HelperAnswer(number, self._source, None) for number in self.numbers]
         self.is_alive = False
         self.numbers = []
         return lost
@@ -172,7 +171,7 @@ class _Helper:
         assert self._process.stdout is not None
         try:
             while True:
-                found = read_found(cast(BinaryIO, self._process.stdout))
+                found = read_decoded(cast(BinaryIO, self._process.stdout))
                 if found is None:
                     self._is_ready = True
                 else:

@@ -18,7 +18,7 @@ from typing import BinaryIO, Protocol
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for, without_slash, writable_storage_for
 from torch_tb_profiler.storage.url import scheme_of
-from torch_tb_profiler.trace.unfinished import PART
+from torch_tb_profiler.trace.files import PART
 from torch_tb_profiler.workspace.own_files import require_private
 from torch_tb_profiler.workspace.sealed import part_of
 

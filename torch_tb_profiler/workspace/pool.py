@@ -22,7 +22,7 @@ import msgspec
 from torch_tb_profiler import storage
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace.open_files import is_scarce
+from torch_tb_profiler.trace.files import is_scarce
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.give_back import MMAP_THRESHOLD, TRIM_THRESHOLD
 from torch_tb_profiler.workspace.numbers import number_from_environment

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from torch_tb_profiler.regular_file import open_file
-from torch_tb_profiler.trace.unfinished import PART, writer_mark
+from torch_tb_profiler.trace.files import PART, writer_mark
 
 #: a file is these bytes, the digest of the rest, and the rest
 MAGIC = b"TTPS1\n"

@@ -16,7 +16,7 @@ import msgspec
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import Outcome
-from torch_tb_profiler.trace import Limits, Progress, Trace, TraceError, column_file
+from torch_tb_profiler.trace import Limits, ReadProgress, Trace, TraceError, column_file
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.pool import VARIABLES
 from torch_tb_profiler.workspace.sealed import remove_parts
@@ -32,7 +32,12 @@ _PATIENCE = 8
 
 
 def read_snapshot(
-    stream: BinaryIO, size: int, target: Path, on_progress: Callable[[Progress], None], limits: Limits, seconds: int = 0
+    stream: BinaryIO,
+    size: int,
+    target: Path,
+    on_progress: Callable[[ReadProgress], None],
+    limits: Limits,
+    seconds: int = 0,
 ) -> Trace:
     """The snapshot in a stream as a trace without events, whose columns are written to `target`. Raises TraceError.
 
@@ -73,7 +78,7 @@ def read_snapshot(
     return column_file.open_trace(target)
 
 
-def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Callable[[Progress], None]) -> None:
+def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Callable[[ReadProgress], None]) -> None:
     """Give the file to the process, as far as it takes it."""
     assert process.stdin is not None
     done = 0
@@ -81,7 +86,7 @@ def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Calla
         while content := stream.read(_COPY_BYTES):
             process.stdin.write(content)
             done += len(content)
-            on_progress(Progress(done, 0))
+            on_progress(ReadProgress(done, 0))
         process.stdin.close()
     except BrokenPipeError:  # it has ended; what it said, or its end, tells why
         pass

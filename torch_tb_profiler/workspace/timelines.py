@@ -8,7 +8,7 @@ from collections.abc import Callable
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
-from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.broken import is_broken
@@ -32,7 +32,7 @@ class Timelines:
         self._cache = cache
         self._columns = columns or OpenColumns(cache)
         self._timelines: Memory[str, Timeline] = Memory(BYTES, lambda timeline: timeline.size)
-        self._summaries: Memory[str, Summary] = Memory(SUMMARY_BYTES, lambda summary: summary.size)
+        self._summaries: Memory[str, TimelineSummary] = Memory(SUMMARY_BYTES, lambda summary: summary.size)
 
     def __len__(self) -> int:
         """How many are in memory."""
@@ -46,7 +46,7 @@ class Timelines:
         """Read, or built when no worker process has done so. Raises ColumnFileError: of the columns."""
         return self._timelines.remember(key, lambda: self._read_or_build(key))
 
-    def summary(self, key: str, make: Callable[[], Summary]) -> Summary:
+    def summary(self, key: str, make: Callable[[], TimelineSummary]) -> TimelineSummary:
         """For the overview of a run: read, or made where no worker process has written it."""
         return self._summaries.remember(key, lambda: self._read_summary(key) or make())
 
@@ -60,7 +60,7 @@ class Timelines:
         self._timelines.drop(lambda held: held == key)
         self._summaries.drop(lambda held: held == key)
 
-    def _read_summary(self, key: str) -> Summary | None:
+    def _read_summary(self, key: str) -> TimelineSummary | None:
         try:
             return timeline_file.read_summary(self._cache.timeline(key))
         except column_file.ColumnFileError:

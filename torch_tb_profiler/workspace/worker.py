@@ -25,8 +25,8 @@ from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
-from torch_tb_profiler.timeline.inputs import inputs_of
-from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
+from torch_tb_profiler.timeline.links import inputs_of
+from torch_tb_profiler.trace import Limits, ReadProgress, TraceError, column_file, read_to_file
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, StoredAnswer, stored
 from torch_tb_profiler.workspace.broken import is_broken
@@ -229,10 +229,10 @@ def _unusable(error: column_file.ColumnFileError) -> str:
     return f"the columns cannot be used: {error}"
 
 
-def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:
+def _throttled(send: Callable[[Message], None]) -> Callable[[ReadProgress], None]:
     sent = 0.0
 
-    def report(progress: Progress) -> None:
+    def report(progress: ReadProgress) -> None:
         nonlocal sent
         now = time.monotonic()
         if now - sent >= PROGRESS_SECONDS:

@@ -15,7 +15,7 @@ import msgspec
 
 from torch_tb_profiler import spill
 from torch_tb_profiler.discovery import Found, Root, Run
-from torch_tb_profiler.timeline.summary import Summary as RankSummary
+from torch_tb_profiler.timeline.summary import TimelineSummary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError

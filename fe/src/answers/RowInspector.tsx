@@ -3,7 +3,7 @@ import { type Result, settled, type TableHandle, type TraceKey, useTable } from 
 import { useBaseline, useTrace } from "../state";
 import { type Answer, onlyRow, RowNumbers, type Table, type TableRoute, useRowOf } from "../table";
 import { Async, Skeleton } from "../ui";
-import "./rowInspector.css";
+import "../ui/lines.css";
 
 interface Props<R extends TableRoute> {
   readonly name: string;
@@ -72,7 +72,7 @@ interface ShownProps extends Pick<Props<TableRoute>, "without" | "children"> {
 
 function Shown({ table, row, without, children }: ShownProps) {
   return (
-    <div className="row-inspector">
+    <div className="stack">
       <RowNumbers table={table} row={row} without={without} />
       {children(table)}
     </div>

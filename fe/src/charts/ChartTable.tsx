@@ -30,7 +30,7 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
         <thead>
           <tr>
             {head.map((text, i) => (
-              <th key={text} scope="col" className={i < texts ? "" : "number"}>
+              <th key={text} scope="col" className={i < texts ? "" : "chart-number"}>
                 {text}
               </th>
             ))}
@@ -42,7 +42,7 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
               <tr>
                 <th scope="row">{onPick ? <Link onClick={onPick}>{name}</Link> : name}</th>
                 {others.map((text, c) => (
-                  <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
+                  <td key={head[c + 1]} className={c + 1 < texts ? "" : "chart-number"}>
                     {text}
                   </td>
                 ))}

@@ -1,7 +1,8 @@
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo } from "react";
 import type { TooltipContent } from "../draw";
 import { Chart } from "./Chart";
 import type { ChartRow } from "./ChartTable";
+import { useHidden } from "./Legend";
 import type { SceneTheme } from "./scene";
 import { scatterPicture } from "./scenes/scatter";
 import type { ScatterData } from "./types";
@@ -24,7 +25,7 @@ interface Props extends ScatterData {
 /** Points and curves on logarithmic axes; the legend hides series. `series` must keep its identity. */
 export function Scatter(props: Props) {
   const { series, xUnit, yUnit, xLabel, yLabel, height = 280, tip, onPick, ...others } = props;
-  const [off, setOff] = useState<ReadonlySet<string>>(new Set());
+  const [off, toggle] = useHidden();
   const shown = useMemo(
     () => series.map((each) => ({ ...each, hidden: off.has(each.key) })),
     [series, off],
@@ -60,13 +61,7 @@ export function Scatter(props: Props) {
         color,
         shown: !hidden,
       }))}
-      onToggle={(key) =>
-        setOff((before) => {
-          const next = new Set(before);
-          if (!next.delete(key)) next.add(key);
-          return next;
-        })
-      }
+      onToggle={toggle}
     />
   );
 }

@@ -52,17 +52,17 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
         )}
       </span>
       {status?.error && (
-        <Link className="bad" title={reasonText(status.error, status.why)} onClick={onFiles}>
+        <Link className="status-bad" title={reasonText(status.error, status.why)} onClick={onFiles}>
           {t.status.unlisted}
         </Link>
       )}
       {load && load.unlisted > 0 && (
-        <Link className="bad" onClick={onFiles}>
+        <Link className="status-bad" onClick={onFiles}>
           {t.status.unlistedDirectories(load.unlisted)}
         </Link>
       )}
       {load && load.failed > 0 && (
-        <Link className="bad" onClick={onFiles}>
+        <Link className="status-bad" onClick={onFiles}>
           {t.status.failed(load.failed)}
         </Link>
       )}

@@ -9,3 +9,4 @@ export { StepChoice } from "./StepChoice";
 export { TracePicker } from "./TracePicker";
 export { traceTitle } from "./traceTitle";
 export { useCompared } from "./useCompared";
+export { useDraft } from "./useDraft";

@@ -8,7 +8,6 @@ import { parseSorts, sortRows } from "./sort";
 import { TableFrame, useFrame } from "./TableFrame";
 import { TreeGrid } from "./TreeGrid";
 import { useMatches } from "./useMatches";
-import "./tree.css";
 
 const NOTHING_CLOSED: ReadonlySet<number> = new Set();
 

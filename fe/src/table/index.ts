@@ -52,6 +52,7 @@ export {
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";
 export { TreeTable, type TreeTableProps } from "./TreeTable";
+export { useDelayed } from "./useDelayed";
 export { type Matches, useMatches } from "./useMatches";
 export type { RemoteTable } from "./useRemoteRows";
 export {

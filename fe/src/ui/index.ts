@@ -7,6 +7,7 @@ export { Button, Link } from "./Button";
 export { Code } from "./Code";
 export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";
+export { Crumbs } from "./Crumbs";
 export { categoryColor } from "./categories";
 export { Dialog } from "./Dialog";
 export { Each } from "./Each";

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from torch_tb_profiler.api import Profile, ProfileError, TraceProfile
-from torch_tb_profiler.tables.sql.columns import Texts
-from torch_tb_profiler.tables.sql.names import distinct_names, schema_names, split_name
+from torch_tb_profiler.tables.sql.columns import SqlTexts
+from torch_tb_profiler.tables.sql.connection import distinct_names, schema_names, split_name
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 
 EVERY = [(table.name, column) for table in (*TABLES, *RUN_TABLES) for column in table.columns]
@@ -82,7 +82,7 @@ def test_names_of_schemas() -> None:
 
 
 def test_hostile_texts() -> None:
-    codes, texts = Texts.of(["a\ud800", None, "", "x'; drop table y", "a\ud800"]).used()
+    codes, texts = SqlTexts.of(["a\ud800", None, "", "x'; drop table y", "a\ud800"]).used()
     assert codes.tolist() == [1, 0, 0, 2, 1]
     assert texts == [None, "a?", "x'; drop table y"]
 

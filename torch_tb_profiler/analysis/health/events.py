@@ -16,7 +16,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.trace import Category, Note, Phase, note
+from torch_tb_profiler.trace import Category, EventPhase, Note, note
 
 _GRAPH_NAME = lazy_pattern(r"GraphLaunch")
 
@@ -126,7 +126,7 @@ _MOST_KINDS = 5
 
 def _far_off(model: Model) -> Iterator[Note]:
     events = model.trace.events
-    start = events.start[events.phase == Phase.COMPLETE]
+    start = events.start[events.phase == EventPhase.COMPLETE]
     if not len(start):
         return
     middle = np.partition(start, len(start) // 2)[len(start) // 2]
@@ -142,7 +142,7 @@ def _huge_durations(model: Model) -> Iterator[Note]:
 
 
 def _without_ends(model: Model) -> Iterator[Note]:
-    pairs, asynchronous = model.trace.pairs, model.trace.events.phase == Phase.ASYNC
+    pairs, asynchronous = model.trace.pairs, model.trace.events.phase == EventPhase.ASYNC
     left = len(pairs.unended) + len(pairs.unbegun) + int(np.count_nonzero(asynchronous))
     if left:
         yield note("begin_and_end", "warning", left, _TOUCHES)
@@ -194,7 +194,7 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
 
 def _in_whole_microseconds(model: Model) -> bool:
     events = model.trace.events
-    chosen = events.phase == Phase.COMPLETE
+    chosen = events.phase == EventPhase.COMPLETE
     return not ((events.duration[chosen] % 1000).any() or (np.diff(events.start[chosen]) % 1000).any())
 
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.program.engine_names import recording_engine
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Note, Phase, Severity, note
+from torch_tb_profiler.trace import Category, EventPhase, Note, Severity, note
 
 TOUCHES = ("overview", "operators", "kernels")
 # Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
@@ -64,7 +64,9 @@ def foreign(program: str) -> Note:
 
 def _no_events(model: Model) -> Iterator[Note]:
     events = model.trace.events
-    lasts = np.isin(events.phase, (Phase.COMPLETE, Phase.BEGIN, Phase.COUNTER)) & (events.category != Category.SPAN)
+    lasts = np.isin(events.phase, (EventPhase.COMPLETE, EventPhase.BEGIN, EventPhase.COUNTER)) & (
+        events.category != Category.SPAN
+    )
     if not lasts.any() and not (events.category == Category.MEMORY).any():
         yield note("no_events", "error", touches=_EVERY_VIEW, values={"entries": len(events)})
 

@@ -26,7 +26,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import ACCUMULATE
-from torch_tb_profiler.trace import Category, Strings
+from torch_tb_profiler.trace import Category, StringTable
 
 
 class OperatorCalls(msgspec.Struct, frozen=True):
@@ -128,7 +128,7 @@ class Keys(msgspec.Struct, frozen=True):
     counted  whether it counts as a call: of the backward pass those that accumulate gradients do not
     """
 
-    strings: Strings
+    strings: StringTable
     name: Int32
     node: Int64
     whole: Bool
@@ -155,7 +155,7 @@ def keys_of(model: Model, calls: OperatorCalls, with_forward: bool) -> Keys:
     whole[moved] = calls.of_node[around[moved]] == moved
     codes = [strings.code(text) for text in (ACCUMULATE, "torch::autograd::AccumulateGrad")]
     counted = whole & ~((around >= 0) & np.isin(tree.name[around], codes))
-    return Keys(Strings([*strings, *texts]), name, node, whole, counted)
+    return Keys(StringTable([*strings, *texts]), name, node, whole, counted)
 
 
 def unlinked_share(model: Model) -> float | None:

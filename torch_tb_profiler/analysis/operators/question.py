@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.stacks.recorded import OperatorStacks
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.codec import convert
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def _read(stored: bytes) -> KnownOperators:
     kept = decode_tables(stored)
     tables = kept.tables
     details = OperatorDetails(
-        Strings(kept.strings),
+        StringTable(kept.strings),
         OperatorStacks(**tables["stacks"]),
         CallGroups(**tables["groups"]),
         LaunchGroups(**tables["launched"]),

@@ -22,7 +22,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.trace import Category, Strings
+from torch_tb_profiler.trace import Category, StringTable
 
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
 
@@ -215,7 +215,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
     device_ns …      see `OperatorTable`
     """
 
-    strings: Strings
+    strings: StringTable
     stacks: OperatorStacks
     groups: CallGroups
     launched: LaunchGroups

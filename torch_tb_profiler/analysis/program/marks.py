@@ -21,7 +21,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE
 from torch_tb_profiler.model.open_ranges import still_open
-from torch_tb_profiler.trace import Category, Strings
+from torch_tb_profiler.trace import Category, StringTable
 
 #: a module of a loss
 _LOSS_MODULE = lazy_pattern(r"nn\.Module: \w*Loss(?:_\d+)?$")
@@ -149,7 +149,7 @@ def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
     return _Ranges(tree.track[marking], tree.start[marking], end, phase[marking], evidence[marking], row)
 
 
-def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
+def _of_frames(strings: StringTable, frames: FrameTree) -> tuple[_Ranges, bool]:
     """Return frames of torch, outermost modules, and loss functions outside modules."""
     phase, evidence = np.full((2, len(frames)), -1, np.int8)
     has_backward = False
@@ -218,7 +218,7 @@ def _of_recomputed(model: Model, tree: CallTree) -> _Ranges:
     )
 
 
-def _coded(strings: Strings, names: Int32, phase_of: Callable[[str], ProgramPhase | None]) -> Int8:
+def _coded(strings: StringTable, names: Int32, phase_of: Callable[[str], ProgramPhase | None]) -> Int8:
     """Return the code of the phase of each name by string code, -1 for none."""
     found = np.full(len(strings), -1, np.int8)
     for code in distinct(names).tolist():

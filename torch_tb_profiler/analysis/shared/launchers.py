@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 
 NOT_RECORDED = "(launched before the recording)"
 
@@ -22,7 +22,7 @@ class Launchers(msgspec.Struct, frozen=True):
     """`code`: shape (device work,), parallel to `Model.device_work`; equal codes are the same launcher."""
 
     code: Int32
-    strings: Strings
+    strings: StringTable
 
     def text(self, code: int) -> str:
         """An operator's name; in parentheses what is no operator, such as `(cudaGraphLaunch)`."""

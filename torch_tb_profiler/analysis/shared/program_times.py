@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import LinkedProgramTree, NodeKind, ProgramTree, program_tree
 from torch_tb_profiler.spill import spilled
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 
 #: wrappers that are written as operators and are none
 _NOT_OPERATORS = ("DataParallel.forward", "DistributedDataParallel.forward")
@@ -40,7 +40,7 @@ class TimedProgram(msgspec.Struct, frozen=True):
 
     tree: ProgramTree
     forest: Forest
-    strings: Strings
+    strings: StringTable
     host_self: Int64
     device_self: Int64
     device_total: Int64

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.analysis.shared.tensor_cores import nvidia_capability
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64
-from torch_tb_profiler.trace import Strings, Trace
+from torch_tb_profiler.trace import StringTable, Trace
 from torch_tb_profiler.trace.schema import DeviceWork
 
 BlockLimit = Literal["threads", "registers", "shared_memory"]
@@ -57,13 +57,13 @@ _KNOWN = {
 }
 
 
-def threads_of(strings: Strings, block: int) -> int:
+def threads_of(strings: StringTable, block: int) -> int:
     """Of a block, by its text `[x, y, z]`; 0 for none."""
     threads = _volume(strings, block)
     return threads if threads < 2**31 else 0
 
 
-def _volume(strings: Strings, code: int) -> int:
+def _volume(strings: StringTable, code: int) -> int:
     """x · y · z of a text `[x, y, z]`; 0 of any other."""
     sizes = [whole_number(each) for each in str(strings[code]).strip("[] ").split(",")]
     return math.prod(each or 0 for each in sizes)

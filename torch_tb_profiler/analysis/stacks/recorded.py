@@ -22,7 +22,7 @@ from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.idle_threads import are_idle
 from torch_tb_profiler.model.stack_contexts import StackContexts, stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import StringTable
 
 #: steps are one entry
 ANY_STEP = "ProfilerStep#…"
@@ -259,12 +259,12 @@ class OperatorStacks(msgspec.Struct, frozen=True):
     parent: Int32
     frame: Int32
 
-    def texts(self, strings: Strings, numbers: Int32) -> list[str]:
+    def texts(self, strings: StringTable, numbers: Int32) -> list[str]:
         """Return each of the stacks as frames joined by a line break, innermost first."""
         known: dict[int, str] = {0: ""}
         return [self._text(strings, number, known) for number in numbers.tolist()]
 
-    def _text(self, strings: Strings, stack: int, known: dict[int, str]) -> str:
+    def _text(self, strings: StringTable, stack: int, known: dict[int, str]) -> str:
         found = known.get(stack)
         if found is not None:
             return found

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.options import paths_read
 from torch_tb_profiler.discovery.names import is_named_as_trace
 from torch_tb_profiler.regular_file import open_file

@@ -16,7 +16,7 @@ from typing import Any, Literal, TextIO
 
 from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.analysis.text_format import MISSING, in_column, yes_no
-from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.messages import safe
 
 __all__ = ["LEAST", "ColorChoice", "cells_of", "cut", "has_colors", "safe", "stdout_style", "text_table", "width_of"]
 

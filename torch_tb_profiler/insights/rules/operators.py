@@ -24,7 +24,7 @@ from torch_tb_profiler.insights.shared.patterns import shapes
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.frame_names import NN_MODULE
-from torch_tb_profiler.trace.schema import Operators
+from torch_tb_profiler.trace.schema import OperatorRanges
 
 #: how kernels of 64 bits are called: of libraries, and of templates whose first type is double. A double among the
 #: parameters is a number, such as the learning rate of a fused optimizer
@@ -82,7 +82,7 @@ def double_precision(facts: Facts) -> Iterator[Found]:
 def _in_double(facts: Facts) -> Bool:
     """Shape (call tree,): operators that are given a tensor of 64 bits."""
     tree, strings = facts.model.tree, facts.trace.strings
-    operators: Operators = facts.trace.operators
+    operators: OperatorRanges = facts.trace.operators
     kinds, dims = (
         take_known(column, tree.operator, missing=0) for column in (operators.input_type, operators.input_dims)
     )

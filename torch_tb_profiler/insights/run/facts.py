@@ -37,7 +37,7 @@ from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.ranks.straggler_answers import stragglers_of
 from torch_tb_profiler.ranks.stragglers import Spent, spent_of
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
-from torch_tb_profiler.trace.schema import Table
+from torch_tb_profiler.trace.schema import TraceTable
 
 
 class OfRank(msgspec.Struct, frozen=True):
@@ -150,7 +150,7 @@ def _bytes(value: object, seen: set[int]) -> int:
         return sum(_bytes(each, seen) for each in value)
     if isinstance(value, msgspec.Struct):
         return sum(_bytes(getattr(value, name), seen) for name in value.__struct_fields__)
-    if isinstance(value, Table):
+    if isinstance(value, TraceTable):
         return sum(_bytes(column, seen) for column in value.columns().values())
     return 0
 

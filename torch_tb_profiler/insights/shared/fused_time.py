@@ -27,7 +27,7 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.operator_line import REDUCTIONS, operator_line
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Operators
+from torch_tb_profiler.trace.schema import OperatorRanges
 
 #: of the least time by the peaks, what kernels of attention come near to
 ATTENTION_REACHES = 0.5
@@ -65,7 +65,7 @@ class _Reader(msgspec.Struct, frozen=True):
         place = int(self.model.tree.operator[node])
         if place < 0:
             return None
-        operators: Operators = self.model.trace.operators
+        operators: OperatorRanges = self.model.trace.operators
         columns = (operators.input_dims, operators.input_type, operators.input_strides)
         codes = tuple(int(column[place]) for column in columns)
         if codes not in self.known:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.mcp.declaration import AnyTool
+from torch_tb_profiler.mcp.tool import AnyTool
 from torch_tb_profiler.mcp.tools.compare import COMPARE
-from torch_tb_profiler.mcp.tools.definitions import DEFINITIONS
 from torch_tb_profiler.mcp.tools.explain import EXPLAIN
 from torch_tb_profiler.mcp.tools.ranks import RANKS
 from torch_tb_profiler.mcp.tools.step import STEP
 from torch_tb_profiler.mcp.tools.summary import SUMMARY
-from torch_tb_profiler.mcp.tools.table import TABLE
+from torch_tb_profiler.mcp.tools.tables import DEFINITIONS, TABLE
 from torch_tb_profiler.mcp.tools.traces import TRACES
 
 TOOLS: tuple[AnyTool, ...] = (

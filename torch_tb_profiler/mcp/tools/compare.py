@@ -15,9 +15,8 @@ from torch_tb_profiler.analysis.change.judged import ChangedFigure
 from torch_tb_profiler.analysis.change.lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork, change_answer
 from torch_tb_profiler.api.trace import TraceProfile
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Ms, Told, Tool
-from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, sentence, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, brief, digits, milliseconds, name_of, sentence
 
 _MOST_OF_A_SIDE = 8
 _ROWS = 5
@@ -31,7 +30,7 @@ Recordings = Annotated[
 Percent = Annotated[float, Meta(description="percent")]
 
 
-class TwoSides(Asked, frozen=True, kw_only=True):
+class TwoSides(ToolParams, frozen=True, kw_only=True):
     """Which recordings."""
 
     base: Recordings
@@ -39,7 +38,7 @@ class TwoSides(Asked, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(description="Entries of each list.", ge=1, le=20)] = _ROWS
 
 
-class FigureTold(msgspec.Struct, frozen=True, kw_only=True):
+class FigureBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A figure of the step on both sides.
 
     verdict       regressed, improved, unchanged, inconclusive, or unknown with too few steps
@@ -60,7 +59,7 @@ class FigureTold(msgspec.Struct, frozen=True, kw_only=True):
     detectable_percent: Percent | None
 
 
-class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
+class CauseBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the step on both sides.
 
     cause     which one
@@ -75,7 +74,7 @@ class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
     delta_ms: Ms | None
 
 
-class WorkTold(msgspec.Struct, frozen=True, kw_only=True):
+class WorkBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel, or host time of an operator, that takes another part of the step.
 
     kind      calls (more or fewer), speed, new, gone or replaced
@@ -92,7 +91,7 @@ class WorkTold(msgspec.Struct, frozen=True, kw_only=True):
     delta_ms: Ms | None
 
 
-class NameTold(msgspec.Struct, frozen=True, kw_only=True):
+class NameBrief(msgspec.Struct, frozen=True, kw_only=True):
     """An operator or kernel that surely changed by more than 2 %.
 
     name         of it
@@ -113,7 +112,7 @@ class NameTold(msgspec.Struct, frozen=True, kw_only=True):
     new_calls: float | None
 
 
-class CompareTold(Told, frozen=True, kw_only=True):
+class ComparisonAnswer(ToolAnswer, frozen=True, kw_only=True):
     """What changed.
 
     step         the time of a step; null if a side has no steps
@@ -128,19 +127,19 @@ class CompareTold(Told, frozen=True, kw_only=True):
     unlike       what is not alike on both sides, and forbids or limits the comparison
     """
 
-    step: FigureTold | None
-    device_busy: FigureTold | None
+    step: FigureBrief | None
+    device_busy: FigureBrief | None
     base_steps: Count
     new_steps: Count
     delta_ms: Ms | None
-    causes: Sequence[CauseTold]
-    work: Sequence[WorkTold]
+    causes: Sequence[CauseBrief]
+    work: Sequence[WorkBrief]
     left_out_ms: Ms | None
-    names: Sequence[NameTold]
+    names: Sequence[NameBrief]
     unlike: Sequence[str]
 
 
-def _compare(catalog: Catalog, asked: TwoSides) -> CompareTold:
+def _compare(catalog: TraceCatalog, asked: TwoSides) -> ComparisonAnswer:
     base, new = ([catalog.trace(each) for each in side] for side in (asked.base, asked.new))
     sides = [[trace.ask(partial(recording, run=trace.run)) for trace in side] for side in (base, new)]
     found = change_answer(changed(*sides), _about(base[0]), _about(new[0]), limit=asked.limit)
@@ -149,13 +148,13 @@ def _compare(catalog: Catalog, asked: TwoSides) -> CompareTold:
         *(_name(each, False) for each in found.operators.names if each.verdict in _CHANGED),
     ]
     names.sort(key=lambda each: (-abs((each.new_ms or 0) - (each.base_ms or 0)), each.name))
-    return CompareTold(
+    return ComparisonAnswer(
         step=_figure(found.step),
         device_busy=_figure(found.busy),
         base_steps=found.baseline.steps,
         new_steps=found.experiment.steps,
         delta_ms=milliseconds(found.delta_ns),
-        causes=[told(CauseTold, each, **_both(each)) for each in found.causes[: asked.limit] if each.delta_ns],
+        causes=[brief(CauseBrief, each, **_both(each)) for each in found.causes[: asked.limit] if each.delta_ns],
         work=[_work(each) for each in found.work],
         left_out_ms=milliseconds(found.left_out_ns),
         names=names[: asked.limit],
@@ -169,28 +168,28 @@ def _about(trace: TraceProfile) -> TraceMeta:
     return TraceMeta(run=trace.run, worker=trace.worker, span=trace.span, device_type="GPU", notes=())
 
 
-def _figure(found: ChangedFigure | None) -> FigureTold | None:
+def _figure(found: ChangedFigure | None) -> FigureBrief | None:
     if found is None:
         return None
     shift, low, high, detectable = (
         None if each is None else digits(each * 100) for each in (found.shift, found.low, found.high, found.detectable)
     )
     percents = {"percent": shift, "low_percent": low, "high_percent": high, "detectable_percent": detectable}
-    return told(FigureTold, found, **_both(found), **percents)
+    return brief(FigureBrief, found, **_both(found), **percents)
 
 
 def _both(found: ChangedFigure | ChangedCause | ChangedName) -> dict[str, float | None]:
     return {"base_ms": milliseconds(found.before_ns), "new_ms": milliseconds(found.exp_ns)}
 
 
-def _work(each: ChangedWork) -> WorkTold:
+def _work(each: ChangedWork) -> WorkBrief:
     operator = name_of(each.exp_operator or each.operator)
-    return told(WorkTold, each, operator=operator, base=name_of(each.label), new=name_of(each.exp_label))
+    return brief(WorkBrief, each, operator=operator, base=name_of(each.label), new=name_of(each.exp_label))
 
 
-def _name(each: ChangedName, is_kernel: bool) -> NameTold:
+def _name(each: ChangedName, is_kernel: bool) -> NameBrief:
     calls = {"base_calls": digits(each.calls), "new_calls": digits(each.exp_calls)}
-    return told(NameTold, each, is_kernel=is_kernel, **_both(each), **calls)
+    return brief(NameBrief, each, is_kernel=is_kernel, **_both(each), **calls)
 
 
 def _notes(found: ChangeAnswer) -> list[str]:
@@ -210,7 +209,7 @@ COMPARE = Tool(
         "change is, and which operators and kernels make it. Say that something changed only where a verdict does."
     ),
     arguments=TwoSides,
-    answer=CompareTold,
+    answer=ComparisonAnswer,
     compute=_compare,
     budget=3_000,
     shrinks=("names", "work", "causes", "unlike"),

@@ -6,20 +6,73 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Row
+from torch_tb_profiler.analysis.slices import slices
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Told, Tool, TraceId, Wrong
-from torch_tb_profiler.mcp.places import longest_call
-from torch_tb_profiler.mcp.values import cells_of, digits, milliseconds, name_of, named, sentence, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import (
+    Ms,
+    TableCells,
+    Tool,
+    ToolAnswer,
+    ToolParams,
+    TraceId,
+    Wrong,
+    brief,
+    cells_of,
+    digits,
+    milliseconds,
+    name_of,
+    named,
+    sentence,
+)
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.tables.query import Query, TableAnswer
+
+#: events that have the name as a part of theirs, among which the longest of exactly this name is looked for
+_LOOKED_AT = 1_000
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One event.
+
+    row                    its number
+    start_ns, duration_ns  since the start of the trace, and how long
+    where                  in the program; None if it is not known
+    """
+
+    row: int
+    start_ns: int
+    duration_ns: int
+    where: str | None
+
+
+def longest_call(trace: TraceProfile, name: str, step: str | None = None) -> Call | None:
+    """The longest event called so, in a step or in all."""
+
+    def found(model: Model) -> Call | None:
+        chosen = model if step is None else model.of_steps(StepRange(step, step))
+        events = slices(chosen, name=name, limit=_LOOKED_AT)
+        at = next((at for at, each in enumerate(events.name) if each == name), None)
+        if at is None:
+            return None
+        row = int(events.row[at])
+        where = common_place(model, np.array([row], np.int32))
+        start, duration = int(events.start_ns[at]), int(events.duration_ns[at])
+        return Call(row, start, duration, None if where is None else where.text)
+
+    return trace.ask(found)
+
 
 _LONGEST_NAME = 10_000
 _MOST_PLACES = 5
@@ -38,7 +91,7 @@ _KERNEL = (
 _LAUNCHED = ("name", "calls", "total_ns")
 
 
-class WhichThing(Asked, frozen=True, kw_only=True):
+class WhichThing(ToolParams, frozen=True, kw_only=True):
     """What to explain."""
 
     trace: TraceId
@@ -49,7 +102,7 @@ class WhichThing(Asked, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="Its id or name, as an answer gave it.", max_length=_LONGEST_NAME)]
 
 
-class EvidenceTold(msgspec.Struct, frozen=True, kw_only=True):
+class EvidenceNumber(msgspec.Struct, frozen=True, kw_only=True):
     """A number behind a finding.
 
     label  what it is
@@ -62,7 +115,7 @@ class EvidenceTold(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
 
 
-class PlaceTold(msgspec.Struct, frozen=True, kw_only=True):
+class TracePlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where it can be seen in the trace.
 
     row          number of the event
@@ -79,7 +132,7 @@ class PlaceTold(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: Ms | None
 
 
-class Explained(Told, frozen=True, kw_only=True):
+class ExplainAnswer(ToolAnswer, frozen=True, kw_only=True):
     """One finding, operator, kernel or cause. What does not apply is null or empty.
 
     what       finding, operator, kernel or cause
@@ -107,16 +160,16 @@ class Explained(Told, frozen=True, kw_only=True):
     where: str | None = None
     saving_ms: Ms | None = None
     refused: str | None = None
-    evidence: Sequence[EvidenceTold] = ()
-    places: Sequence[PlaceTold] = ()
+    evidence: Sequence[EvidenceNumber] = ()
+    places: Sequence[TracePlace] = ()
     count: Count | None = None
-    totals: Cells | None = None
-    parts: Cells | None = None
-    kernels: Cells | None = None
+    totals: TableCells | None = None
+    parts: TableCells | None = None
+    kernels: TableCells | None = None
     links: Sequence[str] = ()
 
 
-def _explain(catalog: Catalog, asked: WhichThing) -> Explained:
+def _explain(catalog: TraceCatalog, asked: WhichThing) -> ExplainAnswer:
     trace = catalog.trace(asked.trace)
     if asked.what == "finding":
         return _finding(trace, asked.name)
@@ -125,12 +178,12 @@ def _explain(catalog: Catalog, asked: WhichThing) -> Explained:
     return _named(trace, asked.what, asked.name)
 
 
-def _finding(trace: TraceProfile, wanted: str) -> Explained:
+def _finding(trace: TraceProfile, wanted: str) -> ExplainAnswer:
     found: Finding | None = next((each for each in trace.findings() if each.key == wanted), None)
     if found is None:
         raise Wrong("there is no finding of this id; the tool summary lists them")
     saving = found.saving
-    return Explained(
+    return ExplainAnswer(
         what="finding",
         name=found.key,
         text=sentence(f"{found.title}. {found.detail}", found.values),
@@ -140,33 +193,33 @@ def _finding(trace: TraceProfile, wanted: str) -> Explained:
         saving_ms=None if saving is None else milliseconds(saving.after_others_ns),
         refused=None if saving is None else saving.refused,
         evidence=[_evidence(each.label, each.value, each.unit) for each in found.evidence],
-        places=[told(PlaceTold, each, name=name_of(each.name) or "") for each in found.instances[:_MOST_PLACES]],
+        places=[brief(TracePlace, each, name=name_of(each.name) or "") for each in found.instances[:_MOST_PLACES]],
         count=found.count,
         links=[link.url for link in found.links],
         notes=[] if saving is None or not saving.bound else ["saving_ms is the most that any remedy can save."],
     )
 
 
-def _evidence(label: str, value: float, unit: str) -> EvidenceTold:
+def _evidence(label: str, value: float, unit: str) -> EvidenceNumber:
     shown = milliseconds(value) if unit == "ns" else digits(value)
-    return EvidenceTold(label=label, value=shown, unit="ms" if unit == "ns" else unit)
+    return EvidenceNumber(label=label, value=shown, unit="ms" if unit == "ns" else unit)
 
 
-def _cause(trace: TraceProfile, wanted: str) -> Explained:
+def _cause(trace: TraceProfile, wanted: str) -> ExplainAnswer:
     meaning = next((each.help for each in ALL if each.cause == wanted), None)
     if meaning is None:
         raise Wrong("there is no such cause; the tool summary lists those of a trace")
     answer: WaterfallAnswer = trace.answer("waterfall", cause=wanted, limit=_MOST_PLACES)
     pieces = answer.pieces
     mean_ns = sum(part.ns for part in answer.average if is_below(part.cause, wanted))
-    return Explained(
+    return ExplainAnswer(
         what="cause",
         name=wanted,
         text=meaning,
         evidence=[_evidence("Of the average step", mean_ns, "ns")],
         places=[
-            told(
-                PlaceTold,
+            brief(
+                TracePlace,
                 piece,
                 row=piece.host_row if piece.host_row is not None else piece.work_row,
                 name=name_of(piece.frame or piece.host or piece.owner or piece.work) or "",
@@ -200,18 +253,18 @@ _TABLES: Mapping[str, _Table] = {
 }
 
 
-def _named(trace: TraceProfile, what: str, wanted: str) -> Explained:
+def _named(trace: TraceProfile, what: str, wanted: str) -> ExplainAnswer:
     """An operator or a kernel."""
     of = _TABLES[what]
     table = trace.answer(of.name)
     name = _known(table, wanted, what)
     longest = longest_call(trace, name)
     kernels = _first(trace.answer(of.kernels, name=name), _LAUNCHED, _MOST_PLACES) if of.kernels else None
-    return Explained(
+    return ExplainAnswer(
         what=what,
         name=name_of(name) or "",
         where=name_of(longest.where) if longest else None,
-        places=[told(PlaceTold, longest, name=name_of(name) or "", step=None)] if longest else [],
+        places=[brief(TracePlace, longest, name=name_of(name) or "", step=None)] if longest else [],
         totals=_rows(table, of.columns, name, 1),
         parts=_rows(trace.answer(of.name, group_by=of.group_by), of.parts, name, _MOST_PLACES),
         kernels=kernels,
@@ -226,7 +279,7 @@ def _known(table: Table[Any], wanted: str, what: str) -> str:
     return str(found)
 
 
-def _rows(table: Table[Any], keys: Sequence[str], name: str, limit: int) -> Cells:
+def _rows(table: Table[Any], keys: Sequence[str], name: str, limit: int) -> TableCells:
     """The rows of exactly this name."""
     chosen = [at for at, each in enumerate(table.values["name"]) if each == name][:limit]
     columns = [column for column in table.columns if column.key in keys]
@@ -234,7 +287,7 @@ def _rows(table: Table[Any], keys: Sequence[str], name: str, limit: int) -> Cell
     return cells_of(columns, {column.key: [page.rows[column.key][at] for at in chosen] for column in columns})
 
 
-def _first(table: Table[Any], keys: Sequence[str], limit: int) -> Cells:
+def _first(table: Table[Any], keys: Sequence[str], limit: int) -> TableCells:
     page = TableAnswer(table).page(Query(limit=limit))
     return cells_of([column for column in table.columns if column.key in keys], page.rows)
 
@@ -247,7 +300,7 @@ EXPLAIN = Tool(
         "kernel (what launches it) or cause of time (definition, longest places)."
     ),
     arguments=WhichThing,
-    answer=Explained,
+    answer=ExplainAnswer,
     compute=_explain,
     budget=2_500,
     shrinks=("places", "parts.rows", "kernels.rows", "evidence", "links"),

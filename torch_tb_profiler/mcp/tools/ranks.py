@@ -10,10 +10,22 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.api.profile import Run
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Next, Told, Tool, Wrong
-from torch_tb_profiler.mcp.tools.summary import CauseTold
-from torch_tb_profiler.mcp.values import milliseconds, name_of, named, sentence, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import (
+    Ms,
+    Next,
+    TableCells,
+    Tool,
+    ToolAnswer,
+    ToolParams,
+    Wrong,
+    brief,
+    milliseconds,
+    name_of,
+    named,
+    sentence,
+)
+from torch_tb_profiler.mcp.tools.summary import FindingBrief
 from torch_tb_profiler.ranks.run_answers import RanksOverview
 
 _NAMES = 5
@@ -23,7 +35,7 @@ _MOST_REPLAYED = 16
 RUN = Annotated[str, Meta(description="A run, or one of its traces, as the tools traces and summary name it.")]
 
 
-class OneRun(Asked, frozen=True, kw_only=True):
+class OneRun(ToolParams, frozen=True, kw_only=True):
     """Which run."""
 
     run: RUN
@@ -31,7 +43,7 @@ class OneRun(Asked, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(description="Entries of each list.", ge=1, le=20)] = _NAMES
 
 
-class SlowRank(msgspec.Struct, frozen=True, kw_only=True):
+class SlowRankBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A rank that works longer than its peers between collectives; no waiting is in it.
 
     trace        the id of its trace, for other tools
@@ -54,7 +66,7 @@ class SlowRank(msgspec.Struct, frozen=True, kw_only=True):
     named: bool
 
 
-class LinkTold(msgspec.Struct, frozen=True, kw_only=True):
+class SlowLinkBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A group of ranks whose transfers take longer than those of like groups.
 
     group     its label
@@ -71,7 +83,7 @@ class LinkTold(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
 
 
-class RunFindingTold(CauseTold, frozen=True, kw_only=True):
+class RunFindingBrief(FindingBrief, frozen=True, kw_only=True):
     """A cause of lost time over all ranks.
 
     id         name of the rule
@@ -97,7 +109,7 @@ class RanksVerdict(msgspec.Struct, frozen=True, kw_only=True):
     next: Next | None
 
 
-class RanksTold(Told, frozen=True, kw_only=True):
+class RanksAnswer(ToolAnswer, frozen=True, kw_only=True):
     """All ranks of a run together.
 
     verdict      what it comes to
@@ -118,13 +130,13 @@ class RanksTold(Told, frozen=True, kw_only=True):
     step_ms: Ms | None
     wait_ms: Ms | None
     transfer_ms: Ms | None
-    slow_ranks: Sequence[SlowRank]
-    slow_links: Sequence[LinkTold]
-    findings: Sequence[RunFindingTold]
-    ranks: Cells
+    slow_ranks: Sequence[SlowRankBrief]
+    slow_links: Sequence[SlowLinkBrief]
+    findings: Sequence[RunFindingBrief]
+    ranks: TableCells
 
 
-def _ranks(catalog: Catalog, asked: OneRun) -> RanksTold:
+def _ranks(catalog: TraceCatalog, asked: OneRun) -> RanksAnswer:
     run = catalog.run(asked.run)
     spans = [name for name in run.spans() if asked.span in (None, name_of(name))]
     if not spans:
@@ -138,11 +150,11 @@ def _ranks(catalog: Catalog, asked: OneRun) -> RanksTold:
     if tiles.present > _MOST_REPLAYED:
         notes.append("There are too many ranks to replay together here: findings are left out.")
     slow = [
-        told(SlowRank, each, trace=catalog.id_of(run.trace(each.worker, spans[0])))
+        brief(SlowRankBrief, each, trace=catalog.id_of(run.trace(each.worker, spans[0])))
         for each in found.stragglers[: asked.limit]
     ]
-    links = [told(LinkTold, each, ranks=list(each.ranks[:16])) for each in found.slow_links[: asked.limit]]
-    return RanksTold(
+    links = [brief(SlowLinkBrief, each, ranks=list(each.ranks[:16])) for each in found.slow_links[: asked.limit]]
+    return RanksAnswer(
         verdict=_verdict(catalog, run, found, slow, findings),
         present=tiles.present,
         expected=tiles.expected,
@@ -159,11 +171,11 @@ def _ranks(catalog: Catalog, asked: OneRun) -> RanksTold:
 
 
 def _verdict(
-    catalog: Catalog,
+    catalog: TraceCatalog,
     run: Run,
     found: RanksOverview,
-    slow: Sequence[SlowRank],
-    findings: Sequence[RunFindingTold],
+    slow: Sequence[SlowRankBrief],
+    findings: Sequence[RunFindingBrief],
 ) -> RanksVerdict:
     first = Next(tool="summary", arguments={"trace": catalog.id_of(run.traces[0])})
     if slow and slow[0].named:
@@ -180,12 +192,12 @@ def _verdict(
 _FEWEST = 3
 
 
-def _findings(run: Run, span: str) -> list[RunFindingTold]:
+def _findings(run: Run, span: str) -> list[RunFindingBrief]:
     if len([trace for trace in run.traces if trace.span == span]) > _MOST_REPLAYED:
         return []
     return [
-        told(
-            RunFindingTold,
+        brief(
+            RunFindingBrief,
             each,
             id=each.key,
             title=sentence(each.title, each.values),
@@ -201,12 +213,12 @@ def _findings(run: Run, span: str) -> list[RunFindingTold]:
 _COLUMNS = ("step_ns", "own_ns", "late_ns", "exposed_wait_ns", "input_ns")
 
 
-def _table(found: RanksOverview, limit: int) -> Cells:
+def _table(found: RanksOverview, limit: int) -> TableCells:
     ranks = found.ranks
     late = [(-1 if ns is None else ns) for ns in ranks.late_ns]
     order = sorted(range(len(ranks)), key=lambda at: (-late[at], at))[:limit]
     values = [getattr(ranks, key) for key in _COLUMNS]
-    return Cells(
+    return TableCells(
         columns=["rank", *(f"{key.removesuffix('_ns')}_ms" for key in _COLUMNS)],
         rows=[[ranks.rank[at], *(milliseconds(column[at]) for column in values)] for at in order],
     )
@@ -220,7 +232,7 @@ RANKS = Tool(
         "for a run of several ranks, then summary for one of them."
     ),
     arguments=OneRun,
-    answer=RanksTold,
+    answer=RanksAnswer,
     compute=_ranks,
     budget=2_500,
     shrinks=("ranks.rows", "findings", "slow_links", "slow_ranks"),

@@ -13,17 +13,16 @@ from torch_tb_profiler.analysis.answer import Row
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.trace import TraceProfile
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Ms, Told, Tool, TraceId, Wrong
-from torch_tb_profiler.mcp.places import longest_call
-from torch_tb_profiler.mcp.values import milliseconds, name_of, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, TraceId, Wrong, brief, milliseconds, name_of
+from torch_tb_profiler.mcp.tools.explain import longest_call
 
 _NAMES = 5
 #: a difference below this share of the step is not listed
 _LEAST_SHARE = 0.005
 
 
-class OneStep(Asked, frozen=True, kw_only=True):
+class OneStep(ToolParams, frozen=True, kw_only=True):
     """Which step."""
 
     trace: TraceId
@@ -31,7 +30,7 @@ class OneStep(Asked, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(description="Entries of each list.", ge=1, le=20)] = _NAMES
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class StepDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Of one cause, operator or kernel, in the step and in the median step.
 
     name       of it
@@ -44,7 +43,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     median_ms: Ms | None
 
 
-class OperatorDifference(Difference, frozen=True, kw_only=True):
+class OperatorDifference(StepDifference, frozen=True, kw_only=True):
     """The same, and where its longest call is.
 
     where  in the program; null if it is not known
@@ -55,7 +54,7 @@ class OperatorDifference(Difference, frozen=True, kw_only=True):
     row: Row | None
 
 
-class GapTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepGap(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of time of the step in which a device had nothing to do; without a device: in which nothing was computed.
 
     cause        why
@@ -72,7 +71,7 @@ class GapTold(msgspec.Struct, frozen=True, kw_only=True):
     row: Row | None
 
 
-class StepTold(Told, frozen=True, kw_only=True):
+class StepAnswer(ToolAnswer, frozen=True, kw_only=True):
     """A step beside the median step. Lists have what grew most first.
 
     step       its name
@@ -89,13 +88,13 @@ class StepTold(Told, frozen=True, kw_only=True):
     ms: Ms | None
     median: str
     median_ms: Ms | None
-    causes: Sequence[Difference]
+    causes: Sequence[StepDifference]
     operators: Sequence[OperatorDifference]
-    kernels: Sequence[Difference]
-    gaps: Sequence[GapTold]
+    kernels: Sequence[StepDifference]
+    gaps: Sequence[StepGap]
 
 
-def _step(catalog: Catalog, asked: OneStep) -> StepTold:
+def _step(catalog: TraceCatalog, asked: OneStep) -> StepAnswer:
     trace = catalog.trace(asked.trace)
     whole: WaterfallAnswer = trace.answer("waterfall")
     at = _place(whole, asked.step)
@@ -106,7 +105,7 @@ def _step(catalog: Catalog, asked: OneStep) -> StepTold:
     operators = _both(trace, "operators", "host_self_ns", here, usual)
     kernels = _both(trace, "kernels", "total_ns", here, usual)
     notes = [] if at != middle else ["This is the median step itself: nothing differs."]
-    return StepTold(
+    return StepAnswer(
         step=name_of(here) or "",
         ms=milliseconds(whole.step_ns[at]),
         median=name_of(usual) or "",
@@ -145,8 +144,8 @@ def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, i
     return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))
 
 
-def _difference(name: str, here: int, usual: int) -> Difference:
-    return Difference(name=name_of(name) or "", here_ms=milliseconds(here), median_ms=milliseconds(usual))
+def _difference(name: str, here: int, usual: int) -> StepDifference:
+    return StepDifference(name=name_of(name) or "", here_ms=milliseconds(here), median_ms=milliseconds(usual))
 
 
 def _operator(trace: TraceProfile, step: str, name: str, here: int, usual: int) -> OperatorDifference:
@@ -157,9 +156,9 @@ def _operator(trace: TraceProfile, step: str, name: str, here: int, usual: int) 
     return OperatorDifference(name=shown, here_ms=ms[0], median_ms=ms[1], where=name_of(where), row=row)
 
 
-def _gaps(trace: TraceProfile, step: str, limit: int) -> list[GapTold]:
+def _gaps(trace: TraceProfile, step: str, limit: int) -> list[StepGap]:
     found: WaterfallAnswer = trace.answer("waterfall", from_step=step, to_step=step, cause="idle", limit=limit)
-    return [told(GapTold, piece, row=piece.host_row) for piece in (found.pieces.largest if found.pieces else ())]
+    return [brief(StepGap, piece, row=piece.host_row) for piece in (found.pieces.largest if found.pieces else ())]
 
 
 STEP = Tool(
@@ -170,7 +169,7 @@ STEP = Tool(
         "longest gaps. Call it for a step that summary lists as slow."
     ),
     arguments=OneStep,
-    answer=StepTold,
+    answer=StepAnswer,
     compute=_step,
     budget=2_500,
     shrinks=("gaps", "kernels", "operators", "causes"),

@@ -16,9 +16,21 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.insights.rules import RULES
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, TraceId
-from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence, told
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import (
+    Ms,
+    Next,
+    Tool,
+    ToolAnswer,
+    ToolParams,
+    TraceId,
+    brief,
+    digits,
+    milliseconds,
+    name_of,
+    named,
+    sentence,
+)
 from torch_tb_profiler.trace import Note
 
 #: a step is slow when it takes this many times the median
@@ -35,13 +47,13 @@ _ONE_RANK = "one_rank_communication"
 VerdictKind = Literal["cause", "slow_steps", "cannot_tell", "nothing_found"]
 
 
-class OneTrace(Asked, frozen=True, kw_only=True):
+class OneTrace(ToolParams, frozen=True, kw_only=True):
     """Which trace."""
 
     trace: TraceId
 
 
-class KindTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepKindBrief(msgspec.Struct, frozen=True, kw_only=True):
     """Steps that run one program, where others run another one.
 
     kind       what is known of the program
@@ -60,7 +72,7 @@ class KindTold(msgspec.Struct, frozen=True, kw_only=True):
     to_step: str | None
 
 
-class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepsBrief(msgspec.Struct, frozen=True, kw_only=True):
     """The steps.
 
     rule         by which they were found
@@ -76,10 +88,10 @@ class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
     median_ms: Ms | None
     least_ms: Ms | None
     largest_ms: Ms | None
-    kinds: Sequence[KindTold]
+    kinds: Sequence[StepKindBrief]
 
 
-class PartTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepPartBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the average step; parts do not overlap.
 
     cause  why the time passed; the tool definitions says what each means
@@ -92,7 +104,7 @@ class PartTold(msgspec.Struct, frozen=True, kw_only=True):
     share: Fraction | None
 
 
-class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
+class FindingBrief(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning.
 
     id         for the tool explain
@@ -109,7 +121,7 @@ class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
     saving_ms: Ms | None
 
 
-class FindingTold(CauseTold, frozen=True, kw_only=True):
+class TraceFindingBrief(FindingBrief, frozen=True, kw_only=True):
     """What a trace loses time to, or a warning.
 
     where  in the program; null if it is not known
@@ -133,7 +145,7 @@ class SlowStep(msgspec.Struct, frozen=True, kw_only=True):
     more_ms: Ms | None
 
 
-class HealthTold(msgspec.Struct, frozen=True, kw_only=True):
+class HealthNote(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with the recording.
 
     severity  error: something is lost or wrong; warning: numbers are probably wrong; info: good to know
@@ -163,7 +175,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     next: Next | None
 
 
-class SummaryTold(Told, frozen=True, kw_only=True):
+class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
     """A trace on one page.
 
     verdict     what it comes to
@@ -179,14 +191,14 @@ class SummaryTold(Told, frozen=True, kw_only=True):
     verdict: Verdict
     bound: str
     devices: Sequence[str]
-    steps: StepsTold
-    parts: Sequence[PartTold]
-    findings: Sequence[FindingTold]
+    steps: StepsBrief
+    parts: Sequence[StepPartBrief]
+    findings: Sequence[TraceFindingBrief]
     slow_steps: Sequence[SlowStep]
-    health: Sequence[HealthTold]
+    health: Sequence[HealthNote]
 
 
-def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
+def _summary(catalog: TraceCatalog, asked: OneTrace) -> SummaryBrief:
     trace = catalog.trace(asked.trace)
     overview: OverviewAnswer = trace.answer("overview")
     parts: WaterfallAnswer = trace.answer("waterfall")
@@ -198,13 +210,13 @@ def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
         notes.append("This is one rank of several: the tool ranks says who is slow, and what waiting costs.")
     if any(each.severity == "error" for each in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
-    return SummaryTold(
+    return SummaryBrief(
         verdict=_verdict(catalog, trace, asked.trace, overview.steps.names, found, parts, slow),
         bound=overview.bound.kind,
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
-        findings=[finding_told(each) for each in found[:_MOST_FINDINGS]],
+        findings=[finding_brief(each) for each in found[:_MOST_FINDINGS]],
         slow_steps=slow,
         health=health,
         notes=notes,
@@ -218,7 +230,7 @@ _SEVERITY = ("error", "warning", "info")
 
 
 def _verdict(
-    catalog: Catalog,
+    catalog: TraceCatalog,
     trace: TraceProfile,
     shown: str,
     steps: Sequence[str],
@@ -282,11 +294,11 @@ def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
     return found
 
 
-def finding_told(found: Finding) -> FindingTold:
+def finding_brief(found: Finding) -> TraceFindingBrief:
     """In a few words; the tool explain has the rest."""
     title = sentence(found.title, found.values)
-    return told(
-        FindingTold,
+    return brief(
+        TraceFindingBrief,
         found,
         id=found.key,
         title=title,
@@ -296,8 +308,8 @@ def finding_told(found: Finding) -> FindingTold:
     )
 
 
-def _health(note: Note) -> HealthTold:
-    return HealthTold(
+def _health(note: Note) -> HealthNote:
+    return HealthNote(
         severity=note.severity,
         text=sentence(note.text, note.values),
         names=named(note.values),
@@ -305,9 +317,9 @@ def _health(note: Note) -> HealthTold:
     )
 
 
-def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
+def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsBrief:
     times = parts.step_ns
-    return StepsTold(
+    return StepsBrief(
         rule=overview.steps.rule,
         count=len(times),
         median_ms=milliseconds(median(np.array(times))) if times else None,
@@ -317,15 +329,15 @@ def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
     )
 
 
-def _kind(kind: KindFigures) -> KindTold:
-    return told(KindTold, kind, kind=kind.id if kind.number is None else f"{kind.id} {kind.number}")
+def _kind(kind: KindFigures) -> StepKindBrief:
+    return brief(StepKindBrief, kind, kind=kind.id if kind.number is None else f"{kind.id} {kind.number}")
 
 
-def _parts(overview: OverviewAnswer) -> list[PartTold]:
+def _parts(overview: OverviewAnswer) -> list[StepPartBrief]:
     whole = sum(part.ns for part in overview.waterfall)
     found = sorted(overview.waterfall, key=lambda part: -part.ns)[:_MOST_PARTS]
     return [
-        PartTold(cause=part.cause, ms=milliseconds(part.ns), share=digits(part.ns / whole))
+        StepPartBrief(cause=part.cause, ms=milliseconds(part.ns), share=digits(part.ns / whole))
         for part in found
         if part.ns > _LEAST_SHARE * whole
     ]
@@ -339,7 +351,7 @@ SUMMARY = Tool(
         "each would save, the slowest steps, and what is wrong with the recording. Then call verdict.next."
     ),
     arguments=OneTrace,
-    answer=SummaryTold,
+    answer=SummaryBrief,
     compute=_summary,
     budget=2_500,
     shrinks=("findings", "health", "parts", "slow_steps", "devices"),

@@ -7,9 +7,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import Asked, Cells, Next, Told, Tool
-from torch_tb_profiler.mcp.values import digits
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.mcp.tool import Next, TableCells, Tool, ToolAnswer, ToolParams, digits
 
 _PAGE = 25
 #: of a run of many ranks, unless they are asked for
@@ -18,14 +17,14 @@ _BYTES_IN_MB = 10**6
 COLUMNS = ("trace", "megabytes", "read", "events", "rank")
 
 
-class WhichTraces(Asked, frozen=True, kw_only=True):
+class WhichTraces(ToolParams, frozen=True, kw_only=True):
     """Which of them."""
 
     match: Annotated[str, Meta(description="A part of the id; capital and small letters are the same.")] = ""
     offset: Annotated[int, Meta(description="Entries to leave out.", ge=0)] = 0
 
 
-class TracesTold(Told, frozen=True, kw_only=True):
+class TracesAnswer(ToolAnswer, frozen=True, kw_only=True):
     """The traces below the root.
 
     total   how many match, listed or not
@@ -35,11 +34,11 @@ class TracesTold(Told, frozen=True, kw_only=True):
     """
 
     total: Count
-    table: Cells
+    table: TableCells
     next: Next | None
 
 
-def _traces(catalog: Catalog, asked: WhichTraces) -> TracesTold:
+def _traces(catalog: TraceCatalog, asked: WhichTraces) -> TracesAnswer:
     listing = catalog.look()
     wanted = asked.match.casefold()
     found = [(name, trace) for name, trace in listing.traces.items() if wanted in name.casefold()]
@@ -60,16 +59,16 @@ def _traces(catalog: Catalog, asked: WhichTraces) -> TracesTold:
         notes.append(f"Of a run with more the first {_OF_RUN} traces are listed; match lists the others.")
     if not found:
         notes.append("There is no such trace below the root." if asked.match else "There is no trace below the root.")
-    return TracesTold(
+    return TracesAnswer(
         total=total,
-        table=Cells(columns=COLUMNS, rows=rows),
+        table=TableCells(columns=COLUMNS, rows=rows),
         next=_next(catalog, found[0][0]) if found else None,
         notes=notes,
         more={"table.rows": left} if left > 0 else {},
     )
 
 
-def _next(catalog: Catalog, trace: str) -> Next:
+def _next(catalog: TraceCatalog, trace: str) -> Next:
     """Where to begin with the first: several ranks are asked together."""
     run = catalog.run(trace)
     if len(run.workers) > 1:
@@ -82,7 +81,7 @@ TRACES = Tool(
     title="Traces",
     summary="List the profiler traces that can be asked about. Call it first: every other tool takes an id from it.",
     arguments=WhichTraces,
-    answer=TracesTold,
+    answer=TracesAnswer,
     compute=_traces,
     budget=1_500,
     shrinks=("table.rows",),

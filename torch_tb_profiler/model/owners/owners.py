@@ -18,10 +18,10 @@ from torch_tb_profiler.model.owners.kinds import How, Why
 from torch_tb_profiler.model.owners.likes import likes_of
 from torch_tb_profiler.model.owners.of_calls import CallOwners
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
+from torch_tb_profiler.trace.schema import DEVICE_WORK, TraceTable, column
 
 
-class Owners(Table):
+class Owners(TraceTable):
     """Parallel to `Trace.device_work`. Annotations of devices and synchronization have none: NONE, and OWNED."""
 
     table_name: ClassVar[str] = "owners"

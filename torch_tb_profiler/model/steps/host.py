@@ -17,7 +17,7 @@ from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.open_ranges import still_open
 from torch_tb_profiler.model.steps.launched import is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps
-from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
@@ -76,7 +76,7 @@ class Host(msgspec.Struct, frozen=True):
         annotations = np.flatnonzero(events.category == Category.USER_ANNOTATION)
         by_torch = trace.strings.where(is_annotation_name, events.name[annotations])
         marked = (events.category == Category.USER_ANNOTATION) & by_torch[events.name]
-        complete = events.phase == Phase.COMPLETE
+        complete = events.phase == EventPhase.COMPLETE
         for chosen in (
             (events.category == Category.OPERATOR) | marked,
             one_of(events.category, (Category.USER_ANNOTATION, Category.RUNTIME, Category.DRIVER)),

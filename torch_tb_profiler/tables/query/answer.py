@@ -14,8 +14,8 @@ from msgspec.structs import asdict, replace
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.table import Column, Page, Table
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.tables.query.columns import Numbers, Values, column_of
-from torch_tb_profiler.tables.query.grammar import Problem, Word, parse_filter
+from torch_tb_profiler.tables.query.columns import NumberColumn, QueryColumn, column_of
+from torch_tb_profiler.tables.query.grammar import QueryProblem, WordCondition, parse_filter
 from torch_tb_profiler.workspace.lru import Lru
 
 #: rows of a larger one when the request does not say how many
@@ -48,20 +48,20 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     table: Table[Any]
 
     @cached_property
-    def _own(self) -> dict[str, Values]:
+    def _own(self) -> dict[str, QueryColumn]:
         """The columns of the table itself: a page that nothing more is asked of needs no others."""
         below_zero = self.table.unknown_below_zero
         return {d.key: column_of(d.type, self.table.given[d.key], d.key in below_zero) for d in self.table.columns}
 
     @cached_property
-    def _kept(self) -> dict[str, Values]:
+    def _kept(self) -> dict[str, QueryColumn]:
         """All columns, with those that are derived from them: as `derive.ts` does."""
         kept = dict(self._own)
         for d in self.table.columns:
             source = kept[d.key]
-            if isinstance(source, Numbers):
+            if isinstance(source, NumberColumn):
                 if total := self.table.totals.get(d.key):
-                    kept[share_key(d.key)] = Numbers(source.values / total * 100, source.missing)
+                    kept[share_key(d.key)] = NumberColumn(source.values / total * 100, source.missing)
                 if d.key in self.table.averages and "calls" in kept:
                     kept[average_key(d.key)] = _average(source, kept["calls"])
         return kept
@@ -126,7 +126,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             if key in self._kept and key == average_key(d.key):
                 text = f"{d.label} ÷ calls."
                 return Column(key=key, label=f"{d.label} per call", type="number", unit=d.unit, help=text)
-        raise Problem("unknown_column", f"there is no column {key!r}", key, key)
+        raise QueryProblem("unknown_column", f"there is no column {key!r}", key, key)
 
     @cached_property
     def _columns(self) -> list[Column]:
@@ -135,13 +135,13 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     def _column(self, defined: Definition) -> Column:
         key = defined.key
         kept = self._own[key]
-        is_large = len(self) > self.table.whole and isinstance(kept, Numbers)
+        is_large = len(self) > self.table.whole and isinstance(kept, NumberColumn)
         return Column(
             **asdict(defined),
             total=self.table.totals.get(key) or UNSET,
             average=True if key in self.table.averages else UNSET,
-            largest=kept.largest() if is_large and isinstance(kept, Numbers) else UNSET,
-            sum=kept.sum() if is_large and isinstance(kept, Numbers) else UNSET,
+            largest=kept.largest() if is_large and isinstance(kept, NumberColumn) else UNSET,
+            sum=kept.sum() if is_large and isinstance(kept, NumberColumn) else UNSET,
         )
 
     @cached_property
@@ -180,7 +180,9 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         kept = np.ones(len(self), np.bool_)
         for condition in conditions:
             # a word is also found in what is shown of a long name
-            keys = (condition.key, f"short_{condition.key}") if isinstance(condition, Word) else (condition.key,)
+            keys = (
+                (condition.key, f"short_{condition.key}") if isinstance(condition, WordCondition) else (condition.key,)
+            )
             held = [column.holds(condition) for key in keys if (column := self._kept.get(key)) is not None]
             kept &= np.logical_or.reduce(held) if held else False
         return kept
@@ -192,13 +194,13 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     def _sorted(self, text: str) -> Int64:
         wanted = text.split(",")
         if len(wanted) > MOST_SORTS:
-            raise Problem("too_many_sorts", f"sort has more than {MOST_SORTS} columns", text)
+            raise QueryProblem("too_many_sorts", f"sort has more than {MOST_SORTS} columns", text)
         keys: list[Any] = []
         for each in wanted:
             key = each.removeprefix("-")
             column = self._kept.get(key)
             if column is None:
-                raise Problem("unknown_column", f"there is no column {key!r}", text, key)
+                raise QueryProblem("unknown_column", f"there is no column {key!r}", text, key)
             order, missing = column.order()
             if missing is not None:
                 keys.append(missing)
@@ -224,8 +226,8 @@ def _base(key: str) -> str:
     return key.removesuffix("_ns").removesuffix("_bytes")
 
 
-def _average(source: Numbers, calls: Values) -> Numbers:
+def _average(source: NumberColumn, calls: QueryColumn) -> NumberColumn:
     count = calls.order()[0].astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = source.values / np.where(count == 0, np.nan, count)
-    return Numbers(values, source.missing)
+    return NumberColumn(values, source.missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,10 +12,32 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.tables.query.grammar import Compare, Condition, Equal, Match, Operator, Truth, Word
-from torch_tb_profiler.tables.query.natural import natural_key
+from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.tables.query.grammar import (
+    BoolCondition,
+    Condition,
+    NumberCondition,
+    Operator,
+    PatternCondition,
+    TextCondition,
+    WordCondition,
+)
 
-_COMPARE: dict[Operator, np.ufunc] = {
+_NUMBER = lazy_pattern("[0-9]+")
+
+
+def natural_key(text: str) -> str:
+    """Texts are ordered as their keys are: `a2` before `a10`, `B` after `a`; texts alike in that, as they are."""
+    return f"{_NUMBER.sub(_padded, text.lower())}\0{text}"
+
+
+def _padded(number: re.Match[str]) -> str:
+    """The longer number is the larger one; zeros in front do not count."""
+    digits = number[0].lstrip("0")
+    return f"0{chr(len(digits) + 1)}{digits}"
+
+
+_COMPARISONS: dict[Operator, np.ufunc] = {
     ">": np.greater,
     ">=": np.greater_equal,
     "<": np.less,
@@ -24,7 +47,7 @@ _COMPARE: dict[Operator, np.ufunc] = {
 }
 
 
-class Values(Protocol):
+class QueryColumn(Protocol):
     """One column of a table. Numbers that are not there are NaN or masked, other values None."""
 
     @property
@@ -43,17 +66,17 @@ class Values(Protocol):
         """The values of some rows, as JSON has them."""
 
 
-def column_of(kind: str, values: Any, missing_below_zero: bool = False) -> Values:
+def column_of(kind: str, values: Any, missing_below_zero: bool = False) -> QueryColumn:
     """`kind`: string, number or bool. `values`: an array, perhaps masked, or a sequence with None for missing ones."""
     if kind == "string":
-        return Texts(values)
-    there, missing = _parts(values, np.bool_ if kind == "bool" else None)
+        return TextColumn(values)
+    there, missing = _values_and_missing(values, np.bool_ if kind == "bool" else None)
     if missing_below_zero:
         missing = there < 0
-    return Truths(there, missing) if kind == "bool" else Numbers(there, missing)
+    return BoolColumn(there, missing) if kind == "bool" else NumberColumn(there, missing)
 
 
-def _parts(values: Any, dtype: Any) -> tuple[npt.NDArray[Any], Bool | None]:
+def _values_and_missing(values: Any, dtype: Any) -> tuple[npt.NDArray[Any], Bool | None]:
     """The values and which are missing. numpy.ma takes 10 ms to load: only what was masked asks for it."""
     if not isinstance(values, np.ndarray):
         missing = np.array([value is None for value in values], np.bool_)
@@ -87,16 +110,16 @@ class _InArray(msgspec.Struct, frozen=True):
         return found
 
 
-class Numbers(_InArray, frozen=True):
+class NumberColumn(_InArray, frozen=True):
     """Integers or floats."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
         return self.values, self._missing()
 
     def holds(self, condition: Condition) -> Bool:
-        if not isinstance(condition, Compare):
+        if not isinstance(condition, NumberCondition):
             return np.zeros(len(self), np.bool_)
-        found: Bool = _COMPARE[condition.operator](self.values, condition.limit)
+        found: Bool = _COMPARISONS[condition.operator](self.values, condition.limit)
         missing = self._missing()
         return found if missing is None else found & ~missing
 
@@ -122,14 +145,14 @@ class Numbers(_InArray, frozen=True):
         return nan if nan.any() else None
 
 
-class Truths(_InArray, frozen=True):
+class BoolColumn(_InArray, frozen=True):
     """True, false, or not known."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
         return self.values.astype(np.int8), self.missing
 
     def holds(self, condition: Condition) -> Bool:
-        if not isinstance(condition, Truth):
+        if not isinstance(condition, BoolCondition):
             return np.zeros(len(self), np.bool_)
         data, missing = self.order()
         unknown = np.zeros(len(self), np.bool_) if missing is None else missing
@@ -137,7 +160,7 @@ class Truths(_InArray, frozen=True):
         return found if condition.same else ~found
 
 
-class Texts:
+class TextColumn:
     """Texts or None. Each distinct text is looked at once, however many rows have it."""
 
     def __init__(self, values: Sequence[str | None]) -> None:
@@ -166,11 +189,11 @@ class Texts:
 
     def _distinct_that(self, condition: Condition) -> Bool:
         folded = self._folded
-        if isinstance(condition, Word):
+        if isinstance(condition, WordCondition):
             return np.fromiter((condition.text in text for text in folded), np.bool_, len(folded))
-        if isinstance(condition, Equal):
+        if isinstance(condition, TextCondition):
             return np.fromiter(((condition.text == text) == condition.same for text in folded), np.bool_, len(folded))
-        if isinstance(condition, Match):
+        if isinstance(condition, PatternCondition):
             return condition.search(folded)
         return np.zeros(len(folded), np.bool_)
 

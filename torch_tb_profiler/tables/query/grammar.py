@@ -10,14 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.units import factor_of
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.tables.query.pattern import Pattern, PatternError
+from torch_tb_profiler.model.patterns import PatternError, SlowPattern, TimedPattern
 
 #: names of C++ kernels have thousands of characters
 LONGEST = 10_000
+#: characters of a regular expression
+LONGEST_PATTERN = 200
+#: seconds for all texts of a column
+PATTERN_SECONDS = 2.0
 
 #: what separates tokens, as `\s` of JavaScript
 SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -28,7 +33,7 @@ ProblemKind = Literal[
 ]
 
 
-class Problem(ValueError):
+class QueryProblem(ValueError):
     """The text cannot be understood; the message is for a person.
 
     kind: a word for programs; token: the part of the text; name: the column that is meant
@@ -41,18 +46,35 @@ class Problem(ValueError):
         self.name = name
 
 
-class Word(msgspec.Struct, frozen=True):
+class WordCondition(msgspec.Struct, frozen=True):
     """The column `key` contains the text, given in small letters."""
 
     key: str
     text: str
 
 
-class Match(msgspec.Struct, frozen=True):
+class FilterPattern:
+    """A regular expression, to be found in any case. Raises PatternError."""
+
+    def __init__(self, source: str) -> None:
+        if len(source) > LONGEST_PATTERN:
+            raise PatternError(f"it is longer than {LONGEST_PATTERN} characters")
+        self._pattern = TimedPattern(source, ignore_case=True)
+
+    def search(self, texts: Sequence[str]) -> Bool:
+        """In which of the texts it is found. Raises PatternError."""
+        found = self._pattern.matcher(PATTERN_SECONDS)
+        try:
+            return np.fromiter(map(found, texts), np.bool_, len(texts))
+        except SlowPattern:
+            raise PatternError("it takes too long to match") from None
+
+
+class PatternCondition(msgspec.Struct, frozen=True):
     """A regular expression is found in the column."""
 
     key: str
-    pattern: Pattern
+    pattern: FilterPattern
     token: str
 
     def search(self, texts: Sequence[str]) -> Bool:
@@ -60,10 +82,10 @@ class Match(msgspec.Struct, frozen=True):
         try:
             return self.pattern.search(texts)
         except PatternError as error:
-            raise Problem("bad_regex", str(error), self.token) from None
+            raise QueryProblem("bad_regex", str(error), self.token) from None
 
 
-class Equal(msgspec.Struct, frozen=True):
+class TextCondition(msgspec.Struct, frozen=True):
     """The column is this text, given in small letters, or with `same` false, is not."""
 
     key: str
@@ -71,7 +93,7 @@ class Equal(msgspec.Struct, frozen=True):
     same: bool
 
 
-class Truth(msgspec.Struct, frozen=True):
+class BoolCondition(msgspec.Struct, frozen=True):
     """The column is true, false or (None) unknown, or with `same` false, is not."""
 
     key: str
@@ -79,7 +101,7 @@ class Truth(msgspec.Struct, frozen=True):
     same: bool
 
 
-class Compare(msgspec.Struct, frozen=True):
+class NumberCondition(msgspec.Struct, frozen=True):
     """The column is a number and compares so."""
 
     key: str
@@ -87,7 +109,7 @@ class Compare(msgspec.Struct, frozen=True):
     limit: float
 
 
-Condition = Word | Match | Equal | Truth | Compare
+Condition = WordCondition | PatternCondition | TextCondition | BoolCondition | NumberCondition
 Column = Mapping[str, Any]
 
 _NAME = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_ ()%-]*?)(~|!=|>=|<=|==|>|<|=)")
@@ -105,7 +127,7 @@ class _Token(msgspec.Struct, frozen=True):
 def parse_filter(text: str, columns: Sequence[Column], search: str) -> list[Condition]:
     """Conditions that must all hold. `search`: the column in which words are looked for. Raises Problem."""
     if len(text) > LONGEST:
-        raise Problem("too_long", f"the filter is longer than {LONGEST} characters", "")
+        raise QueryProblem("too_long", f"the filter is longer than {LONGEST} characters", "")
     return [_condition(token, columns, search) for token in _tokens(text)]
 
 
@@ -128,7 +150,7 @@ def _tokens(text: str) -> list[_Token]:
         else:
             current += character
     if quoting:
-        raise Problem("open_quote", "a quote is not closed", text)
+        raise QueryProblem("open_quote", "a quote is not closed", text)
     if current or quoted_from >= 0:
         tokens.append(_Token(current, quoted_from))
     return tokens
@@ -141,42 +163,42 @@ def _condition(token: _Token, columns: Sequence[Column], search: str) -> Conditi
     text = token.text
     match = _NAME.match(text if token.quoted_from < 0 else text[: token.quoted_from])
     if match is None:
-        return Word(search, text.lower())
+        return WordCondition(search, text.lower())
     name, sign = match[1], match[2]
     operand = text[match.end() :]
     column = find_column(name, columns)
     if column is None:
         # Names of C++ kernels are full of < and =; only what cannot be meant as a name is a mistake.
         if sign == "~" or _NUMBER.fullmatch(operand):
-            raise Problem("unknown_column", f"there is no column {name!r}", text, name)
-        return Word(search, text.lower())
+            raise QueryProblem("unknown_column", f"there is no column {name!r}", text, name)
+        return WordCondition(search, text.lower())
     return _of_column(column, "=" if sign == "==" else sign, operand, text)
 
 
 def _of_column(column: Column, sign: str, operand: str, token: str) -> Condition:
     key, kind = column["key"], column["type"]
     if kind == "number" and sign != "~":
-        return Compare(key, sign, _limit(column, operand, token))  # type: ignore[arg-type]
+        return NumberCondition(key, sign, _limit(column, operand, token))  # type: ignore[arg-type]
     if kind == "string" and sign == "~":
         try:
-            return Match(key, Pattern(operand), token)
+            return PatternCondition(key, FilterPattern(operand), token)
         except PatternError as error:
-            raise Problem("bad_regex", str(error), token) from None
+            raise QueryProblem("bad_regex", str(error), token) from None
     if sign in ("=", "!="):
         if kind == "string":
-            return Equal(key, operand.lower(), sign == "=")
+            return TextCondition(key, operand.lower(), sign == "=")
         if operand.lower() in _TRUTHS:
-            return Truth(key, _TRUTHS[operand.lower()], sign == "=")
-    raise Problem("bad_operator", f"{token!r} cannot be asked of {column['label']}", token, column["label"])
+            return BoolCondition(key, _TRUTHS[operand.lower()], sign == "=")
+    raise QueryProblem("bad_operator", f"{token!r} cannot be asked of {column['label']}", token, column["label"])
 
 
 def _limit(column: Column, operand: str, token: str) -> float:
     match = _NUMBER.fullmatch(operand)
     if match is None:
-        raise Problem("bad_number", f"{token!r} needs a number", token)
+        raise QueryProblem("bad_number", f"{token!r} needs a number", token)
     factor = factor_of(match[2], column["unit"])
     if factor is None:
-        raise Problem("bad_unit", f"the unit in {token!r} does not fit {column['label']}", token, column["label"])
+        raise QueryProblem("bad_unit", f"the unit in {token!r} does not fit {column['label']}", token, column["label"])
     return float(match[1]) * factor
 
 

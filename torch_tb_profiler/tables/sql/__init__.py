@@ -15,7 +15,7 @@ columns take theirs from `trace.schema`, the definitions of the analyses and the
 from __future__ import annotations
 
 from torch_tb_profiler.tables.sql.answer import QueryAnswer, SqlRows
-from torch_tb_profiler.tables.sql.errors import QueryError
+from torch_tb_profiler.tables.sql.connection import QueryError
 from torch_tb_profiler.tables.sql.session import QueryLimits, QuerySession, StoredTrace
 
 __all__ = ["QueryAnswer", "QueryError", "QueryLimits", "QuerySession", "SqlRows", "StoredTrace"]

@@ -21,8 +21,8 @@ from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.tables.sql.answer import QueryAnswer, as_cell
+from torch_tb_profiler.tables.sql.connection import QueryError, query_error
 from torch_tb_profiler.tables.sql.database import Database, TraceSource
-from torch_tb_profiler.tables.sql.errors import QueryError, query_error
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
 
@@ -66,14 +66,14 @@ class QueryLimits(msgspec.Struct, frozen=True):
 BEFORE_END = 1.0
 
 
-class Begin(msgspec.Struct, frozen=True):
+class QuerySetup(msgspec.Struct, frozen=True):
     """The first line that the process is told."""
 
     traces: Sequence[StoredTrace]
     limits: QueryLimits
 
 
-class Said(msgspec.Struct, frozen=True):
+class QueryReply(msgspec.Struct, frozen=True):
     """A line that the process says.
 
     prepared   the tables are made and the query begins
@@ -87,14 +87,14 @@ class Said(msgspec.Struct, frozen=True):
 
 
 def main() -> None:
-    """Lines of JSON from stdin: `Begin`, then a text for each query; `Said` to stdout, for each query until it ends."""
+    """Read lines of JSON from stdin: `QuerySetup`, then a text for each query; write `QueryReply` lines to stdout."""
     # what a library prints must not be taken for an answer
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _write_no_files()
-    begin = from_json(sys.stdin.buffer.readline(), Begin)
+    begin = from_json(sys.stdin.buffer.readline(), QuerySetup)
 
-    def say(said: Said) -> None:
+    def say(said: QueryReply) -> None:
         output.write(msgspec.json.encode(said) + b"\n")
         output.flush()
 
@@ -104,17 +104,19 @@ def main() -> None:
             if database is None:
                 database = Database([_source(each) for each in begin.traces])
                 database.while_making = _unlimited
-            say(Said(answer=answer(database, from_json(line, str), begin.limits, lambda: say(_PREPARED))))
+            say(QueryReply(answer=answer(database, from_json(line, str), begin.limits, lambda: say(_PREPARED))))
         except QueryError as error:
-            say(Said(reason=error.reason))
+            say(QueryReply(reason=error.reason))
         except (MemoryError, msgspec.MsgspecError) as error:
             kind = "sql_memory" if isinstance(error, MemoryError) else "sql_failed"
-            say(Said(reason=query_error(kind, str(error) or "the query needs too much memory").reason))
+            say(QueryReply(reason=query_error(kind, str(error) or "the query needs too much memory").reason))
         except (ColumnFileError, OSError) as error:
-            say(Said(reason=query_error("sql_failed", f"the columns of the trace cannot be read: {error}").reason))
+            say(
+                QueryReply(reason=query_error("sql_failed", f"the columns of the trace cannot be read: {error}").reason)
+            )
 
 
-_PREPARED = Said(prepared=True)
+_PREPARED = QueryReply(prepared=True)
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -13,10 +13,17 @@ import numpy.typing as npt
 from msgspec import Meta
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.definition import ColumnType, Definition
 from torch_tb_profiler.analysis.field_texts import field_texts
-from torch_tb_profiler.arrays.types import Int64, Ints
-from torch_tb_profiler.trace.schema import JSON_TEXT, Table
+from torch_tb_profiler.analysis.slices import track_name
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Int32, Int64, Ints
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import step_of_events
+from torch_tb_profiler.ranks.reduction import RunResult
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import JSON_TEXT, Events, TraceTable
 
 #: of the columns that a chrome trace event has itself
 _OF_EVENT = "the event"
@@ -45,7 +52,7 @@ class SqlColumn(msgspec.Struct, frozen=True):
         return replace(self, name=name, missing=self.missing if missing is None else missing)
 
 
-def of_schema(table: type[Table], name: str) -> SqlColumn:
+def of_schema(table: type[TraceTable], name: str) -> SqlColumn:
     """A column of the trace file."""
     found = next(column for column in table.schema() if column.name == name)
     key = found.source[0] if found.source else ""
@@ -79,10 +86,10 @@ def of_answer(answer: type[msgspec.Struct], names: Iterable[str] | None = None) 
     Types and units are those of their annotations.
     """
     hints = get_type_hints(answer, include_extras=True)
-    return tuple(_of_hint(answer, name, hints[name]) for name in (names or answer.__struct_fields__))
+    return tuple(_field_column(answer, name, hints[name]) for name in (names or answer.__struct_fields__))
 
 
-def _of_hint(answer: type, name: str, hint: Any) -> SqlColumn:
+def _field_column(answer: type, name: str, hint: Any) -> SqlColumn:
     if get_origin(hint) is Annotated and get_args(hint.__origin__):  # a label beside what has parts
         hint = hint.__origin__
     if get_origin(hint) in (Sequence, collections.abc.Sequence):
@@ -96,14 +103,14 @@ def _of_hint(answer: type, name: str, hint: Any) -> SqlColumn:
     return of_field(answer, name, types.get(plain_type, "string"), {"nanoseconds": "ns"}.get(unit, unit), missing)
 
 
-class Texts(msgspec.Struct, frozen=True):
+class SqlTexts(msgspec.Struct, frozen=True):
     """Values of a column of texts: `texts[codes]`; an empty text, and a code below zero, is NULL."""
 
     codes: Ints
     texts: Sequence[str]
 
     @classmethod
-    def of(cls, values: Sequence[str | None]) -> Texts:
+    def of(cls, values: Sequence[str | None]) -> SqlTexts:
         """Make a column of a list of texts."""
         known: dict[str, int] = {}
         codes = [-1 if text is None else known.setdefault(text, len(known)) for text in values]
@@ -122,7 +129,7 @@ class Texts(msgspec.Struct, frozen=True):
         return place[codes], [None, *(_encodable(self.texts[code]) for code in chosen)]
 
 
-Values = Texts | npt.NDArray[Any] | Sequence[Any]
+SqlValues = SqlTexts | npt.NDArray[Any] | Sequence[Any]
 
 
 def known(values: Ints) -> npt.NDArray[Any]:
@@ -130,9 +137,9 @@ def known(values: Ints) -> npt.NDArray[Any]:
     return np.ma.masked_less(values, 0)
 
 
-def plain(values: Values) -> npt.NDArray[Any]:
+def plain(values: SqlValues) -> npt.NDArray[Any]:
     """Numbers and booleans as an array; missing values (None, NaN) are masked."""
-    assert not isinstance(values, Texts)
+    assert not isinstance(values, SqlTexts)
     if isinstance(values, np.ndarray):
         return _known_floats(values)
     there = [each is not None for each in values]
@@ -158,3 +165,109 @@ def rows_at(rows: Ints, index: Ints) -> Int64:
 def _encodable(text: str) -> str:
     """Halves of characters, which JSON may hold and no text in UTF-8 can, are replaced."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+class SqlTable(msgspec.Struct, frozen=True):
+    """A table about one trace.
+
+    meaning  what one of its rows is
+    fill     the values of each column, all of one length
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[SqlColumn, ...]
+    fill: Callable[[Model], Mapping[str, SqlValues]]
+
+
+class RunTable(msgspec.Struct, frozen=True):
+    """A table about all ranks of a span of a run together; run and span are put before its columns.
+
+    fill     the values of each column, all of one length
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[SqlColumn, ...]
+    fill: Callable[[RunResult], Mapping[str, Sequence[object]]]
+
+
+ROW = SqlColumn("row", "number", "row", "number of the event in its file; it names the event in all tables", "")
+NAME = of_schema(Events, "name").called("name", "the event has no name")
+CATEGORY = SqlColumn(
+    "category",
+    "string",
+    "",
+    f"one of {', '.join(category.name.lower() for category in Category)}",
+    "cat, in one vocabulary",
+)
+START = SqlColumn("start_ns", "number", "ns", "since the start of the trace", "ts")
+DURATION = SqlColumn("duration_ns", "number", "ns", "as recorded", "dur", "the event has no duration")
+END = SqlColumn("end_ns", "number", "ns", "start_ns + duration_ns; the start itself without a duration", "ts, dur")
+STEP = SqlColumn(
+    "step",
+    "string",
+    "",
+    "name of the step that it belongs to, as in the table steps: on the host that in which it begins, on devices that "
+    "in which it was launched",
+    "model.step_range",
+    "it belongs to no step",
+)
+THREAD = SqlColumn("thread", "string", "", "the host thread: process, its number, thread", "pid, tid")
+OPERATOR = SqlColumn(
+    "operator",
+    "string",
+    "",
+    "name of the innermost operator that launched it",
+    "model.launches",
+    "its launch is not in the trace, or in no operator",
+)
+OPERATOR_ROW = replace(OPERATOR, name="operator_row", type="number", unit="row", meaning="the same: its event")
+LAUNCH_ROW = SqlColumn(
+    "launch_row", "number", "row", "the API call that started it", "correlation", "its launch is not in the trace"
+)
+
+TIMES = (START, DURATION, END)
+
+
+def event_values(model: Model, rows: Ints) -> dict[str, SqlValues]:
+    """Of some events: row, name, times and step."""
+    events = model.trace.events
+    return {
+        "row": rows,
+        "name": SqlTexts(events.name[rows], model.trace.strings),
+        "start_ns": events.start[rows],
+        "duration_ns": known(events.duration[rows]),
+        "end_ns": events.end[rows],
+        "step": step_values(model, rows),
+    }
+
+
+def step_values(model: Model, rows: Ints) -> SqlTexts:
+    """The step of some events."""
+    return SqlTexts(steps_of(model)[rows], model.steps.names)
+
+
+def thread_values(model: Model, rows: Ints) -> SqlTexts:
+    """The track of some events."""
+    return SqlTexts(model.trace.events.track[rows], tuple(map(track_name, model.trace.tracks)))
+
+
+def operator_values(model: Model, node: Int32) -> dict[str, SqlValues]:
+    """Of what was called in some places of the call tree (-1: in none): the operator there."""
+    tree = model.tree
+    return {
+        "operator_row": known(take_known(tree.row, node)),
+        "operator": SqlTexts(take_known(tree.name, node), model.trace.strings),
+    }
+
+
+@cached
+def steps_of(model: Model) -> Int64:
+    """Shape (events,): see `step_of_events`."""
+    return step_of_events(model.structure, model.steps)
+
+
+def category_values(model: Model, rows: Ints) -> SqlTexts:
+    """The category of some events."""
+    return SqlTexts(model.trace.events.category[rows].astype(np.int64), [each.name.lower() for each in Category])

@@ -14,16 +14,49 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.tables.sql.answer import SqlRows
-from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, plain
-from torch_tb_profiler.tables.sql.connection import BEGIN_READING, check, check_types, connect, in_words
-from torch_tb_profiler.tables.sql.errors import QueryError, query_error
-from torch_tb_profiler.tables.sql.macros import ALWAYS, IN_STEPS, SHORT, short_names
-from torch_tb_profiler.tables.sql.names import MAIN, distinct_names, quoted, schemas_of, split_name
+from torch_tb_profiler.tables.sql.columns import RunTable, SqlColumn, SqlTable, SqlTexts, SqlValues, plain
+from torch_tb_profiler.tables.sql.connection import (
+    BEGIN_READING,
+    MAIN,
+    QueryError,
+    check,
+    check_types,
+    connect,
+    distinct_names,
+    in_words,
+    query_error,
+    quoted,
+    schemas_of,
+    split_name,
+)
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
-from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
+from torch_tb_profiler.trace import Category
+
+#: ms(x): nanoseconds as milliseconds. overlap_ns: the length that [a0, a1) and [b0, b1) have in common
+ALWAYS = (
+    "CREATE MACRO main.ms(ns) AS ns / 1e6",
+    "CREATE MACRO main.overlap_ns(a0, a1, b0, b1) AS greatest(0, least(a1, b1) - greatest(a0, b0))",
+)
+
+# What stands for an argument is looked up in the query of the macro first: columns there have names that none has.
+
+#: the name of a kernel as a page shows it; any other text as it is
+SHORT = "CREATE MACRO main.short(text) AS coalesce((SELECT _short FROM _.short WHERE _name = text), text)"
+
+#: whether a part of [a, b) lies in a step
+IN_STEPS = "CREATE MACRO {schema}.in_steps(a, b) AS EXISTS (SELECT 1 FROM {windows} WHERE _from < b AND _to > a)"
+
+
+def short_names(model: Model) -> dict[str, str]:
+    """The short name of each kernel."""
+    events = model.trace.events
+    codes = np.unique(events.name[events.category == Category.KERNEL])
+    return {text: short_name(text) for text in model.trace.strings.texts(codes) if text}
+
 
 if TYPE_CHECKING:
     import duckdb
@@ -58,7 +91,7 @@ class TraceSource(msgspec.Struct, frozen=True):
     ask: Callable[[Callable[[Model], Any]], Any]
 
 
-class Found(msgspec.Struct, frozen=True):
+class QueryResult(msgspec.Struct, frozen=True):
     """The result of a query.
 
     next_rows    so many of the rows that were not given yet; none at the end
@@ -95,7 +128,7 @@ class Database:
             self.connection.execute(macro)
         self._describe()
 
-    def find(self, statement: str, prepared: Callable[[], None] = lambda: None) -> Found:
+    def find(self, statement: str, prepared: Callable[[], None] = lambda: None) -> QueryResult:
         """Run one SELECT, or explain one; `prepared` is called before. Raises QueryError."""
         began = time.perf_counter_ns()
         check(self.connection, statement)
@@ -110,7 +143,9 @@ class Database:
             described = cursor.description or []
         names, types = distinct_names([str(each[0]) for each in described]), [str(each[1]) for each in described]
         check_types(types)
-        return Found(names, tuple(types), partial(self._next, cursor), prepared_ns, time.perf_counter_ns() - began)
+        return QueryResult(
+            names, tuple(types), partial(self._next, cursor), prepared_ns, time.perf_counter_ns() - began
+        )
 
     def _next(self, cursor: duckdb.DuckDBPyConnection, count: int) -> list[tuple[Any, ...]]:
         with self._in_words():
@@ -184,7 +219,7 @@ class Database:
         self._made.add((schema, name))
 
     def _put(
-        self, schema: str, table: SqlTable | RunTable, columns: Sequence[SqlColumn], values: Mapping[str, Values]
+        self, schema: str, table: SqlTable | RunTable, columns: Sequence[SqlColumn], values: Mapping[str, SqlValues]
     ) -> None:
         """A view of arrays, its texts in tables of their own; or copies of all."""
         base = f"_{schema}_{table.name}"
@@ -193,7 +228,7 @@ class Database:
         for at, column in enumerate(columns):
             found, name = values[column.name], quoted(column.name)
             if column.type == "string":
-                texts = found if isinstance(found, Texts) else Texts.of(found)  # type: ignore[arg-type]
+                texts = found if isinstance(found, SqlTexts) else SqlTexts.of(found)  # type: ignore[arg-type]
                 arrays[column.name], listed = texts.used()
                 where = f"_.{quoted(f'{base}_{column.name}')}"
                 self._put_texts(where, listed)
@@ -218,7 +253,7 @@ class Database:
 
     def _comment(self, kind: str, target: str, meaning: str, columns: Sequence[SqlColumn]) -> None:
         said = [f"COMMENT ON {kind} {target} IS {_literal(meaning)}"]
-        said += [f"COMMENT ON COLUMN {target}.{quoted(c.name)} IS {_literal(_said_of(c))}" for c in columns]
+        said += [f"COMMENT ON COLUMN {target}.{quoted(c.name)} IS {_literal(_comment_of(c))}" for c in columns]
         self.connection.execute("; ".join(("BEGIN", *said, "COMMIT")))
 
     def _make_all(self, table: SqlTable) -> None:
@@ -334,7 +369,7 @@ def _whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.ma.array(data, mask=mask) if mask.any() else data
 
 
-def _said_of(column: SqlColumn) -> str:
+def _comment_of(column: SqlColumn) -> str:
     unit = f" ({column.unit})" if column.unit else ""
     return f"{column.meaning}{unit}" + (f"; NULL: {column.missing}" if column.missing else "")
 

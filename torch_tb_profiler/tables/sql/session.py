@@ -16,9 +16,8 @@ import msgspec
 
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.tables.sql.answer import QueryAnswer
-from torch_tb_profiler.tables.sql.child import Begin, QueryLimits, Said, StoredTrace, too_long
-from torch_tb_profiler.tables.sql.connection import MEMORY
-from torch_tb_profiler.tables.sql.errors import QueryError, query_error
+from torch_tb_profiler.tables.sql.child import QueryLimits, QueryReply, QuerySetup, StoredTrace, too_long
+from torch_tb_profiler.tables.sql.connection import MEMORY, QueryError, query_error
 from torch_tb_profiler.workspace.pool import VARIABLES
 
 __all__ = ["QueryLimits", "QuerySession", "StoredTrace"]
@@ -94,7 +93,7 @@ class QuerySession:
         self._heard = queue.Queue()
         # a pipe that is read without a time limit would hold whoever asks
         threading.Thread(target=_listen, args=(self._process, self._heard), daemon=True).start()
-        self._tell(msgspec.json.encode(Begin(self._traces, self.limits)))
+        self._tell(msgspec.json.encode(QuerySetup(self._traces, self.limits)))
 
     def _tell(self, line: bytes) -> None:
         assert self._process is not None
@@ -103,7 +102,7 @@ class QuerySession:
             self._process.stdin.write(line + b"\n")
             self._process.stdin.flush()
 
-    def _next(self, seconds: float, late: str | None) -> Said:
+    def _next(self, seconds: float, late: str | None) -> QueryReply:
         """The next line of the process. Raises QueryError when it is late or the process has ended."""
         until = time.monotonic() + seconds
         try:
@@ -117,7 +116,7 @@ class QuerySession:
             self._end()
             text = f"the query was ended: it needs more than the {MEMORY} of memory that it may have"
             raise query_error("sql_memory", text)
-        return from_json(line, Said)
+        return from_json(line, QueryReply)
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -137,3 +136,59 @@ def _listen(process: subprocess.Popen[bytes], heard: queue.Queue[bytes]) -> None
         for line in process.stdout:
             heard.put(line)
     heard.put(b"")
+
+
+#: processes at once
+MOST_SESSIONS = 2
+
+
+class QuerySessions:
+    """Keeps the sessions that were asked last. Thread-safe; `close` it.
+
+    idle_seconds: after which all end if nobody asks; None for never
+    """
+
+    def __init__(self, limits: QueryLimits, idle_seconds: float | None = None) -> None:
+        self.limits = limits
+        self._idle_seconds = idle_seconds
+        self._sessions: dict[tuple[StoredTrace, ...], QuerySession] = {}
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, traces: tuple[StoredTrace, ...], statement: str) -> QueryAnswer:
+        """Return the first rows of one SELECT over these traces. Raises QueryError."""
+        return self._session(traces).ask(statement)
+
+    def process_ids(self) -> list[int]:
+        """Return the ids of the processes that run now."""
+        with self._lock:
+            ids = [session.process_id for session in self._sessions.values()]
+        return [process_id for process_id in ids if process_id is not None]
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            sessions = [*self._sessions.values()]
+            self._sessions.clear()
+        for session in sessions:
+            session.close()
+
+    def _session(self, traces: tuple[StoredTrace, ...]) -> QuerySession:
+        """Return that of these traces; the one that was asked longest ago gives way."""
+        gone: list[QuerySession] = []
+        with self._lock:
+            session = self._sessions.pop(traces, None) or QuerySession(traces, self.limits)
+            self._sessions[traces] = session
+            while len(self._sessions) > MOST_SESSIONS:
+                gone.append(self._sessions.pop(next(iter(self._sessions))))
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._idle_seconds is not None:
+                self._timer = threading.Timer(self._idle_seconds, self.close)
+                self._timer.daemon = True
+                self._timer.start()
+        for each in gone:
+            each.close()
+        return session

@@ -12,7 +12,7 @@ import msgspec
 from torch_tb_profiler.analysis.question import Node, Question
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.timeline.question import AbsentTrace, RunTimelines, TimelineVersion
-from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.answers.request import ask_original, refusals, step_choice, step_range
@@ -150,7 +150,7 @@ class _Rank(msgspec.Struct, frozen=True):
     def version(self) -> str:
         return version_of(self.trace)
 
-    def summary(self) -> Summary:
+    def summary(self) -> TimelineSummary:
         return self.workspace.rank_summary(self.trace)
 
     def ask(self, question: Callable[[Timeline], A]) -> A:

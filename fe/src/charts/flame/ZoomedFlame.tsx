@@ -1,4 +1,4 @@
-import { Crumbs } from "./Crumbs";
+import { Crumbs } from "../../ui";
 import { Flame } from "./Flame";
 import { chainOf } from "./layout";
 import type { FlameProps } from "./types";
@@ -9,7 +9,7 @@ export function ZoomedFlame(props: FlameProps) {
   const chain = chainOf(layout, focus).map((key) => ({ key, label: entries.label(key) }));
   return (
     <>
-      <Crumbs chain={chain} onFocus={onFocus} />
+      <Crumbs root={-1} chain={chain} onFocus={onFocus} />
       <Flame {...props} />
     </>
   );

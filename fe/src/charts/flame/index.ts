@@ -1,4 +1,3 @@
-export { Crumbs } from "./Crumbs";
 export { type FlameKind, KINDS } from "./colors";
 export { useLayout } from "./Flame";
 export { Legend } from "./Legend";

@@ -92,7 +92,6 @@ export const compare = area("compare", {
     chart: "Parts of both programs",
     part: "Part",
     path: "Where you are",
-    everything: "Everything",
     hint: "Click on a part, or choose it in the table below, to see what it consists of.",
     measure: "Time",
     host: "Host",

@@ -79,7 +79,6 @@ export const compare: typeof en = {
     chart: "两个程序的各个部分",
     part: "部分",
     path: "当前位置",
-    everything: "全部",
     hint: "单击一个部分，或在下方表格中选择，可查看它的组成。",
     measure: "时间",
     host: "主机",

@@ -8,6 +8,7 @@ import { goToView, type PickedKind, viewName } from "../../state";
 import { ListTable } from "../../table";
 import { Button, Link, QueryPanel } from "../../ui";
 import { showInTrace } from "../findings/showInTrace";
+import "../../ui/lines.css";
 import "./doors.css";
 
 interface Props {
@@ -69,7 +70,7 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
   return (
     <>
       <p className="muted">{text.total(duration(total), text.names(count(names)))}</p>
-      <div className="door-tables">
+      <div className="door-tables stack">
         <ListTable
           caption={text.parts}
           rows={parts}

@@ -18,6 +18,7 @@ import { Facts, Link } from "../../ui";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
 import { ShowIn } from "./ShowIn";
+import "../../ui/lines.css";
 import "./findings.css";
 
 const text = overviewTexts.findings;
@@ -79,7 +80,7 @@ export function FindingItem(props: ItemProps) {
       )}
       {places}
       {links.length > 0 && (
-        <p className="finding-links">
+        <p className="row">
           {links.map((link) => (
             <WebLink key={link.url} link={link} />
           ))}

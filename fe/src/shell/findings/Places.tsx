@@ -30,7 +30,7 @@ interface Props<P extends FoundPlace> {
 export function Places<P extends FoundPlace>({ places, count, onShow, onMark }: Props<P>) {
   if (places.length === 0) return null;
   return (
-    <p className="finding-places">
+    <p className="row">
       <span className="muted">{text.places(Math.min(PLACES, places.length), count)}</span>
       {places.slice(0, PLACES).map((place) => (
         <Link

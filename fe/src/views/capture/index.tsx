@@ -14,6 +14,7 @@ import { Log } from "./Log";
 import { Options } from "./OptionList";
 import { Recording } from "./Recording";
 import { versionText } from "./versions";
+import "../../ui/lines.css";
 import "./capture.css";
 
 export default function CaptureView() {
@@ -32,7 +33,7 @@ function Content({ health }: { health: Health }) {
   const file = useTrace().trace?.file ?? "";
   return (
     <div className="capture">
-      <p className="capture-answer">
+      <p className="lead">
         {text.sentence(capture.steps, count(capture.events), duration(capture.duration_ns))}{" "}
         {text.noted(notes.length)}
       </p>

@@ -109,7 +109,7 @@ function Names({ answer }: { answer: TracesByName }) {
   const { what, per, left_out: leftOut, traces } = answer.meta;
   return (
     <>
-      <p className="compare-many-note">
+      <p className="totals">
         {text.per[per]}
         {leftOut > 0 && ` ${text.leftOut(count(traces.length), count(leftOut))}`}
       </p>

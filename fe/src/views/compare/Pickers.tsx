@@ -72,7 +72,7 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
           />
         </fieldset>
       </div>
-      <p className="compare-mode">
+      <p className="row compare-mode">
         {set ? (
           <>
             <span>{text.set}</span>

@@ -4,7 +4,7 @@ import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
 import { Choice } from "../../shell";
-import { Button, Empty, Link, QueryPanel, Segmented } from "../../ui";
+import { Button, Crumbs, Empty, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./Amount";
 import type { Look } from "./look";
 import { EVERYTHING, params } from "./params";
@@ -73,7 +73,13 @@ function Level({ answer, look, onPick, onOpen }: LevelProps) {
     .filter(({ before, after }) => before > 0 || after > 0);
   return (
     <>
-      <Trail answer={answer} onOpen={onOpen} />
+      <Crumbs
+        label={text.path}
+        root={EVERYTHING}
+        chain={answer.meta.trail.map((part) => ({ key: part.path, label: titleOf(part) }))}
+        onFocus={onOpen}
+        most={Number.POSITIVE_INFINITY}
+      />
       <p className="compare-totals">
         {totals.map(({ label, before, after }) => (
           <span key={label}>
@@ -91,32 +97,6 @@ function Level({ answer, look, onPick, onOpen }: LevelProps) {
         </>
       )}
     </>
-  );
-}
-
-function Trail({ answer: { meta }, onOpen }: { answer: Compared; onOpen: (path: string) => void }) {
-  const trail = [
-    { path: EVERYTHING, title: text.everything },
-    ...meta.trail.map((part) => ({ path: part.path, title: titleOf(part) })),
-  ];
-  return (
-    <nav className="compare-trail" aria-label={text.path}>
-      <ol>
-        {trail.map(({ path, title }, index) => (
-          <li key={path}>
-            {index === trail.length - 1 ? (
-              <span aria-current="location" title={title}>
-                {title}
-              </span>
-            ) : (
-              <Link title={title} onClick={() => onOpen(path)}>
-                {title}
-              </Link>
-            )}
-          </li>
-        ))}
-      </ol>
-    </nav>
   );
 }
 

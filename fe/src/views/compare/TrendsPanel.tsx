@@ -37,9 +37,7 @@ function Found({ answer }: { answer: Trends }) {
   return (
     <>
       <PartialNotes notes={answer.notes} />
-      <p className="compare-many-note">
-        {text.baseline(answer.recordings[answer.baseline]?.name ?? "")}
-      </p>
+      <p className="totals">{text.baseline(answer.recordings[answer.baseline]?.name ?? "")}</p>
       <div className="compare-trends">
         {answer.trends.map((trend) => (
           <Line key={trend.metric} trend={trend} answer={answer} />

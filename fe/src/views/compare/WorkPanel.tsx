@@ -37,7 +37,7 @@ function Work({ answer }: { answer: Change }) {
   return (
     <>
       {cause !== "" && (
-        <p className="compare-many-note">
+        <p className="totals">
           {rows.length === 0 ? text.noneOf(partName(cause)) : text.only(partName(cause))}{" "}
           <Link onClick={() => setCause("")}>{text.all}</Link>
         </p>

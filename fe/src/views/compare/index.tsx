@@ -31,6 +31,7 @@ import { Names, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
 import { Whole } from "./Whole";
 import { WorkPanel } from "./WorkPanel";
+import "../../ui/lines.css";
 import "./compare.css";
 
 const text = compareTexts.states;

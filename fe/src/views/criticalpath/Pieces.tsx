@@ -93,7 +93,7 @@ function PieceDetails({ rows, row }: { rows: Rows; row: number }) {
   const start = numberAt(rows, "start_ns", row) ?? 0;
   const length = numberAt(rows, "duration_ns", row) ?? 0;
   return (
-    <div className="path-piece">
+    <div className="row">
       <Button onClick={() => goToView("trace", undefined, lookAt(event, start, length))}>
         {text.show}
       </Button>

@@ -1,7 +1,8 @@
 /** How long the steps would take after some changes. */
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useMemo } from "react";
 import { type CriticalPath, useTraceQuery } from "../../api";
 import { criticalpath } from "../../i18n/en/criticalpath";
+import { useDraft } from "../../shell";
 import { useAddress, useTrace } from "../../state";
 import { Async, Button, Panel } from "../../ui";
 import { Controls } from "./Controls";
@@ -14,7 +15,7 @@ const text = criticalpath.whatIf;
 const SETTLE_MS = 200;
 
 export function WhatIf({ path }: { path: CriticalPath }) {
-  const [changes, setChanges] = useChanges();
+  const [changes, setChanges] = useDraft(...useWritten(), SETTLE_MS);
   return (
     <Panel
       title={text.title}
@@ -32,21 +33,6 @@ export function WhatIf({ path }: { path: CriticalPath }) {
       </div>
     </Panel>
   );
-}
-
-/** What is in the address; what is being changed is shown at once and written a moment later. */
-function useChanges(): [readonly Change[], (changes: readonly Change[]) => void] {
-  const [written, write] = useWritten();
-  const [draft, setDraft] = useState<readonly Change[] | null>(null);
-  useEffect(() => {
-    if (draft === null) return;
-    const timer = setTimeout(() => {
-      write(draft);
-      setDraft(null);
-    }, SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [draft, write]);
-  return [draft ?? written, setDraft];
 }
 
 /** What the address has; what of it means nothing is left out. */

@@ -19,6 +19,7 @@ import { bySaving, resourceColor, resourceInText, seriesOf } from "./parts";
 import { Confidence, Refusals } from "./Quality";
 import { Resources } from "./Resources";
 import { WhatIf } from "./WhatIf";
+import "../../ui/lines.css";
 import "./criticalpath.css";
 
 /** Smaller savings stand in the table alone. */

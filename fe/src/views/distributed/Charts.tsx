@@ -9,6 +9,7 @@ import {
 } from "../../charts/stackedColumns";
 import { partColor } from "../../draw/parts";
 import { distributedTexts as text } from "../../i18n";
+import { selectTrace, useTrace } from "../../state";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";
 import { PARTS, type Part, type RankRow, waitParts } from "./ranks";
@@ -33,8 +34,6 @@ interface Props {
   readonly mode: "absolute" | "percent";
   readonly range: Range | null;
   readonly onRange: (range: Range | null) => void;
-  readonly selected: string | null;
-  readonly onPick: (worker: string) => void;
 }
 
 export function Charts(props: Props) {
@@ -54,7 +53,8 @@ interface ChartProps extends Props {
 }
 
 function Chart({ rows, definitions, order, mode, range, onRange, ...props }: ChartProps) {
-  const { title, help, parts, slow, selected, onPick } = props;
+  const { title, help, parts, slow } = props;
+  const selected = useTrace().sel?.worker;
   const flagged = useMemo(() => rows.map(({ worker }) => slow.has(worker.worker)), [rows, slow]);
   const names = useMemo(() => rows.map(({ name }) => name), [rows]);
   const series = useMemo<ColumnSeries[]>(
@@ -98,7 +98,7 @@ function Chart({ rows, definitions, order, mode, range, onRange, ...props }: Cha
         flagged={flagged}
         onPick={(index) => {
           const worker = rows[index]?.worker.worker;
-          if (worker !== undefined) onPick(worker);
+          if (worker !== undefined) selectTrace({ worker });
         }}
       />
     </Panel>

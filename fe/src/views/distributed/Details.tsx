@@ -23,7 +23,6 @@ interface Props {
   readonly ranks: number;
   /** Workers that are named as slow. */
   readonly slow: ReadonlySet<string>;
-  readonly onPick: (worker: string) => void;
 }
 
 export function Details(props: Props) {
@@ -48,7 +47,7 @@ function Opened(props: Props) {
   );
 }
 
-function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
+function Content({ answer, slow }: Props & { answer: Distributed }) {
   const { sel } = useTrace();
   const [wantedStep, setStep] = useAddress(params.step);
   const [order] = useAddress(params.order);
@@ -66,7 +65,7 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
       <PartialNotes notes={answer.meta.notes} />
       {steps.length > 0 && (
         <>
-          <section className="distributed-choice" aria-label={text.choice}>
+          <section className="row" aria-label={text.choice}>
             <Combo
               label={text.step}
               value={step ?? ALL}
@@ -99,13 +98,11 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
             mode={mode}
             range={range}
             onRange={setRange}
-            selected={sel?.worker ?? null}
-            onPick={onPick}
           />
         </>
       )}
       <Operations answer={answer} worker={sel?.worker ?? null} />
-      <Devices answer={answer} onPick={onPick} />
+      <Devices answer={answer} />
     </Flow>
   );
 }

@@ -2,7 +2,7 @@
 import { AnswerTable } from "../../answers/AnswerTable";
 import { type Columns, useRanksQuery } from "../../api";
 import { ranksTexts } from "../../i18n";
-import { useAddress, useTrace } from "../../state";
+import { selectTrace, useAddress, useTrace } from "../../state";
 import { described, rowCount, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
 import { params } from "./params";
@@ -11,13 +11,12 @@ const text = ranksTexts.ranges;
 interface Props {
   /** A step; null: the median of the steps. */
   readonly step: string | null;
-  readonly onPick: (worker: string) => void;
 }
 
 const ofStep = (step: string | null) => (step === null ? {} : { step });
 
 /** Renders nothing where no rank names a range. */
-export function RangesOfRanks({ step, onPick }: Props) {
+export function RangesOfRanks({ step }: Props) {
   const { sel } = useTrace();
   const { data } = useRanksQuery("ranks/ranges", sel, ofStep(step));
   const [range, setRange] = useAddress(params.named);
@@ -38,12 +37,12 @@ export function RangesOfRanks({ step, onPick }: Props) {
         }}
       />
       {data.left_out > 0 && <p className="muted">{text.leftOut(String(data.left_out))}</p>}
-      {range !== null && <OnEachRank range={range} step={step} onPick={onPick} />}
+      {range !== null && <OnEachRank range={range} step={step} />}
     </Panel>
   );
 }
 
-function OnEachRank({ range, step, onPick }: Props & { readonly range: string }) {
+function OnEachRank({ range, step }: Props & { readonly range: string }) {
   const { sel } = useTrace();
   const query = useRanksQuery("ranks/range", sel, { name: range, ...ofStep(step) });
   const title = step === null ? text.onEach(range) : text.onEachInStep(range, step);
@@ -62,7 +61,7 @@ function OnEachRank({ range, step, onPick }: Props & { readonly range: string })
             filter={params.rangeRanksFilter}
             sort={params.rangeRanksSort}
             selected={sel?.worker ?? null}
-            onSelect={(row, rows) => onPick(textAt(rows, "worker", row))}
+            onSelect={(row, rows) => selectTrace({ worker: textAt(rows, "worker", row) })}
           />
         )}
       </Async>

@@ -2,7 +2,7 @@
 import { AnswerTable } from "../../answers/AnswerTable";
 import type { RanksOverview } from "../../api";
 import { ranksTexts } from "../../i18n";
-import { useTrace } from "../../state";
+import { selectTrace, useTrace } from "../../state";
 import { Panel } from "../../ui";
 import { RANKS } from "./go";
 import { params } from "./params";
@@ -10,12 +10,7 @@ import { ranksTable } from "./runTables";
 
 const text = ranksTexts.table;
 
-interface Props {
-  readonly answer: RanksOverview;
-  readonly onPick: (worker: string) => void;
-}
-
-export function RanksTable({ answer, onPick }: Props) {
+export function RanksTable({ answer }: { readonly answer: RanksOverview }) {
   const { sel } = useTrace();
   return (
     <div id={RANKS.id}>
@@ -31,7 +26,7 @@ export function RanksTable({ answer, onPick }: Props) {
           selected={sel?.worker ?? null}
           onSelect={(row) => {
             const worker = answer.ranks.worker[row];
-            if (worker !== undefined) onPick(worker);
+            if (worker !== undefined) selectTrace({ worker });
           }}
         />
       </Panel>

@@ -23,7 +23,7 @@ function Content({ answer }: { answer: RunFindings }) {
   const { bound, findings, step_ns: step, together_ns: together, loaded, world } = answer;
   const saving = findings.filter(({ saving }) => saving?.after_others_ns).length;
   return (
-    <div className="distributed-run">
+    <div className="stack">
       <BoundSentence bound={bound}>
         <span className={`badge ${loaded < world ? "warning" : "good"}`} title={text.loadedHelp}>
           {loaded < world ? text.partly(loaded, world) : text.loaded(loaded)}

@@ -1,10 +1,12 @@
 /** How the ranks divide the work: layout and groups, pipeline stages, experts, sharded parameters, representatives. */
+
 import { useMemo } from "react";
 import type { Layout as LayoutAnswer, Pipeline as PipelineAnswer, RanksOverview } from "../../api";
 import { Gantt, type GanttSpan } from "../../charts";
 import { partColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
 import { ranksTexts } from "../../i18n";
+import { selectTrace, useTrace } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Button, Link, Panel } from "../../ui";
 import { showCollectives, showEvent, showStep } from "./go";
@@ -19,7 +21,7 @@ export function Layout({ answer }: { answer: RanksOverview }) {
   const confidence = ranksTexts.answer.confidence[layout.confidence];
   return (
     <Panel title={words.title} help={words.help}>
-      <p className="run-layout">
+      <p className="totals">
         {layout.dimensions.length === 0 && <span className="muted">{words.none}</span>}
         {layout.dimensions.map((dimension) => (
           <span key={`${dimension.role} ${dimension.stride}`} className="run-dimension">
@@ -179,12 +181,10 @@ export function Shards({ answer }: { answer: RanksOverview }) {
   );
 }
 
-interface RepresentativesProps extends Pick<RanksOverview, "representatives"> {
-  readonly selected: string | null;
-  readonly onPick: (worker: string) => void;
-}
+type RepresentativesProps = Pick<RanksOverview, "representatives">;
 
-export function Representatives({ representatives, selected, onPick }: RepresentativesProps) {
+export function Representatives({ representatives }: RepresentativesProps) {
+  const selected = useTrace().sel?.worker;
   const text = ranksTexts.representatives;
   if (representatives.length < 2) return null;
   return (
@@ -192,7 +192,7 @@ export function Representatives({ representatives, selected, onPick }: Represent
       <ul className="run-representatives">
         {representatives.map(({ worker, rank, like, named }) => (
           <li key={worker}>
-            <Button aria-pressed={worker === selected} onClick={() => onPick(worker)}>
+            <Button aria-pressed={worker === selected} onClick={() => selectTrace({ worker })}>
               <strong>{rankName(rank, worker)}</strong>{" "}
               <span className="muted">{text.like(count(like))}</span>
               {named && <span className="badge warning">{text.slow}</span>}

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { AnswerTable, ViewTable } from "../../answers/AnswerTable";
 import type { Distributed } from "../../api";
 import { noteText, distributedTexts as text } from "../../i18n";
-import { useAddress, useTrace } from "../../state";
+import { selectTrace, useAddress, useTrace } from "../../state";
 import { rowCount, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
 import { showLongest } from "./go";
@@ -108,8 +108,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
 }
 
 /** The rank on screen is marked. */
-export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
-  const { answer, onPick } = props;
+export function Devices({ answer }: { answer: Distributed }) {
   return (
     <Panel title={text.devices.title} help={text.devices.help}>
       <AnswerTable
@@ -121,7 +120,7 @@ export function Devices(props: { answer: Distributed; onPick: (worker: string) =
         filter={params.devicesFilter}
         sort={params.devicesSort}
         selected={useTrace().sel?.worker ?? null}
-        onSelect={(row, rows) => onPick(textAt(rows, "worker", row))}
+        onSelect={(row, rows) => selectTrace({ worker: textAt(rows, "worker", row) })}
       />
     </Panel>
   );

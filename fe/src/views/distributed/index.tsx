@@ -18,6 +18,7 @@ import { RunTiles } from "./RunTiles";
 import { Missing, Stragglers } from "./Stragglers";
 import { Experts, Layout, Pipeline, Representatives, Shards } from "./Structure";
 import { named } from "./sentence";
+import "../../ui/lines.css";
 import "./distributed.css";
 
 export default function Distributed() {
@@ -42,7 +43,6 @@ function Content({ answer }: { answer: RanksOverview }) {
   const { tiles, ranks, steps, pipeline } = answer;
   const slow = useMemo(() => new Set(named(answer).map(({ worker }) => worker)), [answer]);
   const worker = sel?.worker ?? null;
-  const pick = (next: string) => selectTrace({ worker: next });
   const shown = step !== null && steps.includes(step) ? step : null;
   return (
     <Flow className="distributed">
@@ -60,7 +60,7 @@ function Content({ answer }: { answer: RanksOverview }) {
             selected={worker}
             onPick={(next, name) => {
               setStep(name);
-              pick(next);
+              selectTrace({ worker: next });
             }}
           />
           {worker !== null && shown !== null && (
@@ -73,17 +73,17 @@ function Content({ answer }: { answer: RanksOverview }) {
       {tiles.present > 1 && tiles.present <= MOST_AT_ONCE && <RunAnswer />}
       <Missing items={answer.missing} />
       {answer.representatives.length * 2 <= tiles.present && (
-        <Representatives representatives={answer.representatives} selected={worker} onPick={pick} />
+        <Representatives representatives={answer.representatives} />
       )}
-      <RanksTable answer={answer} onPick={pick} />
+      <RanksTable answer={answer} />
       <Collectives />
-      {tiles.present > 1 && <RangesOfRanks step={shown} onPick={pick} />}
+      {tiles.present > 1 && <RangesOfRanks step={shown} />}
       <SizeAndBandwidth answer={answer} />
       <Layout answer={answer} />
       {pipeline && <Pipeline pipeline={pipeline} />}
       <Experts answer={answer} />
       <Shards answer={answer} />
-      <Details ranks={tiles.present} slow={slow} onPick={pick} />
+      <Details ranks={tiles.present} slow={slow} />
     </Flow>
   );
 }

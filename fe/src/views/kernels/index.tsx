@@ -15,6 +15,7 @@ import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
 import { params } from "./params";
 import { TensorShare } from "./TensorShare";
+import "../../ui/lines.css";
 import "./kernels.css";
 
 export default function Kernels() {
@@ -117,7 +118,7 @@ function TablePanel() {
         </>
       )}
     >
-      {({ meta }) => <p className="kernels-total">{text.total(duration(meta.kernel_ns))}</p>}
+      {({ meta }) => <p className="totals">{text.total(duration(meta.kernel_ns))}</p>}
     </ComparedPanel>
   );
 }

@@ -4,14 +4,13 @@ import { momentIn } from "../../draw";
 import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
-import { type Rows, rowCount } from "../../table";
+import { type Rows, rowCount, useDelayed } from "../../table";
 import { Button, PartsBar, QueryPanel, Swatch } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
 import { MOST_BLOCKS, type Moment } from "./look";
 import { params } from "./params";
 import type { TableProps } from "./RangeLine";
-import { useSettled } from "./useSettled";
 
 const SETTLE_MS = 120;
 
@@ -28,7 +27,7 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
   const at = moment === null || moment.kind === "peak" ? null : moment.time;
   const query = useTraceQuery("memory/alive", device === null ? null : sel, {
     device,
-    at_ns: useSettled(at, SETTLE_MS),
+    at_ns: useDelayed(at, SETTLE_MS),
     limit: MOST_BLOCKS,
   });
   return (
@@ -108,7 +107,7 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
   ];
   return (
     <div className="memory-sum num">
-      <p>
+      <p className="row">
         <strong title={exact(at.time_ns, "ns")}>{text.at[kind](moment)}</strong>{" "}
         <span title={exact(at.allocated, "bytes")}>
           {bytes(at.allocated)} {text.inUse}

@@ -23,7 +23,7 @@ export function BlockDetails({ rows, row, look }: Props) {
     { label: text.releasedAt, time: end },
   ];
   return (
-    <div className="memory-block num">
+    <div className="row num">
       {ends.map(({ label, time }) => (
         <span key={label}>
           {label}{" "}

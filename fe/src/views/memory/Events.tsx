@@ -26,7 +26,7 @@ export function EventsPanel({ look, device, tabs }: TableProps) {
     >
       {(answer) => (
         <>
-          <p className="memory-line-of-text num">
+          <p className="totals num">
             <RangeLine look={look} />
           </p>
           <AnswerTable

@@ -28,7 +28,7 @@ export function Facts({ whole, here, spans, look }: Props) {
   };
   return (
     <>
-      <p className="memory-answer">
+      <p className="lead">
         {memoryTexts.sentence(bytes(peak.allocated), when(peak.time_ns))}{" "}
         {total !== null &&
           reserved > 0 &&

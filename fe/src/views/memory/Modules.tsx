@@ -22,7 +22,7 @@ export function ModulesPanel({ device, tabs }: TableProps) {
     >
       {(answer) => (
         <>
-          <p className="memory-line-of-text num">
+          <p className="totals num">
             {text.modules.sum(bytes(answer.meta.peak), bytes(answer.meta.unknown_bytes))}
           </p>
           <AnswerTable

@@ -44,7 +44,7 @@ export function OperatorsPanel({ look, device, tabs }: TableProps) {
 function Totals({ answer, look }: { answer: MemoryOperatorsTable } & Pick<TableProps, "look">) {
   const { all, unattributed } = answer.meta;
   return (
-    <p className="memory-line-of-text num">
+    <p className="totals num">
       <RangeLine look={look} />
       {all && (
         <span>

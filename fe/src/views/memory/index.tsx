@@ -10,6 +10,7 @@ import { momentOf, TABLES } from "./look";
 import { SameProcessPanel } from "./SameProcess";
 import { Tables } from "./Tables";
 import { useLook } from "./useLook";
+import "../../ui/lines.css";
 import "./memory.css";
 
 export default function Memory() {

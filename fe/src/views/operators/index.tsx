@@ -17,6 +17,7 @@ import { Details } from "./Details";
 import { chosenMetric, type Metric, metricsOf, wholeOf } from "./metrics";
 import { ownersTable, slicesOf } from "./owners";
 import { params } from "./params";
+import "../../ui/lines.css";
 import "./operators.css";
 
 const NOTHING = {
@@ -150,7 +151,7 @@ function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
   const { device_ns: device, host_ns: host, unattributed_device_ns: unattributed } = meta;
   const unlinked = meta.unlinked_backward;
   return (
-    <p className="operators-totals">
+    <p className="totals">
       {device ? <span>{text.deviceTotal(duration(device))}</span> : null}
       <span>{text.hostTotal(duration(host))}</span>
       {device && unattributed ? (

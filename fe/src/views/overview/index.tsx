@@ -17,6 +17,7 @@ import { RunLine } from "./RunLine";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Waterfall } from "./Waterfall";
+import "../../ui/lines.css";
 import "./overview.css";
 
 export default function Overview() {
@@ -35,14 +36,14 @@ function Content({ overview }: { overview: OverviewAnswer }) {
   const [cause, setCause] = useAddress(params.cause);
   const [category, setCategory] = useAddress(params.category);
   return (
-    <div className="overview">
+    <div className="overview stack">
       <Answer overview={overview} />
       <RunLine overview={overview} />
       <Kinds overview={overview} />
       <Flow className="overview-parts">
         <Waterfall overview={overview} picked={cause} onPick={setCause} />
         <Findings overview={overview} />
-        <Tiles overview={overview} onCause={setCause} onCategory={setCategory} />
+        <Tiles overview={overview} />
         {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
         <Breakdown overview={overview} />
         <AverageStep overview={overview} picked={category} onPick={setCategory} />
@@ -57,14 +58,7 @@ function Content({ overview }: { overview: OverviewAnswer }) {
         <TopOperators overview={overview} />
         {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       </Flow>
-      {overview.devices.length > 0 && (
-        <Devices
-          devices={overview.devices}
-          definitions={overview.definitions}
-          onCause={setCause}
-          onCategory={setCategory}
-        />
-      )}
+      {overview.devices.length > 0 && <Devices overview={overview} />}
       <Configuration overview={overview} />
     </div>
   );

@@ -118,25 +118,25 @@ it("shows what comes from the trace as text", () => {
     <>
       <Findings overview={overviewOf({})} />
       <Devices
-        definitions={DEFINITIONS}
-        onCause={() => {}}
-        onCategory={() => {}}
-        devices={[
-          {
-            id: 0,
-            name: NASTY,
-            memory_bytes: null,
-            compute_capability: null,
-            busy: null,
-            computing: null,
-            communicating: null,
-            exposed_communication: null,
-            sm_efficiency: null,
-            achieved_occupancy: null,
-            occupancy_known_share: null,
-            tensor_cores: { yes: null, no: null, unknown: null },
-          },
-        ]}
+        overview={overviewOf({
+          definitions: DEFINITIONS,
+          devices: [
+            {
+              id: 0,
+              name: NASTY,
+              memory_bytes: null,
+              compute_capability: null,
+              busy: null,
+              computing: null,
+              communicating: null,
+              exposed_communication: null,
+              sm_efficiency: null,
+              achieved_occupancy: null,
+              occupancy_known_share: null,
+              tensor_cores: { yes: null, no: null, unknown: null },
+            },
+          ],
+        })}
       />
     </>,
   );
@@ -217,7 +217,7 @@ describe("the tile of tensor cores", () => {
     } as unknown as Partial<Overview>);
     render(
       <QueryClientProvider client={createQueryClient()}>
-        <Tiles overview={overview} onCause={() => {}} onCategory={() => {}} />
+        <Tiles overview={overview} />
       </QueryClientProvider>,
     );
     const tile = screen.getByText("Tensor cores").closest(".tile");

@@ -37,7 +37,7 @@ function Shown({ answer, engine }: ShownProps) {
   const { rows } = steps;
   return (
     <Panel title={text.inference} help={text.inferenceHelp}>
-      <p className="program-sentence">
+      <p className="lead">
         {text.engine(
           text.engines[engine.kind as keyof typeof text.engines] ?? engine.kind,
           text.hows[engine.how],

@@ -98,7 +98,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
   const accumulates = passes.some((count) => count > 1);
   return (
     <>
-      <p className="program-sentence">
+      <p className="lead">
         {phaseSentence(phases)}
         {recompute.exposed !== null &&
           recompute.exposed > 0 &&

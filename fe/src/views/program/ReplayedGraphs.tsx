@@ -46,7 +46,7 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
     <Panel title={text.graphs} help={text.graphsHelp}>
       {rowCount(answer.graphs) > 0 && (
         <>
-          <p className="program-sentence">
+          <p className="lead">
             {text.replayed(
               duration(answer.replayed_ns),
               fraction(every > 0 ? answer.replayed_ns / every : 0),

@@ -5,6 +5,7 @@ import { InferencePanels } from "./InferencePanels";
 import { PhasePanels } from "./PhasePanels";
 import { Ranges } from "./Ranges";
 import { ReplayedGraphs } from "./ReplayedGraphs";
+import "../../ui/lines.css";
 import "./program.css";
 
 export default function Program() {

@@ -13,7 +13,7 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
   const rule = useTraceQuery("overview", useTrace().sel).data?.steps.rule;
   return (
     <>
-      <p className="roofline-sentence">
+      <p className="lead">
         {unbroken(
           [
             needs(flops, rule === "whole_trace"),

@@ -12,6 +12,7 @@ import { Answer } from "./Answer";
 import { rooflineTable } from "./columns";
 import { GROUPS, params } from "./params";
 import { PICKED, RooflineChart } from "./RooflineChart";
+import "../../ui/lines.css";
 import "./roofline.css";
 
 const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy };
@@ -87,7 +88,7 @@ export default function Roofline() {
 
 function Lost({ lost_ns: lost, total_ns: total }: RooflineTable["meta"]) {
   return lost === null ? null : (
-    <p className="roofline-total">{text.total(duration(lost), duration(total))}</p>
+    <p className="totals">{text.total(duration(lost), duration(total))}</p>
   );
 }
 
@@ -99,7 +100,7 @@ function RowLinks({ group, rows, row }: { group: string; rows: Rows; row: number
   const length = numberAt(rows, "worst_ns", row);
   const isOperator = PICKED[group] === "op" && !name.startsWith("(");
   return (
-    <div className="roofline-links">
+    <div className="row">
       {event !== null && start !== null && length !== null && (
         <Button onClick={() => showInTrace({ start_ns: start, duration_ns: length }, event)}>
           {text.worst(duration(length))}

@@ -114,7 +114,7 @@ function FlamePanel({ look, actions }: PartProps) {
     <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
       {(answer) => (
         <>
-          <div className="snapshot-flame-head">
+          <div className="row snapshot-flame-head">
             <Choice param={params.direction} label={text.direction} names={text.directions} />
             <Choice labelled param={params.frames} label={text.frames} names={text.framesOf} />
           </div>

@@ -36,7 +36,7 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
   const inferred = device.inferred_oom;
   return (
     <>
-      <p className="snapshot-answer">
+      <p className="lead">
         {unbroken(
           oom >= 0
             ? memoryText("oom", answer.oom_sentences[oom], answer.ooms[oom])

@@ -11,6 +11,7 @@ import { OomPanel } from "./Oom";
 import { RanksPanel } from "./Ranks";
 import { TimelinePanel } from "./Timeline";
 import { ALIVE, useLook } from "./useSnapshot";
+import "../../ui/lines.css";
 import "./snapshot.css";
 
 export default function Snapshot() {
@@ -57,7 +58,7 @@ function Whole({ answer, query }: Props) {
       <RanksPanel />
       <TimelinePanel look={look} />
       <MapPanel look={look} />
-      <div id={ALIVE.id} className="snapshot-alive beside">
+      <div id={ALIVE.id} className="stack beside">
         <AlivePanel look={look} />
       </div>
     </Flow>

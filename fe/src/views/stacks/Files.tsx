@@ -1,26 +1,18 @@
-import { useEffect, useId, useState } from "react";
+import { useCallback, useId } from "react";
 import { stacksTexts as text } from "../../i18n";
+import { useDraft } from "../../shell";
+import { useAddress } from "../../state";
 import { Help } from "../../ui";
+import { params } from "./params";
 
 /** The server is asked when the typing rests. */
 const REST_MS = 350;
 
-interface Props {
-  readonly value: string;
-  readonly onChange: (files: string) => void;
-}
-
-export function Files({ value, onChange }: Props) {
+export function Files() {
   const id = useId();
-  const [draft, setDraft] = useState<string | null>(null);
-  useEffect(() => {
-    if (draft === null) return;
-    const timer = setTimeout(() => {
-      onChange(draft.trim());
-      setDraft(null);
-    }, REST_MS);
-    return () => clearTimeout(timer);
-  }, [draft, onChange]);
+  const [files, setFiles] = useAddress(params.files);
+  const write = useCallback((value: string) => setFiles(value.trim()), [setFiles]);
+  const [draft, setDraft] = useDraft(files, write, REST_MS);
   return (
     <div className="stacks-files">
       <label htmlFor={id} className="muted">
@@ -32,7 +24,7 @@ export function Files({ value, onChange }: Props) {
         autoComplete="off"
         spellCheck={false}
         placeholder={text.filesHint}
-        value={draft ?? value}
+        value={draft}
         onChange={(event) => setDraft(event.target.value)}
       />
       <Help title={text.files}>{text.filesHelp}</Help>

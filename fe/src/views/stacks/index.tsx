@@ -1,13 +1,13 @@
 /** Where the time goes by call stack. */
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { StackRows, StacksTable, StackWeight } from "../../api";
-import { Crumbs, found, KINDS, Legend, useLayout, ZoomedFlame } from "../../charts/flame";
+import { found, KINDS, Legend, useLayout, ZoomedFlame } from "../../charts/flame";
 import { count, duration, fraction } from "../../format";
 import { flameTexts, stacksTexts as text } from "../../i18n";
 import { Choice, NoteList } from "../../shell";
 import { change, setAddress, useAddress, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
-import { Help, Link, QueryPanel, Segmented } from "../../ui";
+import { Crumbs, Help, Link, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
 import { Files } from "./Files";
 import { entriesOf, kindsOf, labelOf } from "./looks";
@@ -96,7 +96,6 @@ interface ShownProps {
 function Shown({ answer, drawn, gone, root, onRoot }: ShownProps) {
   const [mode] = useAddress(params.mode);
   const [show] = useAddress(params.show);
-  const [files, setFiles] = useAddress(params.files);
   const fields = (
     <>
       <Threads
@@ -104,7 +103,7 @@ function Shown({ answer, drawn, gone, root, onRoot }: ShownProps) {
         // What is zoomed into may not be on another thread.
         onChange={(next) => setAddress(change(params.thread, next), change(params.zoom, 0))}
       />
-      <Files value={files} onChange={setFiles} />
+      <Files />
     </>
   );
   const stacks = { answer: drawn, root, onRoot, files: fields };
@@ -252,6 +251,7 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
     <>
       <div className="stacks-search">{files}</div>
       <Crumbs
+        root={-1}
         chain={chain(rows, focus).map((row) => ({ key: row, label: rows.name[row] ?? "" }))}
         onFocus={(row) => onRoot(rows.id[row] ?? 0)}
       />

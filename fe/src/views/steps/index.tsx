@@ -14,6 +14,7 @@ import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
 import { params } from "./params";
 import { ALL_STEPS, Tiles } from "./Tiles";
+import "../../ui/lines.css";
 import "./steps.css";
 
 const ORDERS = { time: text.byTime, duration: text.byDuration };

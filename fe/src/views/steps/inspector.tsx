@@ -12,6 +12,7 @@ import { numberColumn, RowNumbers, SimpleTable, type Table, textColumn } from ".
 import { Async } from "../../ui";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
+import "../../ui/lines.css";
 import "./steps.css";
 
 const text = stepsTexts.inspector;
@@ -31,7 +32,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
   const table = stepTable(steps, [step], { definitions, usual });
   const start = steps.start_ns[step] ?? 0;
   return (
-    <div className="step-inspector">
+    <div className="step-inspector stack">
       {slow[step] && (
         <p>
           {because
@@ -74,7 +75,7 @@ function Links({ window, step, label }: LinksProps) {
     { id: "distributed", look: { step } },
   ] as const;
   return (
-    <div className="step-links">
+    <div className="row">
       {targets
         .filter(({ id }) => id !== view)
         .map(({ id, look }) => (

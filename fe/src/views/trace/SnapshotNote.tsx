@@ -68,7 +68,7 @@ function OfRank({ known: { rank, worker, span, link, about } }: { readonly known
         </div>
       )}
       {shown.length > 0 && (
-        <p className="trace-moments num">
+        <p className="row num">
           <span className="muted">{text.moments}</span>
           {shown.map(({ kind, position, requested, reserved }) => (
             <Link

@@ -17,9 +17,9 @@ import { Slices } from "./Slices";
 import { TimelinePanel } from "./TimelinePanel";
 import { useLongest } from "./useLongest";
 import { ModelContext, useRanks, useTraceModel, useTraceState } from "./useTraceModel";
+import "../../ui/lines.css";
 import "./trace.css";
 import "./tools.css";
-import "./filling.css";
 
 /** Windows that a timeline fills: alone, and with something docked below it. */
 const ROOM = {

@@ -17,8 +17,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, known, of_definition, of_schema, rows_at
-from torch_tb_profiler.tables.sql.tables.shared import (
+from torch_tb_profiler.tables.sql.columns import (
     LAUNCH_ROW,
     NAME,
     OPERATOR,
@@ -27,11 +26,18 @@ from torch_tb_profiler.tables.sql.tables.shared import (
     START,
     STEP,
     TIMES,
+    SqlColumn,
+    SqlTable,
+    SqlTexts,
+    SqlValues,
     event_values,
+    known,
+    of_definition,
+    of_schema,
     operator_values,
+    rows_at,
     step_values,
 )
-from torch_tb_profiler.tables.sql.tables.table import SqlTable
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DeviceWork
 
@@ -59,15 +65,15 @@ def _work(model: Model, *categories: Category) -> Int64:
     return np.flatnonzero(np.isin(model.device_category, categories))
 
 
-def _of_work(model: Model, work: Int64, names: tuple[str, ...]) -> dict[str, Values]:
+def _of_work(model: Model, work: Int64, names: tuple[str, ...]) -> dict[str, SqlValues]:
     """What kernels, copies and fills have in common; work: positions in `Model.device_work`."""
     links, table = model.device_links, model.device_work
     schema = {column.name: column for column in DeviceWork.schema()}
-    found: dict[str, Values] = {}
+    found: dict[str, SqlValues] = {}
     for name in (*_WHERE, *names):
         values = getattr(table, name)[work]
         found[name] = (
-            Texts(values, model.trace.strings)
+            SqlTexts(values, model.trace.strings)
             if schema[name].is_string
             else values
             if values.dtype.kind == "f"
@@ -82,7 +88,7 @@ def _of_work(model: Model, work: Int64, names: tuple[str, ...]) -> dict[str, Val
     }
 
 
-def _exposed(model: Model, work: Int64) -> Values:
+def _exposed(model: Model, work: Int64) -> SqlValues:
     """Shape (work,), ns; -1 of compute kernels."""
     events, row, role = model.trace.events, model.device_work.row[work], device_roles(model)[work]
     found = np.full(len(work), -1, np.int64)
@@ -96,18 +102,18 @@ def _exposed(model: Model, work: Int64) -> Values:
     return known(found)
 
 
-def _kernels(model: Model) -> Mapping[str, Values]:
+def _kernels(model: Model) -> Mapping[str, SqlValues]:
     work = _work(model, Category.KERNEL)
     found = _of_work(model, work, _OF_KERNELS)
     names = found["name"]
-    assert isinstance(names, Texts)
+    assert isinstance(names, SqlTexts)
     codes, texts = names.used()
     families = [None if text is None else family_of(text) for text in texts]
     return {
         **found,
-        "short_name": Texts(codes, ["" if text is None else short_name(text) for text in texts]),
-        "kind": Texts(codes, ["" if family is None else family.label for family in families]),
-        "library": Texts(codes, ["" if family is None else family.library or "" for family in families]),
+        "short_name": SqlTexts(codes, ["" if text is None else short_name(text) for text in texts]),
+        "kind": SqlTexts(codes, ["" if family is None else family.label for family in families]),
+        "library": SqlTexts(codes, ["" if family is None else family.library or "" for family in families]),
         "is_communication": model.device_links.is_communication[work],
         "occupancy": known_occupancy(model.trace, model.device_work.take(work)),
     }
@@ -132,7 +138,7 @@ KERNELS = SqlTable(
 )
 
 
-def _copies(model: Model) -> Mapping[str, Values]:
+def _copies(model: Model) -> Mapping[str, SqlValues]:
     kinds = copy_kinds(model)
     work = model.device_work.take(kinds.index)
     duration = model.trace.events.duration[work.row]
@@ -141,7 +147,7 @@ def _copies(model: Model) -> Mapping[str, Values]:
     return {
         **_of_work(model, kinds.index, _OF_COPIES),
         "bandwidth": np.where(np.isnan(work.bandwidth), mean, work.bandwidth),
-        "kind": Texts(kinds.kind, kinds.names),
+        "kind": SqlTexts(kinds.kind, kinds.names),
     }
 
 
@@ -161,10 +167,10 @@ COPIES = SqlTable(
 )
 
 
-def _gaps(model: Model) -> Mapping[str, Values]:
+def _gaps(model: Model) -> Mapping[str, SqlValues]:
     if not model.has_device_work:
         none = np.zeros(0, np.int64)
-        return {column.name: Texts(none, ()) if column.type == "string" else none for column in GAPS.columns}
+        return {column.name: SqlTexts(none, ()) if column.type == "string" else none for column in GAPS.columns}
     found, rows = idle_gaps(model), model.device_work.row
     after = rows_at(rows, found.after)
     return {
@@ -172,7 +178,7 @@ def _gaps(model: Model) -> Mapping[str, Values]:
         "start_ns": found.start_ns,
         "duration_ns": found.duration_ns,
         "end_ns": found.start_ns + found.duration_ns,
-        "cause": Texts(found.cause.astype(np.int64), CAUSES),
+        "cause": SqlTexts(found.cause.astype(np.int64), CAUSES),
         "before_row": rows_at(rows, found.before),
         "after_row": after,
         "step": step_values(model, after),

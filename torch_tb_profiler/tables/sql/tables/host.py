@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.launch_delay import Launched, launched
 from torch_tb_profiler.analysis.operators.table import OperatorTable
@@ -16,16 +17,6 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name, nn_modules
 from torch_tb_profiler.tables.sql.columns import (
-    SqlColumn,
-    Texts,
-    Values,
-    known,
-    of_definition,
-    of_field,
-    of_schema,
-    rows_at,
-)
-from torch_tb_profiler.tables.sql.tables.shared import (
     CATEGORY,
     NAME,
     OPERATOR,
@@ -34,13 +25,21 @@ from torch_tb_profiler.tables.sql.tables.shared import (
     STEP,
     THREAD,
     TIMES,
+    SqlColumn,
+    SqlTable,
+    SqlTexts,
+    SqlValues,
     category_values,
     event_values,
+    known,
+    of_definition,
+    of_field,
+    of_schema,
     operator_values,
+    rows_at,
     thread_values,
 )
-from torch_tb_profiler.tables.sql.tables.table import SqlTable
-from torch_tb_profiler.trace.schema import Launches, Operators, PythonFrames
+from torch_tb_profiler.trace.schema import EventPhase, Launches, OperatorRanges, PythonFrames
 
 _NO_CALL = "an annotation, or a call that its only nested operator of the same name stands for"
 _PARENT = SqlColumn("parent_row", "number", "row", "what directly encloses it", "model.call_tree", "nothing does")
@@ -55,7 +54,7 @@ _MODULE = SqlColumn(
 )
 
 
-def _operators(model: Model) -> Mapping[str, Values]:
+def _operators(model: Model) -> Mapping[str, SqlValues]:
     tree, times, trace = model.tree, operator_times(model), model.trace
     own = np.full((3, len(tree)), np.iinfo(np.int64).min)
     own[:, times.node] = times.host_self, times.device_self, times.device_total
@@ -72,14 +71,14 @@ def _operators(model: Model) -> Mapping[str, Values]:
         "depth": tree.depth,
         "thread": thread_values(model, tree.row),
         "module": _modules(model),
-        "input_shape": Texts(recorded.input_dims, trace.strings),
-        "input_type": Texts(recorded.input_type, trace.strings),
+        "input_shape": SqlTexts(recorded.input_dims, trace.strings),
+        "input_type": SqlTexts(recorded.input_type, trace.strings),
         "external_id": known(recorded.external_id),
         "sequence": known(recorded.sequence),
     }
 
 
-def _modules(model: Model) -> Texts:
+def _modules(model: Model) -> SqlTexts:
     """Of each node of the call tree."""
     frames, strings = model.frames, model.trace.strings
     is_module = among(frames.row, nn_modules(model).row)
@@ -88,7 +87,7 @@ def _modules(model: Model) -> Texts:
     used = np.unique(code[code >= 0])
     place = np.full(len(strings) + 1, -1, np.int64)
     place[used] = np.arange(len(used))
-    return Texts(place[code], [module_name(strings[each]) for each in used.tolist()])
+    return SqlTexts(place[code], [module_name(strings[each]) for each in used.tolist()])
 
 
 OPERATORS = SqlTable(
@@ -99,8 +98,8 @@ OPERATORS = SqlTable(
         of_definition(OperatorTable.columns["host_self_ns"], _NO_CALL).called("self_ns"),
         *(of_definition(OperatorTable.columns[name], _NO_CALL) for name in ("device_self_ns", "device_total_ns")),
         *(_PARENT, _DEPTH, THREAD, STEP, _MODULE),
-        of_schema(Operators, "input_dims").called("input_shape"),
-        *(of_schema(Operators, name) for name in ("input_type", "external_id", "sequence")),
+        of_schema(OperatorRanges, "input_dims").called("input_shape"),
+        *(of_schema(OperatorRanges, name) for name in ("input_type", "external_id", "sequence")),
     ),
     _operators,
 )
@@ -109,7 +108,7 @@ OPERATORS = SqlTable(
 _STARTED = ("pieces", "kernels", "device_ns", "delay_ns")
 
 
-def _launches(model: Model) -> Mapping[str, Values]:
+def _launches(model: Model) -> Mapping[str, SqlValues]:
     rows, found = model.launches.row, launched(model)
     started = np.full((len(_STARTED), len(rows)), -1, np.int64)
     for at, name in enumerate(_STARTED):
@@ -143,7 +142,7 @@ LAUNCHES = SqlTable(
 )
 
 
-def _frames(model: Model) -> Mapping[str, Values]:
+def _frames(model: Model) -> Mapping[str, SqlValues]:
     frames, recorded = model.frames, model.trace.python_frames
     return {
         **event_values(model, frames.row),
@@ -166,4 +165,26 @@ FRAMES = SqlTable(
         of_schema(PythonFrames, "module_id"),
     ),
     _frames,
+)
+
+
+def _events(model: Model) -> Mapping[str, SqlValues]:
+    rows = np.arange(len(model.trace.events), dtype=np.int32)
+    phase = model.trace.events.phase.astype(np.int64)
+    return {
+        **event_values(model, rows),
+        "phase": SqlTexts(phase, [each.name.lower() for each in EventPhase]),
+        "category": category_values(model, rows),
+        "track": thread_values(model, rows),
+    }
+
+
+_PHASE = SqlColumn("phase", "string", "", f"one of {', '.join(phase.name.lower() for phase in EventPhase)}", "ph")
+_TRACK = replace(THREAD, name="track", meaning="host thread or stream of a device that it is on")
+
+EVENTS = SqlTable(
+    "events",
+    "an event of the file, of whatever kind",
+    (ROW, _PHASE, CATEGORY, NAME, _TRACK, *TIMES, STEP),
+    _events,
 )

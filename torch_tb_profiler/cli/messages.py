@@ -1,0 +1,81 @@
+"""Errors that a user can cause, exit codes, and messages on stderr with names made harmless to the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+#: only `check`: a limit was broken
+REGRESSED = 1
+#: wrong usage, and input that is missing, unreadable or not what it should be
+BAD_INPUT = 2
+#: `check` cannot tell, or `doctor` has found errors in a trace
+UNSOUND = 3
+#: our own fault; Python ends with 1, which would read as a regression
+OUR_FAULT = 70
+INTERRUPTED = 130
+#: the reader of the output has closed the pipe
+CLOSED_PIPE = 141
+
+
+class UserError(Exception):
+    """Printed without a traceback; the process ends with `exit_code`."""
+
+    def __init__(self, message: str, exit_code: int = BAD_INPUT) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+_IS_ASCII = re.compile(r"[ -~]*\Z")
+
+
+def safe(text: str) -> str:
+    """Replace control characters and line breaks by U+FFFD.
+
+    >>> safe(f"a{chr(27)}[2J") == f"a{chr(0xFFFD)}[2J"
+    True
+    """
+    if _IS_ASCII.match(text):
+        return text
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)
+
+
+def tell(text: str) -> None:
+    """Print a line on stderr; where that takes nothing, or without memory, the exit code says it all."""
+    with contextlib.suppress(OSError, MemoryError):
+        print(safe(text), file=sys.stderr)
+
+
+def drop(stream: TextIO) -> None:
+    """Send what is left of an output nowhere: Python flushes once more when it ends, which must not fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def drop_unwritten(stream: TextIO) -> None:
+    """The same of an output that takes nothing: Python would end with 120, whatever the exit code is."""
+    try:
+        stream.flush()
+    except OSError:
+        drop(stream)
+
+
+#: names that are compared, which takes time
+_MOST_NAMES = 1000
+
+
+def nearest(text: str, known: Sequence[str]) -> str:
+    """The end of a message about an unknown name; empty if no known name is similar.
+
+    >>> nearest("callz", ["calls", "name"])
+    " (did you mean 'calls'?)"
+    """
+    import difflib
+
+    found = difflib.get_close_matches(text, known[:_MOST_NAMES], n=1)
+    return f" (did you mean {found[0]!r}?)" if found else ""

@@ -1,0 +1,118 @@
+"""The rules and options of `check`: from the command line, else a TOML file, else the defaults."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
+from torch_tb_profiler.cli.messages import UserError
+from torch_tb_profiler.codec import convert
+from torch_tb_profiler.toml_text import TomlError, toml_of
+
+#: files that are looked for where the command runs, and the tables in which rules are
+PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")
+OWN, OWN_TABLES = "torch-tb-profiler.toml", ("check",)
+FILES = (PROJECT, OWN)
+
+
+class _RulesTable(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
+    fail_on: list[str] | None = None
+    warn_on: list[str] | None = None
+
+
+class _SettingsFile(_RulesTable, rename="kebab", forbid_unknown_fields=True):
+    strict: bool = False
+    across_devices: bool = False
+    runs: dict[str, _RulesTable] = {}
+
+
+class GateSettings(msgspec.Struct, frozen=True):
+    """Rules by severity, from each source; None if nothing was given.
+
+    own      of the command line
+    of_runs  of the file, by the pattern of names of runs, in order
+    of_file  of the file, for all other runs
+    """
+
+    own: Mapping[Severity, list[GateRule] | None]
+    of_runs: Mapping[str, Mapping[Severity, list[GateRule] | None]]
+    of_file: Mapping[Severity, list[GateRule] | None]
+    strict: bool
+    across_devices: bool
+
+
+def settings_of(arguments: argparse.Namespace) -> GateSettings:
+    """Read the settings. Raises UserError: a file or a rule is invalid."""
+    file, where = _settings_file(arguments.config)
+    return GateSettings(
+        own=_parsed(_RulesTable(arguments.fail_on, arguments.warn_on), ""),
+        of_runs={name: _parsed(each, f"{where}: ") for name, each in file.runs.items()},
+        of_file=_parsed(file, f"{where}: "),
+        strict=arguments.strict or file.strict,
+        across_devices=arguments.across_devices or file.across_devices,
+    )
+
+
+def rules_of(settings: GateSettings, runs: Sequence[str]) -> list[GateRule]:
+    """The rules for some runs: of the command line, else of the first pattern that matches all, else of the file."""
+    matching = next(
+        (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
+    )
+    found: list[GateRule] = []
+    severities: tuple[Severity, ...] = ("fail", "warn")
+    for severity in severities:
+        said = (settings.own, matching, settings.of_file)
+        usual = [rule for rule in default_rules() if rule.severity == severity]
+        found += next((rules for each in said if (rules := each.get(severity)) is not None), usual)
+    return found
+
+
+def _parsed(said: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] | None]:
+    try:
+        return {
+            "fail": None if said.fail_on is None else [parse_rule(text, "fail") for text in said.fail_on],
+            "warn": None if said.warn_on is None else [parse_rule(text, "warn") for text in said.warn_on],
+        }
+    except RuleError as error:
+        raise UserError(f"{where}{error}") from None
+
+
+def _settings_file(named: str | None) -> tuple[_SettingsFile, str]:
+    """What a file says, and its name. The first that has the table counts."""
+    if named is not None:
+        path = Path(named)
+        tables = PROJECT_TABLES if path.name == PROJECT else OWN_TABLES
+        found = _table(path, tables)
+        if found is None:
+            raise UserError(f"{named} has no table [{'.'.join(tables)}]")
+        return found, named
+    for name in FILES:
+        tables = PROJECT_TABLES if name == PROJECT else OWN_TABLES
+        if Path(name).is_file() and (found := _table(Path(name), tables)) is not None:
+            return found, name
+    return _SettingsFile(), ""
+
+
+def _table(path: Path, tables: Sequence[str]) -> _SettingsFile | None:
+    try:
+        found: Any = toml_of(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except (TomlError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not TOML: {error}") from None
+    for name in tables:
+        if name not in found:
+            return None
+        found = found[name]
+        if not isinstance(found, dict):
+            raise UserError(f"{path}: {name} is not a table")
+    try:
+        return convert(found, _SettingsFile)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{path}: [{'.'.join(tables)}]: {error}") from None

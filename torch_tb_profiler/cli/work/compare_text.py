@@ -1,0 +1,217 @@
+"""What changed between recordings, and trends over many, as text. No line begins with a name from a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch_tb_profiler.analysis.answer import TraceMeta
+from torch_tb_profiler.analysis.change.lists import ChangedName
+from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
+from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
+from torch_tb_profiler.analysis.change.trends import LevelChange, Trend, Trends
+from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.text_format import with_unit
+from torch_tb_profiler.cli.work.text_table import safe, text_table
+
+
+def _time(key: str, label: str) -> Column:
+    return Column(key=key, label=label, type="number", unit="ns", help="")
+
+
+def _word(key: str, label: str) -> Column:
+    return Column(key=key, label=label, type="string", unit=None, help="")
+
+
+_TIMES = [_time("delta", "change"), _time("before", "baseline"), _time("after", "new")]
+
+
+def change_text(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> str:
+    """The whole comparison as text. limit: rows of each table; width: columns of the terminal, None to cut nothing."""
+    lines = [
+        f"Baseline: {_side_text(answer.meta, answer.baseline.recordings)}, {answer.baseline.steps} steps",
+        f"New:      {_side_text(answer.exp, answer.experiment.recordings)}, {answer.experiment.steps} steps",
+        "",
+        safe(sentence(answer)),
+        sureness(answer),
+        *(f"Note: {safe(each.text)}" for each in answer.differences),
+    ]
+    if answer.busy is not None:
+        busy = answer.busy
+        moved = "" if busy.shift is None else f" ({100 * busy.shift:+.1f} %, {busy.verdict})"
+        lines.append(f"Device busy: {with_unit(busy.before_ns, 'ns')} -> {with_unit(busy.exp_ns, 'ns')}{moved}")
+    lines += [*_causes(answer, limit, width, colors), *_work(answer, limit, width, colors)]
+    return "\n".join(lines)
+
+
+def _causes(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
+    shown, others = answer.causes[:limit], answer.causes[limit:]
+    if not shown:
+        return []
+    rows: dict[str, list[Any]] = {
+        "delta": [each.delta_ns for each in shown],
+        "before": [each.before_ns for each in shown],
+        "after": [each.exp_ns for each in shown],
+        "cause": [each.cause for each in shown],
+        "sure": [_noise(each) for each in shown],
+    }
+    table = text_table([*_TIMES, _word("cause", "cause"), _word("sure", "")], rows, width, colors)
+    lines = ["", f"Causes of the change; they add up to {with_unit(answer.delta_ns, 'ns')}", table]
+    if others:
+        lines.append(f"  {len(others)} smaller ones: {with_unit(sum(each.delta_ns for each in others), 'ns')}")
+    return lines
+
+
+def _noise(each: ChangedCause) -> str:
+    if each.low_ns is None or each.high_ns is None:
+        return ""
+    return "within the noise" if each.low_ns <= 0 <= each.high_ns else ""
+
+
+def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
+    if not answer.work_known:
+        return ["", *_names(answer, limit, width, colors)]
+    if not answer.work:
+        return []
+    rows: dict[str, list[Any]] = {
+        "delta": [each.delta_ns for each in answer.work],
+        "before": [each.before_ns for each in answer.work],
+        "after": [each.exp_ns for each in answer.work],
+        "calls": [_calls(each) for each in answer.work],
+        "kind": [what_happened(each) for each in answer.work],
+        "name": [_title(each) for each in answer.work],
+    }
+    columns = [*_TIMES, _word("calls", "calls"), _word("kind", "what happened"), _word("name", "name")]
+    lines = ["", "Kernels and operators that changed", text_table(columns, rows, width, colors)]
+    if answer.left_out:
+        lines.append(f"  {answer.left_out} smaller ones: {with_unit(answer.left_out_ns, 'ns')}")
+    lines.append(f"  without kernels or operators: {with_unit(answer.unnamed_ns, 'ns')}")
+    return lines
+
+
+def _names(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
+    """In place of the work: what was saved does not say which part of the step a kernel has, only how long it ran."""
+    said = "Saved recordings do not contain the part of each kernel in the step"
+    found = [
+        each
+        for each in (*answer.kernels.names, *answer.operators.names)
+        if each.verdict not in ("unchanged", "unclear", "untested") or each.calls_changed
+    ]
+    found.sort(key=lambda each: -abs(each.exp_ns - each.before_ns))
+    if not found:
+        return [f"{said}, and no kernel or operator certainly changed by more than 2 %."]
+    shown = found[:limit]
+    rows: dict[str, list[Any]] = {
+        "delta": [each.exp_ns - each.before_ns for each in shown],
+        "before": [each.before_ns for each in shown],
+        "after": [each.exp_ns for each in shown],
+        "kind": [_verdict(each) for each in shown],
+        "name": [each.name for each in shown],
+    }
+    columns = [*_TIMES, _word("kind", "what happened"), _word("name", "name")]
+    lines = [f"{said}; kernels and operators by their durations:", text_table(columns, rows, width, colors)]
+    return lines if len(found) == len(shown) else [*lines, f"  and {len(found) - len(shown)} more"]
+
+
+def _verdict(each: ChangedName) -> str:
+    if not each.calls_changed or each.verdict in ("new", "gone"):
+        return each.verdict
+    calls = f"{'more' if each.exp_calls > each.calls else 'fewer'} calls"
+    return f"{each.verdict}, {calls}" if each.verdict in ("slower", "faster") else calls
+
+
+def _side_text(meta: TraceMeta, recordings: int) -> str:
+    name = safe(f"{meta.run}, {meta.worker}")
+    return name if recordings == 1 else f"{name} and {recordings - 1} more recording{'s' * (recordings > 2)}"
+
+
+def _calls(each: ChangedWork) -> str:
+    before, after = (f"{calls:.4g}" for calls in (each.calls, each.exp_calls))
+    return before if before == after else f"{before} -> {after}"
+
+
+def _title(each: ChangedWork) -> str:
+    labels = list(dict.fromkeys(label for label in (each.label, each.exp_label) if label))
+    title = " -> ".join(labels)
+    operator = each.exp_operator or each.operator
+    more = f" and {each.names - 1} more" if each.names > 1 else ""
+    return f"{title}{more}" if operator in labels or not operator else f"{title}{more} of {operator}"
+
+
+_LEVELS = "▁▂▃▄▅▆▇█"
+#: signs of a sparkline; of more recordings the last ones
+_MOST_SIGNS = 100
+_MISSING = "·"
+
+_COLUMNS = (
+    Column(key="value", label="typical", type="number", unit="ns", help=""),
+    *(
+        Column(key=key, label=label, type="string", unit=None, help="")
+        for key, label in (
+            ("change", "against the baseline"),
+            ("verdict", ""),
+            ("since", "against the one before"),
+            ("name", "recording"),
+        )
+    ),
+)
+
+
+def trends_text(found: Trends, width: int | None, colors: bool) -> str:
+    """No line begins with what a trace says."""
+    parts = [_of_metric(trend, found, width, colors) for trend in found.trends]
+    notes = [
+        f"Note: {safe(each.name)}: {safe(differs.text)}"
+        for each in found.recordings
+        for differs in each.differences
+        if differs.forbids != "nothing"
+    ]
+    return "\n\n".join(["\n".join(part) for part in parts] + (["\n".join(notes)] if notes else []))
+
+
+def _of_metric(trend: Trend, found: Trends, width: int | None, colors: bool) -> list[str]:
+    points = trend.points
+    rows: dict[str, list[Any]] = {
+        "value": [each.value for each in points],
+        "change": [
+            "baseline" if at == found.baseline else interval(each.shift, each.low, each.high)
+            for at, each in enumerate(points)
+        ],
+        "verdict": ["" if at == found.baseline else each.verdict for at, each in enumerate(points)],
+        "since": [interval(each.since, each.since_low, each.since_high) for each in points],
+        "name": [each.name for each in found.recordings],
+    }
+    lines = [f"{trend.metric}  {sparkline([each.value for each in points])}", text_table(_COLUMNS, rows, width, colors)]
+    if trend.last is not None:
+        lines.append(f"Last {trend.last.after} against the {trend.last.before} before them: {_level(trend.last)}")
+    if trend.change_point is not None:
+        name = safe(found.recordings[trend.change_point.at].name)
+        lines.append(f"The level changed at {name}: {_level(trend.change_point)}")
+    return lines
+
+
+def interval(shift: float | None, low: float | None, high: float | None) -> str:
+    """`+6.2 % [+4.9, +7.4]`."""
+    if shift is None:
+        return "–"
+    told = f"{100 * shift:+.1f} %"
+    return told if low is None or high is None else f"{told} [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+def _level(found: LevelChange) -> str:
+    said = interval(found.shift, found.low, found.high)
+    return said if found.level == 0.95 else f"{said} (interval of {100 * found.level:.1f} %)"
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """A sign for each value, the lowest from the smallest on.
+
+    >>> sparkline([1.0, 2.0, None, 3.0])
+    '▁▅·█'
+    """
+    shown = values[-_MOST_SIGNS:]
+    known = [each for each in shown if each is not None]
+    least, most = min(known, default=0.0), max(known, default=0.0)
+    span = most - least or 1.0
+    last = len(_LEVELS) - 1
+    return "".join(_MISSING if each is None else _LEVELS[round((each - least) / span * last)] for each in shown)

@@ -1,1 +1,0 @@
-"""What `check` reads as settings, and how its answer is written: for people, CI systems and programs."""

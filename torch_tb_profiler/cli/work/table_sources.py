@@ -1,0 +1,244 @@
+"""The tables that commands print, of one trace or of several."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.idle import CAUSES
+from torch_tb_profiler.analysis.modules import DEVICE_COLUMNS
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, TRACES
+from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
+from torch_tb_profiler.analysis.table import PageMeta, Table, TableMeta
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.cli.messages import UserError
+from torch_tb_profiler.cli.work.traces import chosen, chosen_run, open_local, readable_path
+from torch_tb_profiler.codec import convert
+from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.questions import QUESTIONS
+from torch_tb_profiler.ranks import distributed, rank_of
+from torch_tb_profiler.ranks.distributed import operation_table
+from torch_tb_profiler.ranks.ranges import ranges_of_ranks
+from torch_tb_profiler.ranks.summary import summarize
+from torch_tb_profiler.tables.listing import ListedTable
+from torch_tb_profiler.tables.results import COLUMNS, DEPTH, RESULTS, STEP_NAME, STEP_START, NamedGaps
+from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.subject import subject_of, trace_of
+
+Own = Mapping[str, str]
+
+
+def table_of_trace(of: ListedTable, own: Own, subject: Subject) -> Table[Any]:
+    """A table of one trace, with options of its own. Raises Refused and UserError."""
+    return _SHAPED.get(of.name, _usual)(of, subject, own)
+
+
+def is_of_steps(of: ListedTable) -> bool:
+    """As `Question.of_steps`."""
+    return not of.question or _question(of).of_steps
+
+
+def _usual(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
+    return _answer(of, subject, own) if of.question else _result(of, subject, own).table(_meta(of, subject))
+
+
+def _question(of: ListedTable) -> Question:
+    return next(each for each in QUESTIONS if each.scope == "trace" and each.name == of.question)
+
+
+def _answer(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
+    asked = _question(of)
+    try:
+        table: Table[Any] = asked.compute(subject, convert(dict(own), asked.parameters, strict=False))
+    except msgspec.ValidationError as error:
+        raise UserError(str(error)) from None
+    return table
+
+
+def _result(of: ListedTable, subject: Subject, own: Own) -> Any:
+    try:
+        return RESULTS[of.name](subject.model, own)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+def _meta(of: ListedTable, subject: Subject) -> TableMeta:
+    return TableMeta(**subject.about(of.command.view))
+
+
+def _steps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    found, defined = _result(of, subject, own), COLUMNS[of.name]
+    kind = {} if found.kind is None else {"kind": found.kind}
+    columns = [STEP_NAME, STEP_START, *(defined[key] for key in (*kind, "step", *found.categories))]
+    values = {"name": found.names, "start_ns": found.start_ns, **kind, "step": found.duration_ns, **found.category_ns}
+    return Table(_meta(of, subject), columns, values)
+
+
+def _idle(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    _needs_device(subject.model)
+    return _without_stream(_usual(of, subject, own))
+
+
+def _gaps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    model = subject.model
+    _needs_device(model)
+    found = _result(of, subject, own)
+    events, strings, work = model.trace.events, model.trace.strings, model.device_work
+
+    def names(index: Int64) -> list[str]:
+        return [strings[code] for code in events.name[work.row[index]].tolist()]
+
+    gaps = NamedGaps(
+        device=found.device,
+        stream=found.stream,
+        cause=[CAUSES[code] for code in found.cause.tolist()],
+        duration_ns=found.duration_ns,
+        start_ns=found.start_ns,
+        step=_steps_at(model, found.start_ns),
+        before=names(found.before),
+        after=names(found.after),
+    )
+    return _without_stream(gaps.table(_meta(of, subject)))
+
+
+def _needs_device(model: Model) -> None:
+    if not model.has_device_work:
+        raise UserError(
+            "the trace has no device work, so that no device was idle: profile(activities=[ProfilerActivity.CPU, "
+            "ProfilerActivity.CUDA]) records it"
+        )
+
+
+def _without_stream(table: Table[TableMeta]) -> Table[TableMeta]:
+    """A gap of a whole device has no stream."""
+    if (table.values["stream"] >= 0).any():
+        return table
+    return replace(table, columns=[column for column in table.columns if column.key != "stream"])
+
+
+def _steps_at(model: Model, times: Int64) -> list[str | None]:
+    steps = model.steps
+    return [steps.names[at] if at >= 0 else None for at in steps.on_device(times).tolist()]
+
+
+def _modules(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    found = _result(of, subject, own)
+    without = () if subject.model.has_device_work else DEVICE_COLUMNS
+    return _with_depth(found.table(_meta(of, subject), without=without), found.parent)
+
+
+def _stacks(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    if own.get("weight") not in (None, *stack_weights(subject.model)):
+        raise UserError("the trace has no device work: --weight host")
+    found = _result(of, subject, own)
+    return _with_depth(found.table(_meta(of, subject)), found.parent)
+
+
+def _with_depth(table: Table[TableMeta], parent: Int64) -> Table[TableMeta]:
+    depth = np.zeros(len(parent), np.int64)
+    for row, above in enumerate(parent.tolist()):  # in preorder: what is around a row stands before it
+        if above >= 0:
+            depth[row] = depth[above] + 1
+    return replace(table, columns=[*table.columns, DEPTH], given={**table.given, "depth": depth})
+
+
+def _ranges(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    found = _answer(of, subject, own)
+    place = {number: row for row, number in enumerate(found.given["id"].tolist())}
+    parents = np.ma.filled(found.values["parent"], -1).tolist()
+    return _with_depth(found, np.array([place.get(number, -1) for number in parents], np.int64))
+
+
+def _copies(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    found = _result(of, subject, own)  # GB/s there, as vendors have it
+    in_bytes = found.replace(bandwidth=found.bandwidth * 1e9, max_bandwidth=found.max_bandwidth * 1e9)
+    table: Table[TableMeta] = in_bytes.table(_meta(of, subject))
+    return table
+
+
+def _slices(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+    found = _result(of, subject, own)
+    table = found.table(_meta(of, subject))
+    return replace(table, meta=msgspec.structs.replace(table.meta, total=found.total))
+
+
+#: tables that are more than what was found: derived columns, other units, checks
+_SHAPED: Mapping[str, Callable[[ListedTable, Subject, Own], Table[Any]]] = {
+    "steps": _steps,
+    "idle": _idle,
+    "gaps": _gaps,
+    "modules": _modules,
+    "stacks": _stacks,
+    "ranges": _ranges,
+    "copies": _copies,
+    "slices": _slices,
+}
+
+
+R = TypeVar("R")
+
+
+def _from_each_rank(arguments: argparse.Namespace, of: Callable[[Model, str], R]) -> list[R]:
+    """What is made of each trace of the first span."""
+    with chosen(arguments) as found:
+        spans = list(dict.fromkeys(file.span for file in found.files))
+        return [
+            found.ask(lambda subject, worker=file.worker: of(subject.model, worker), at)  # type: ignore[misc]
+            for at, file in enumerate(found.files)
+            if file.span == spans[0]
+        ]
+
+
+def _communication(arguments: argparse.Namespace) -> Table[PageMeta]:
+    table = operation_table(distributed(_from_each_rank(arguments, rank_of)))
+    return table.table(PageMeta())
+
+
+def _rank_ranges(arguments: argparse.Namespace) -> Table[PageMeta]:
+    table = ranges_of_ranks(_from_each_rank(arguments, summarize))
+    return table.table(PageMeta())
+
+
+def _table_of_traces(arguments: argparse.Namespace) -> Table[Any]:
+    with readable_path(arguments.path) as path:
+        found = find_traces(path)
+        workspace = open_local(arguments.cache_dir)
+        if not found.runs:
+            raise UserError(without_traces(path, found))
+        runs = found.runs if arguments.run is None else (chosen_run(path, arguments.run),)
+        listed = [
+            _listed_trace(workspace, run, file)
+            for run in runs
+            for file in run.traces
+            if file.kind == "trace" and arguments.span in (None, file.span)
+        ]
+        if not any(file.kind == "trace" for run in runs for file in run.traces):
+            raise UserError(without_traces(path, found, arguments.run))
+    table: Table[Any] = TRACES.compute(listed, Scope(of="all"))
+    return table
+
+
+def _listed_trace(workspace: LocalWorkspace, run: Run, file: TraceFile) -> Listed:
+    def asked(model: Model) -> Any:
+        return FIGURES.compute(subject_of(model, trace_of(run, file)), NoParameters())
+
+    try:
+        answers = {"figures": LocalTrace(workspace, file).ask(asked)}
+    except Unavailable:
+        return Listed(run.name, file.worker, file.span, file.entry.path, "failed")
+    return Listed(run.name, file.worker, file.span, file.entry.path, "ready", answers)
+
+
+TABLES_OF_RUNS: Mapping[str, Callable[[argparse.Namespace], Table[Any]]] = {
+    "communication": _communication,
+    "rank-ranges": _rank_ranges,
+    "traces": _table_of_traces,
+}

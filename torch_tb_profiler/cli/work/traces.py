@@ -1,0 +1,240 @@
+"""Which run, traces and steps a command is about: PATH, --run, --worker, --span, --step-rule and --steps."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from torch_tb_profiler.analysis.question import Question, Subject
+from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.cli.messages import UserError, nearest, tell
+from torch_tb_profiler.cli.work.progress import ReadingLine
+from torch_tb_profiler.codec import from_json
+from torch_tb_profiler.discovery import Found, Run, TraceFile
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.patterns import check_pattern
+from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.storage import shown
+from torch_tb_profiler.trace.unpack import GZIP_MAGIC
+from torch_tb_profiler.workspace.addresses import address_of
+from torch_tb_profiler.workspace.answer_store import answer_name
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.protocol import Message, Reading
+from torch_tb_profiler.workspace.subject import plain_answer_key, subject_of, trace_of
+
+#: of names in a message
+_MOST_NAMES = 20
+
+
+def chosen_run(path: str, name: str | None) -> Run:
+    """The run of this name; it may be left out where there is one. Raises UserError and StorageError."""
+    found = find_traces(path)
+    runs = [run.name for run in found.runs]
+    if not runs:
+        raise UserError(without_traces(path, found))
+    if name is None and len(runs) > 1:
+        raise UserError(f"{shown(path)} has {len(runs)} runs, one must be named with --run: {_names_listed(runs)}")
+    if name is not None and name not in runs:
+        raise UserError(f"{shown(path)} has no run {name!r}{nearest(name, runs)}, only {_names_listed(runs)}")
+    return found.runs[0 if name is None else runs.index(name)]
+
+
+def chosen_traces(run: Run, workers: Sequence[str], span: str | None) -> list[TraceFile]:
+    """Those of the workers (of all when none is named) and of the span. Raises UserError: one of them is not there."""
+    files = [f for f in run.traces if (not workers or f.worker in workers) and span in (None, f.span)]
+    if not files or set(workers) - {f.worker for f in files}:
+        named = [file.worker for file in run.traces]
+        wrong = next((worker for worker in workers if worker not in named), None)
+        near = "" if wrong is None else nearest(wrong, named)
+        raise UserError(f"run {run.name!r} has no such worker or span{near}, only {listed_traces(run.traces)}")
+    return files
+
+
+def listed_traces(files: Sequence[TraceFile]) -> str:
+    """Names of traces, for a message."""
+    return _names_listed([f"{f.worker} (span {f.span})" for f in files])
+
+
+def _names_listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+
+
+T = TypeVar("T")
+
+STDIN = "-"
+_MOST_SHOWN = 8
+_RANKS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_NUMBER_AT_END = re.compile(r"(\d+)\D*\Z")
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """What was chosen. `files` are traces of `run`; a command about one trace takes the first."""
+
+    path: str
+    run: Run
+    files: Sequence[TraceFile]
+    traces: Sequence[LocalTrace]
+    steps: str | None
+
+    def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
+        """Ask one of the traces a question about the chosen steps. Raises ErrorWithReason and UserError.
+
+        of_steps: as `Question.of_steps`
+        """
+
+        def asked(model: Model) -> T:
+            steps = None if self.steps is None else steps_of(model, self.steps)
+            of = model if steps is None or not of_steps else model.of_steps(steps)
+            return question(subject_of(of, trace_of(self.run, self.files[at]), steps))
+
+        return self.traces[at].ask(asked)
+
+    def answer(self, question: Question, own: msgspec.Struct, at: int = 0) -> Any:
+        """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
+        where the server keeps it. Raises ErrorWithReason and UserError.
+        """
+        if self.steps is not None:
+            return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
+        trace = self.traces[at]
+        opened = trace_of(self.run, trace.file)
+        name = answer_name(opened, plain_answer_key(question, own, opened, trace.choice or StepChoice()))
+
+        def make() -> bytes:
+            return dumps(self.ask(lambda subject: question.compute(subject, own), at))
+
+        return from_json(trace.workspace.remember(trace.file, name, make), question.answer)
+
+
+@contextlib.contextmanager
+def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
+    """What the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
+
+    Where they leave a choice, what was taken is said on stderr, unless all traces are meant.
+    ranks: such as `0,2-4`, only these; None for any
+    """
+    choice = step_choice(arguments)
+    address = address_of(arguments.path)
+    with readable_path(address.path) as path:
+        run = chosen_run(path, arguments.run)
+        worker = getattr(arguments, "worker", None) or address.worker
+        files = [
+            file
+            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span or address.span)
+            if file.kind == "trace"
+        ]
+        files = files if ranks is None else _of_ranks(files, ranks)
+        if not files:
+            raise UserError(without_traces(arguments.path, Found((run,), run.skipped), arguments.run))
+        if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
+            told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
+            tell(told)
+        workspace = open_local(arguments.cache_dir)
+        traces = [LocalTrace(workspace, file, choice) for file in files]
+        yield Chosen(arguments.path, run, files, traces, getattr(arguments, "steps", None))
+
+
+@contextlib.contextmanager
+def readable_path(path: str) -> Iterator[str]:
+    """The path to read; for `-`, a temporary file with the content of stdin. Raises UserError."""
+    if path != STDIN:
+        yield path
+        return
+    with contextlib.ExitStack() as until:
+        try:
+            folder = until.enter_context(tempfile.TemporaryDirectory(prefix="torch_tb_profiler_"))
+            stream = sys.stdin.buffer
+            begin = stream.read(len(GZIP_MAGIC))
+            file = Path(folder) / f"stdin.pt.trace.json{'.gz' if begin == GZIP_MAGIC else ''}"
+            with file.open("wb") as target:
+                target.write(begin)
+                shutil.copyfileobj(stream, target)
+        except OSError as error:
+            raise UserError(f"stdin cannot be kept in a temporary file: {error.strerror}; set TMPDIR") from None
+        yield str(file)
+
+
+def open_local(cache_dir: str | None) -> LocalWorkspace:
+    """Open a workspace that shows progress on a terminal. Raises StorageError."""
+    line = ReadingLine(sys.stderr)
+
+    def told(file: TraceFile, message: Message) -> None:
+        if isinstance(message, Reading):
+            line.show(file.entry.path, file.entry.size, message.bytes_done, message.events)
+        else:
+            line.end()
+
+    return LocalWorkspace(cache_dir, told, is_alone=True)
+
+
+def steps_of(model: Model, text: str) -> StepRange:
+    """`FIRST:LAST` or one step: each a name, or the number that ends it. Raises UserError."""
+    names = model.steps.names
+    if not names:
+        raise UserError("--steps: no steps were found in this trace")
+    cuts = [at for at, each in enumerate(text) if each == ":"]
+    for first, last in [(text, text), *((text[:at], text[at + 1 :]) for at in cuts)]:
+        ends = _step(names, first), _step(names, last)
+        if ends[0] is not None and ends[1] is not None:
+            return StepRange(ends[0], ends[1])
+    shown = ", ".join(names[:_MOST_SHOWN]) + (f" … {names[-1]}" if len(names) > _MOST_SHOWN else "")
+    raise UserError(f"--steps: there is no step {text!r}{nearest(text, names)}; there are {shown}")
+
+
+def _step(names: Sequence[str], text: str) -> str | None:
+    if text in names:
+        return text
+    if text.isdecimal():
+        ended = [name for name in names if (found := _NUMBER_AT_END.search(name)) and int(found[1]) == int(text)]
+        return ended[0] if len(ended) == 1 else None
+    return None
+
+
+def _of_ranks(files: Sequence[TraceFile], text: str) -> list[TraceFile]:
+    """Traces of ranks that a list names. Raises UserError."""
+    wanted: list[tuple[int, int]] = []
+    for part in text.split(","):
+        found = _RANKS.fullmatch(part.strip())
+        if not found or (found[2] and int(found[2]) < int(found[1])):
+            raise UserError(f"--ranks is a list of numbers such as 0,2-4, not {text!r}")
+        wanted.append((int(found[1]), int(found[2] or found[1])))
+    ranks = [_rank(file) for file in files]
+    missing = [each for each in wanted if not any(rank is not None and each[0] <= rank <= each[1] for rank in ranks)]
+    if missing:
+        known = ", ".join(str(rank) for rank in ranks[:_MOST_SHOWN])
+        raise UserError(f"--ranks: there is no rank {missing[0][0]}; there are {known}")
+    return [
+        file
+        for file, rank in zip(files, ranks, strict=True)
+        if rank is not None and any(first <= rank <= last for first, last in wanted)
+    ]
+
+
+def _rank(file: TraceFile) -> int | None:
+    """As the file says, else the number that ends the worker's name."""
+    if file.rank is not None:
+        return file.rank
+    found = _NUMBER_AT_END.search(file.worker)
+    return int(found[1]) if found else None
+
+
+def step_choice(arguments: argparse.Namespace) -> StepChoice | None:
+    """What --step-rule and --step-pattern choose; None without them. Raises UserError."""
+    rule, pattern = getattr(arguments, "step_rule", None), getattr(arguments, "step_pattern", None)
+    if rule is not None and rule not in RULES:
+        raise UserError(f"--step-rule: there is no rule {rule!r}{nearest(rule, list(RULES))}, only {', '.join(RULES)}")
+    if pattern is not None:
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            raise UserError(f"--step-pattern: {error}") from None
+    return None if rule is None and pattern is None else StepChoice(rule, pattern)

@@ -1,0 +1,257 @@
+"""The type of a tool. Each is declared in its own file and listed in `tools`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer_schemas import components
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.text_format import harmless
+from torch_tb_profiler.mcp.catalog import TraceCatalog
+from torch_tb_profiler.reason import ErrorWithReason
+
+#: milliseconds in four significant digits
+Ms = Annotated[float, Meta(description="milliseconds")]
+
+TraceId = Annotated[str, Meta(description="A trace, as the tool traces lists it.")]
+
+
+class Wrong(ErrorWithReason):
+    """The request is invalid; the message is a sentence without names from a trace."""
+
+
+class ToolParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of a tool."""
+
+
+class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What every answer has.
+
+    notes  what to know about this answer
+    more   how many entries were left out for want of room, by list; ask for a later offset or fewer columns
+    """
+
+    notes: Sequence[str] = ()
+    more: Mapping[str, Count] = {}
+
+
+class Next(msgspec.Struct, frozen=True, kw_only=True):
+    """What to call next.
+
+    tool       its name
+    arguments  to call it with
+    """
+
+    tool: str
+    arguments: Mapping[str, str]
+
+
+class TableCells(msgspec.Struct, frozen=True, kw_only=True):
+    """A table: rows are lists in the order of the columns; null is not known. Units are in the names of columns.
+
+    columns  names, with the unit at the end
+    rows     a list each
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | int | bool | None]]
+
+
+P = TypeVar("P", bound=ToolParams)
+A = TypeVar("A", bound=ToolAnswer)
+
+
+class Tool(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
+    """One tool.
+
+    name, title  what it is called
+    summary      what it answers and when to call it; our words alone
+    arguments    names, types, bounds, defaults and descriptions of what it is given
+    answer       type of what it tells
+    compute      the answer; raises Wrong and ProfileError
+    budget       characters of the answer, as compact JSON
+    shrinks      lists of the answer, as `table.rows`, that lose their last entries where it would be longer
+    untrusted    fields whose texts are from the trace
+    """
+
+    name: str
+    title: str
+    summary: str
+    arguments: type[P]
+    answer: type[A]
+    compute: Callable[[TraceCatalog, P], A]
+    budget: int
+    shrinks: Sequence[str] = ()
+    untrusted: Sequence[str] = ()
+
+
+AnyTool = Tool[Any, Any]
+
+
+_TEMPLATE = "#/$defs/{name}"
+
+
+def schema_of_arguments(arguments: type) -> dict[str, Any]:
+    """The schema of arguments, with bounds, defaults and descriptions; other arguments are refused."""
+    (_,), found = msgspec.json.schema_components([arguments], ref_template=_TEMPLATE)
+    own = found.pop(arguments.__name__)
+    kept = {key: own[key] for key in ("type", "properties", "required") if key in own}
+    return {**kept, "additionalProperties": False, **({"$defs": found} if found else {})}
+
+
+def schema_of_answer(answer: type) -> dict[str, Any]:
+    """The schema of an answer; every field is required."""
+    found = components([answer], _TEMPLATE)
+    own = found.pop(answer.__name__)
+    others = {name: found[name] for name in sorted(_named(own, found))}
+    return {**own, **({"$defs": others} if others else {})}
+
+
+def _named(schema: Any, known: dict[str, Any]) -> set[str]:
+    """The components that a schema refers to, and those that these refer to."""
+    found: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list):
+            waiting += each
+        elif isinstance(each, dict):
+            waiting += each.values()
+            name = str(each.get("$ref", "")).rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                waiting.append(known[name])
+    return found
+
+
+def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
+    """The answer as JSON values and as text; what was left out is counted in `more`. Raises Wrong."""
+    found: dict[str, Any] = msgspec.to_builtins(answer)
+    found["more"] = dict(found["more"])
+    while len(text := compact(found)) > tool.budget:
+        lists = [(path, entries) for path in tool.shrinks if (entries := _at(found, path))]
+        if not lists:
+            raise Wrong(f"the answer does not fit into {tool.budget} characters; ask for less")
+        path, entries = max(lists, key=lambda each: len(compact(each[1])))
+        # at least one entry, and about what is too much
+        each = len(compact(entries)) / len(entries)
+        dropped = min(max(int((len(text) - tool.budget) / (2 * each)), 1), len(entries))
+        del entries[-dropped:]
+        found["more"][path] = found["more"].get(path, 0) + dropped
+    return found, text
+
+
+def compact(value: Any) -> str:
+    """JSON without spaces and without escapes of non-ASCII characters."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _at(found: dict[str, Any], path: str) -> list[Any] | None:
+    """The list at a path such as `table.rows`, as a list that can be cut."""
+    *above, last = path.split(".")
+    place = found
+    for name in above:
+        place = place[name]
+        if place is None:
+            return None
+    if not place[last]:
+        return None
+    place[last] = list(place[last])
+    cut: list[Any] = place[last]
+    return cut
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+#: characters of a name, and of a sentence
+LONGEST_NAME, LONGEST_SENTENCE = 120, 500
+_NS_IN_MS = 10**6
+#: a name that can be no sentence
+_ONE_WORD = re.compile(r"[\w.:+-]{1,60}")
+
+
+def name_of(text: str | None) -> str | None:
+    """A name from a trace: at most 120 characters, without control characters."""
+    return None if text is None else harmless(text, LONGEST_NAME)
+
+
+def milliseconds(ns: float | None) -> float | None:
+    """Milliseconds with four significant digits."""
+    return None if ns is None else digits(ns / _NS_IN_MS)
+
+
+def digits(value: float | None) -> float | None:
+    """A number with four significant digits; None if it is not a number."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.4g}")
+
+
+def brief(shape: type[S], of: Any, **own: Any) -> S:
+    """Return what an agent is told of a part of an answer: the fields of `shape`.
+
+    Those that `own` does not give come from the fields of `of` that are called so: `x_ms` from `x_ns`, names as
+    `name_of`, other numbers with four significant digits.
+    """
+    return shape(**{key: own[key] if key in own else _brief_value(of, key) for key in shape.__struct_fields__})
+
+
+def _brief_value(of: Any, key: str) -> Any:
+    if key.endswith("_ms"):
+        return milliseconds(getattr(of, f"{key.removesuffix('_ms')}_ns"))
+    value = getattr(of, key)
+    if isinstance(value, float):
+        return digits(value)
+    return name_of(value) if isinstance(value, str) else value
+
+
+def sentence(text: str, values: Mapping[str, Any]) -> str:
+    """A sentence of ours. Names in it that could be read as words of ours give way to `{key}`; `named` has them."""
+    for key, value in _sentences(values).items():
+        text = text.replace(value, f"{{{key}}}")
+    return harmless(text, LONGEST_SENTENCE)
+
+
+def named(values: Mapping[str, Any]) -> dict[str, str]:
+    """The names that a sentence of ours speaks of as `{key}`."""
+    return {key: harmless(value, LONGEST_NAME) for key, value in _sentences(values).items()}
+
+
+def _sentences(values: Mapping[str, Any]) -> dict[str, str]:
+    """The longest first, so that none is found inside another."""
+    texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
+    kept = {key: value for key, value in texts.items() if not _ONE_WORD.fullmatch(value)}
+    return dict(sorted(kept.items(), key=lambda each: -len(each[1])))
+
+
+def key_of(column: Definition) -> str:
+    """The name of a column: times are in milliseconds."""
+    return f"{column.key.removesuffix('_ns')}_ms" if column.unit == "ns" else column.key
+
+
+def cell(value: Any, column: Definition) -> Any:
+    """The value of a cell in the unit that `key_of` names."""
+    if isinstance(value, str):
+        return harmless(value, LONGEST_NAME)
+    if isinstance(value, bool) or value is None:
+        return value
+    if column.unit == "ns":
+        return milliseconds(value)
+    return value if isinstance(value, int) else digits(float(value))
+
+
+def cells_of(columns: Sequence[Definition], rows: Mapping[str, Sequence[Any]]) -> TableCells:
+    """A page of a table; `rows` by key of the column."""
+    count = len(rows[columns[0].key]) if columns else 0
+    return TableCells(
+        columns=[key_of(column) for column in columns],
+        rows=[[cell(rows[column.key][at], column) for column in columns] for at in range(count)],
+    )

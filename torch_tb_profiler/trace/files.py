@@ -1,0 +1,131 @@
+"""Files that stay open between reads: a bounded number of them in the whole process, whose handles are few."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import threading
+import weakref
+import zlib
+from collections import OrderedDict, deque
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from torch_tb_profiler.regular_file import open_handle
+
+#: handles of files; most systems give a process 256 or 1,024, for connections, pipes and everything else
+MOST = 64
+
+_SCARCE = frozenset(
+    getattr(errno, name)
+    for name in ("EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT", "EAGAIN", "ENOBUFS")
+    if hasattr(errno, name)
+)
+
+
+def is_scarce(error: BaseException) -> bool:
+    """Whether the system had no handle, memory or room for something: the same may be possible later."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE)
+
+
+class FileUser(NamedTuple):
+    """Of one user of a file."""
+
+    number: int
+    path: Path
+
+
+class OpenFiles:
+    """Handles of files that are read; the one that was not used for the longest time is closed. Thread-safe.
+
+    Whoever reads when its handle was closed gets a new one of the same path.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._numbers = itertools.count()
+        self._handles: OrderedDict[int, int] = OrderedDict()
+        self._gone: deque[int] = deque()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._handles)
+
+    def hold(self, user: object, path: Path) -> tuple[FileUser, int]:
+        """Keep a file open until its user is gone; the size of the file, bytes. Raises OSError."""
+        place = FileUser(next(self._numbers), path)
+        with self._lock:
+            size = os.fstat(self._handle(place)).st_size
+        weakref.finalize(user, self._let_go, place.number)
+        return place, size
+
+    def read(self, place: FileUser, offset: int, length: int) -> bytes:
+        """Up to `length` bytes; fewer at the end of the file. Raises OSError."""
+        with self._lock:  # Windows has no way to read at a position that leaves the place in the file alone
+            handle = self._handle(place)
+            os.lseek(handle, offset, os.SEEK_SET)
+            return os.read(handle, length)
+
+    def _handle(self, place: FileUser) -> int:
+        self._close_gone()
+        handle = self._handles.get(place.number)
+        if handle is None:
+            self._close_until(self._most - 1)
+            try:
+                handle = open_handle(place.path)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._handles:
+                    raise
+                self._close_until(0)  # each can be had again
+                handle = open_handle(place.path)
+            self._handles[place.number] = handle
+        self._handles.move_to_end(place.number)
+        return handle
+
+    def _let_go(self, number: int) -> None:
+        """A user is gone. It may be collected at any point, while this thread has the lock, too."""
+        self._gone.append(number)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._close_gone()
+            finally:
+                self._lock.release()
+
+    def _close_gone(self) -> None:
+        while self._gone:
+            handle = self._handles.pop(self._gone.popleft(), None)
+            if handle is not None:
+                os.close(handle)
+
+    def _close_until(self, most: int) -> None:
+        while len(self._handles) > most:
+            os.close(self._handles.popitem(last=False)[1])
+
+
+#: handles belong to the process, so there is one of these
+OPEN_FILES = OpenFiles()
+
+
+#: how they end
+PART = ".part"
+
+
+def writer_mark(process: int) -> str:
+    """What the names of a process's unfinished files contain.
+
+    In a shared directory, a process of another machine or container may have the same number.
+    """
+    return f"{_namespace()}-{process}"
+
+
+@cache
+def _namespace() -> int:
+    """A number for the machine and the namespace in which its processes are numbered."""
+    host = os.uname().nodename if hasattr(os, "uname") else ""
+    try:
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        namespace = ""
+    return zlib.crc32(f"{host} {namespace}".encode(errors="surrogateescape"))
