@@ -33,7 +33,7 @@ _BASE64 = lazy_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
 
 def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:
     """Open the pickle in a file. Raises SnapshotError; an OSError while it is read says what is damaged."""
-    text = _Ahead(text_of(StoredFile(stream), limits))
+    text = _PeekableText(text_of(StoredFile(stream), limits))
     if not _PAGE.match(text.peek(_HEAD_BYTES)):
         return text
     found = _BASE64.search(text.rest())
@@ -45,8 +45,8 @@ def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:
         raise SnapshotError(because("no_snapshot", {"is": "page"})) from None
 
 
-class _Ahead:
-    """A text whose first bytes can be looked at."""
+class _PeekableText:
+    """A text whose first bytes can be looked at before they are read."""
 
     def __init__(self, text: Readable) -> None:
         self._text = text
@@ -87,7 +87,7 @@ _STEP = 1 << 20
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How it went. reason: why there is no column file; None if there is one."""
+    """The result of the process. reason: why there is no column file; None if there is one."""
 
     reason: Reason | None = None
 

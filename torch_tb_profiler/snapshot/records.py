@@ -40,7 +40,7 @@ def readable(text: str) -> str:
 
 
 class StringInterner:
-    """Codes of texts; the empty one is 0. A text is cut where it is longer than any name."""
+    """Gives texts codes; the empty one is 0. A text longer than any name is cut."""
 
     longest = 4096
 
@@ -62,11 +62,11 @@ class StringInterner:
 
 
 class _Mark:
-    """What is left in a list of frames whose stack is known."""
+    """Stands in a list of frames for its stack, once that is known."""
 
 
 class StackInterner:
-    """Distinct stacks by number.
+    """Numbers distinct stacks.
 
     A list of frames is looked up by the identities of its frames: records of one stack have lists of their own, with
     the same frames in them. What was seen is held, so that an identity never stands for two frames. A list is emptied
@@ -149,7 +149,7 @@ class StackInterner:
 
 
 class RecordColumns:
-    """Takes dicts of records, in batches, and has them as columns.
+    """Converts dicts of records to columns, in batches.
 
     dropped  how many records could not be read
     unknown  actions that are not known, with their counts

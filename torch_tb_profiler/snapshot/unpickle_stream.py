@@ -37,11 +37,11 @@ class SnapshotError(ErrorWithReason):
 
 
 class _NotASnapshot(Exception):
-    """What an unpickler is stopped with."""
+    """Raised to stop an unpickler at anything that no snapshot holds."""
 
 
 class _Unpickler(pickle.Unpickler):
-    """One that knows no class, no persistent object and no buffer."""
+    """Unpickler without classes, persistent objects and buffers."""
 
     def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
         raise _NotASnapshot(f"{str(module_name)[:80]}.{str(global_name)[:80]}")
@@ -51,7 +51,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class UnpickledSnapshot:
-    """What was read of a snapshot.
+    """The content of a snapshot, as far as it could be read.
 
     root     the dict of the snapshot, without its records; empty if the file ends too early
     records  of each list of records the columns, and the place of the list in `device_traces` (-1: not known)
@@ -78,7 +78,7 @@ def unpickle_stream(text: Readable, progress: Callable[[int], None] = lambda _: 
     if len(head) < 2 or head[0] != 0x80 or head[1] > pickle.HIGHEST_PROTOCOL:
         raise SnapshotError(because("no_snapshot", {"is": "no_pickle"}))
     framed = head[2:3] == _FRAME
-    source: Any = _Frames(stream, snapshot) if framed else stream
+    source: Any = _FrameSource(stream, snapshot) if framed else stream
     unpickler = _Unpickler(source)
     if framed:
         source.begin(unpickler)
@@ -169,7 +169,7 @@ def _take_rest(snapshot: UnpickledSnapshot, lists: list[Any], pieces: dict[int, 
 
 
 class _Source:
-    """The text of the file for an unpickler: with `peek`, so that it asks for large pieces."""
+    """The text of the file for an unpickler: with `peek`, so that it reads large blocks."""
 
     def __init__(self, text: Readable, progress: Callable[[int], None]) -> None:
         self._text = text
@@ -179,7 +179,7 @@ class _Source:
         self.bytes_read = 0
 
     def _fill(self, size: int) -> None:
-        """Have at least so many bytes, if there are."""
+        """Buffer at least `size` bytes, if there are."""
         pieces = [self._buffer[self._at :]]
         have = len(pieces[0])
         while have < size:
@@ -216,8 +216,8 @@ class _Source:
         return bytes(line)
 
 
-class _Frames:
-    """The same without `peek`: the unpickler then asks for an opcode, a length, and one whole frame.
+class _FrameSource:
+    """The text without `peek`: the unpickler then reads an opcode, a length, and one whole frame.
 
     An opcode asked for between frames says that all before it is done: then the records are taken.
     """

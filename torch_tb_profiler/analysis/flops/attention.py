@@ -32,7 +32,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
 class _PackedMask(msgspec.Struct, frozen=True):
-    """What each sequence masks of itself.
+    """The mask within each sequence.
 
     causal   None: unknown
     window   how many keys each query sees before and behind it; negative: all
@@ -112,7 +112,7 @@ Corner = Literal["upper_left", "lower_right"]
 
 
 class _Attention(msgspec.Struct, frozen=True):
-    """How an operator takes its arguments.
+    """The places of an attention operator's arguments.
 
     q           where q stands; k and v follow
     heads_last  (batch, length, heads, size) in place of (batch, heads, length, size)
@@ -230,13 +230,13 @@ def _corner(how: _Attention, given: OperatorArguments) -> tuple[Corner | None, C
     flags = given.flags()
     if how.number:
         before = given.concrete[flags[0][0] - 1] if flags and flags[0][0] else ""
-        said = whole_number(before)
-        if said is None and flags and len(given.concrete) > flags[0][0] + 1:
-            said = whole_number(given.concrete[flags[0][0] + 1])  # as xFormers has it
-        if said is None:
+        code = whole_number(before)
+        if code is None and flags and len(given.concrete) > flags[0][0] + 1:
+            code = whole_number(given.concrete[flags[0][0] + 1])  # as xFormers has it
+        if code is None:
             return None, Certainty.BOUND
         corners: dict[int, Corner] = {1: "upper_left", 2: "lower_right"}
-        return corners.get(said), Certainty.EXACT
+        return corners.get(code), Certainty.EXACT
     if how.causal is None:
         return None, Certainty.EXACT
     at = _causal_place(how, given)
@@ -268,7 +268,7 @@ def _unknown(_: OperatorArguments) -> OperatorWork:
 def _packed(q: int, flag_recorded: bool = True) -> Reader:
     """Read sequences of different length behind one another: (rows, heads, size).
 
-    told   whether the truth values among the arguments tell what is masked
+    flag_recorded   whether the truth values among the arguments tell what is masked
     """
 
     def read(given: OperatorArguments) -> OperatorWork:

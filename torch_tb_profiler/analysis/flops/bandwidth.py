@@ -247,10 +247,10 @@ def _loss(reduction: int) -> Reader:
 
     def read(given: OperatorArguments) -> OperatorWork:
         inputs = list(given.tensors(0, reduction))
-        moved, said = sum(each.bytes for each in inputs), given.concrete[reduction : reduction + 1]
-        if said == ["0"]:
+        moved, text = sum(each.bytes for each in inputs), given.concrete[reduction : reduction + 1]
+        if text == ["0"]:
             moved += inputs[0].size * prod(broadcast([each.dims for each in inputs[:2]]))
-        return moves(moved, Certainty.EXACT if said else Certainty.BOUND)
+        return moves(moved, Certainty.EXACT if text else Certainty.BOUND)
 
     return read
 

@@ -52,7 +52,7 @@ _GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
 
 
 class Activities(msgspec.Struct, frozen=True):
-    """What took time: kernels that compute, copies and fills; on the host alone operators by themselves. Shape (n,).
+    """Compute kernels, copies and fills; without device work the own time of operators. Parallel, shape (n,).
 
     place      position in `Model.device_work`; on the host in `OperatorTimes`
     row        the event
@@ -62,7 +62,7 @@ class Activities(msgspec.Struct, frozen=True):
     call       index into `CountedCalls`, -1 for none
     no_flops   by its name it multiplies no matrices
     recorded   bytes that the trace says were copied or filled, -1
-    why        why its FLOP or bytes are not known, index into UNKNOWNS; -1 where both are known
+    why        why its FLOP or bytes are unknown, index into UNKNOWNS; -1 where both are known
     """
 
     place: Int64
@@ -120,7 +120,7 @@ class CountedCalls(msgspec.Struct, frozen=True):
 
 
 class WorkCounts(msgspec.Struct, frozen=True):
-    """activities, calls: see there; on_host: nothing ran on a device."""
+    """Activities and the calls that own them. on_host: nothing ran on a device."""
 
     activities: Activities
     calls: CountedCalls
@@ -232,8 +232,10 @@ def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorW
     if len(nodes):
         nodes = nodes[tree.operator[nodes] >= 0]
         has_reader = strings.where(reader, tree.name[nodes])[tree.name[nodes]]
-        said = (operators.kernel_flop[tree.operator[nodes]] > 0) | (operators.kernel_num_gb[tree.operator[nodes]] > 0)
-        nodes = nodes[has_reader | said]
+        recorded = (operators.kernel_flop[tree.operator[nodes]] > 0) | (
+            operators.kernel_num_gb[tree.operator[nodes]] > 0
+        )
+        nodes = nodes[has_reader | recorded]
     if not len(nodes):
         return nodes, (), nodes
     operator = tree.operator[nodes]

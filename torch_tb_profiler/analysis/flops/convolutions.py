@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.flops.work import (
 
 
 class _Places(msgspec.Struct, frozen=True):
-    """Where the settings of a convolution stand among its arguments; x is the argument 0, w the argument 1.
+    """Places of the settings of a convolution among its arguments; x is argument 0, w argument 1.
 
     turned   whether it is a transposed one, or where that stands
     outer    where `output_padding` stands; None: there is none

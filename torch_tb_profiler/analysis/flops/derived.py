@@ -73,7 +73,7 @@ _SORTED = 12
 
 
 class _Lookup(msgspec.Struct, frozen=True):
-    """What a lookup says of itself.
+    """What is recorded of a lookup.
 
     rows     that it reads
     tables   how many tables

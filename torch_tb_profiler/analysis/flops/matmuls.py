@@ -20,9 +20,9 @@ from torch_tb_profiler.model.kernel_names.element_types import element_type
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 
-#: what kernels multiply, in the order of `ProductKernels.element`
+#: what kernels multiply, in the order of `MatmulKernels.element`
 ELEMENTS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
-#: kinds of kernels, in the order of `ProductKernels.kind`; gemv is a product with a vector
+#: kinds of kernels, in the order of `MatmulKernels.kind`; gemv is a product with a vector
 KINDS = (Kind.GEMM, Kind.CONV, Kind.GEMV, Kind.ATTENTION)
 #: the first compute capability whose tensor cores multiply 32 bits, as TF32
 FIRST_WITH_TF32 = (8, 0)
@@ -59,7 +59,7 @@ class MatmulKernels(msgspec.Struct, frozen=True):
 
 
 class MatmulCalls(msgspec.Struct, frozen=True):
-    """Calls of operators that launched product kernels, and whose shapes are known. Parallel, shape (calls,).
+    """Calls of operators of known shapes that launched matmul kernels. Parallel, shape (calls,).
 
     row        the event of the operator
     duration   Σ of its product kernels, ns

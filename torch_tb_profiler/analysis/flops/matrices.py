@@ -37,7 +37,7 @@ def matrices(a: int, b: int, batched: bool = False, result: int | None = None, b
     """
 
     def read(given: OperatorArguments) -> OperatorWork:
-        out_size = result or _said_size(given, b + 1, bias is not None)
+        out_size = result or _result_size(given, b + 1, bias is not None)
         first, second = given.tensor(a), given.tensor(b)
         if len(first.dims) != 2 + batched or len(second.dims) != 2 + batched or first.dims[-1] != second.dims[-2]:
             raise ValueError("no two matrices that fit")
@@ -54,13 +54,13 @@ def matrices(a: int, b: int, batched: bool = False, result: int | None = None, b
     return read
 
 
-def _said_size(given: OperatorArguments, at: int, has_bias: bool) -> int | None:
+def _result_size(given: OperatorArguments, at: int, has_bias: bool) -> int | None:
     """Return the bytes of an element of the result, which overloads with `out_dtype` name behind the matrices."""
     if has_bias and (len(given) < 6 or given.is_tensor(5)):
         return None  # `beta` stands there
     text = given.concrete[at] if at < len(given.concrete) else ""
-    said = whole_number(text)
-    return None if said is None else _SCALAR_TYPES.get(said)
+    number = whole_number(text)
+    return None if number is None else _SCALAR_TYPES.get(number)
 
 
 def _is_added(given: OperatorArguments, bias: int, beta: int) -> bool:
@@ -148,8 +148,8 @@ def _scaled(given: OperatorArguments) -> OperatorWork:
 
     The type is the one number among the arguments, whose order changed from version to version.
     """
-    said = next((number for text in given.concrete if (number := whole_number(text)) is not None), None)
-    work = matrices(0, 1, result=_SCALAR_TYPES.get(said, 2) if said is not None else 2)(given)
+    type_number = next((number for text in given.concrete if (number := whole_number(text)) is not None), None)
+    work = matrices(0, 1, result=_SCALAR_TYPES.get(type_number, 2) if type_number is not None else 2)(given)
     scales = sum(given.tensor(at).bytes for at in range(2, len(given)) if given.is_tensor(at) and _is_scale(given, at))
     return replace(work, bytes=(work.bytes or 0) + scales)
 
@@ -251,7 +251,7 @@ _BYTES = frozenset({"unsigned char", "signed char"})
 
 
 def _operands(tensors: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
-    """Return both inputs, and how long rows of the result are. Raises NotKnown.
+    """Return both inputs, and how long rows of the result are. Raises UnknownWorkError.
 
     The result may stand before or behind the inputs, and be of their type.
     """

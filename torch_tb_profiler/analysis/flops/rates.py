@@ -26,7 +26,7 @@ from torch_tb_profiler.model import Model
 
 
 class ActivityWork(msgspec.Struct, frozen=True):
-    """Parallel to `Activities`, shape (activities,); NaN: not known.
+    """The work of each activity, parallel to `Activities`, shape (activities,); NaN: unknown.
 
     flops  matrix FLOP: the activities of a call share its FLOP by their durations
     bytes  the least that it moves, its share; of copies what the trace says
@@ -78,7 +78,7 @@ def whole_share_of_call(counts: WorkCounts, values: Float64) -> Float64:
 
 
 class RateSums(msgspec.Struct, frozen=True):
-    """Sums over device activities, from which rates are made. Parallel.
+    """Sums over device activities, for rates. Parallel.
 
     flops, flops_ns   of activities that have FLOP, and their time in ns
     bytes, bytes_ns   of activities whose bytes are known, and their time in ns
@@ -213,7 +213,7 @@ class WorkCoverage(msgspec.Struct, frozen=True):
 
 
 class KnownWork(msgspec.Struct, frozen=True):
-    """Shape (activities,): what is known of each activity.
+    """Which FLOP and bytes are known, shape (activities,).
 
     flops      FLOP are known, also where there are none
     multiplies its call has FLOP

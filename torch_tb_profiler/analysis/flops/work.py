@@ -18,7 +18,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 
 class UnknownReason(str, Enum):
-    """Why FLOP or bytes are not known."""
+    """Why FLOP or bytes are unknown."""
 
     SHAPES_OFF = "shapes_off"
     GRAPH_REPLAY = "graph_replay"
@@ -33,7 +33,7 @@ class UnknownReason(str, Enum):
 
 
 class Certainty(str, Enum):
-    """How a number is known.
+    """How certain a number is.
 
     EXACT       from the arguments of the call
     DERIVED     with what another event of the trace says
@@ -50,7 +50,7 @@ class Certainty(str, Enum):
 
 
 class UnknownWorkError(Exception):
-    """The arguments do not say it; `why` says what would."""
+    """The arguments do not tell the work; `why` says what is missing."""
 
     def __init__(self, why: UnknownReason) -> None:
         super().__init__(why.value)
@@ -94,7 +94,7 @@ class Matmul(msgspec.Struct, frozen=True):
 
 
 class FlopBounds(msgspec.Struct, frozen=True):
-    """What FLOP lie between where they are not known.
+    """Bounds of FLOP that are not known exactly.
 
     least, most               of those that are executed
     model_least, model_most   of those that the model needs
@@ -107,7 +107,7 @@ class FlopBounds(msgspec.Struct, frozen=True):
 
 
 class OperatorWork(msgspec.Struct, frozen=True):
-    """What one call does. A multiplication with its addition counts two FLOP; softmax, bias, activation and norm none.
+    """The work of one call. A multiply-add counts two FLOP; softmax, bias, activation and norm none.
 
     flops     matrix FLOP that are executed; None: not known
     model     those that the model needs: without what attention computes again in its backward pass
@@ -223,7 +223,7 @@ class Tensor(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of an element. Raises NotKnown."""
+        """Bytes of an element. Raises UnknownWorkError."""
         size = ELEMENT_BYTES.get(self.kind)
         if size is None:
             raise UnknownWorkError(UnknownReason.NO_MODEL)
@@ -248,7 +248,7 @@ class Tensor(msgspec.Struct, frozen=True):
 
 
 class OperatorArguments(msgspec.Struct, frozen=True):
-    """Parallel, shape (arguments,): as the trace has them. Readers raise one of ERRORS, or NotKnown.
+    """Parallel, shape (arguments,): as the trace has them. Readers raise one of ERRORS, or UnknownWorkError.
 
     kernel   name of the first kernel that the call launched itself; empty without
     """

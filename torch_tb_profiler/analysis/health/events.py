@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from torch_tb_profiler.analysis.health.recording import LAUNCH_NAME, TOUCHES
-from torch_tb_profiler.analysis.program.graphs import capturing
+from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.step_kinds import step_kinds, warm_up_ratio
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
@@ -37,7 +37,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     # a driver call inside a runtime call of another correlation is the same launch
     lost = called & ~done & ((model.launch_links.duration > 0) | (events.duration[launches.row] <= 0))
     # what is called in a capture becomes a part of a graph, and runs nothing
-    lost[lost] = ~capturing(model).at(events.track[launches.row[lost]], start[lost])
+    lost[lost] = ~capture_spans(model).at(events.track[launches.row[lost]], start[lost])
     before = lost & (start < start[done].min())
     after = lost & (start > start[done].max())
     between = lost & ~before & ~after

@@ -28,9 +28,9 @@ def no_kernels(model: Model) -> Note | None:
     """Return `nothing_shown()` itself unless the program used a device; None for a trace that has kernels."""
     whole, evidence = model.whole, model.unrecorded_device
     if evidence is not None:
-        asked = whole.has_runtime and evidence != "ascend"
+        is_called = whole.has_runtime and evidence != "ascend"
         severity: Severity = "info" if evidence == "properties" else "warning"
-        return note("no_kernels", severity, touches=TOUCHES, values={"evidence": evidence, "called": asked})
+        return note("no_kernels", severity, touches=TOUCHES, values={"evidence": evidence, "called": is_called})
     if whole.has_kernels:
         return None
     name = whole.trace.events.name[whole.launches.row]
@@ -127,13 +127,13 @@ def _by_server(model: Model) -> Iterator[Note]:
     if engine is None:
         return
     missing = [each for rule in (_no_shapes, _no_stacks, _no_memory) for each in rule(model)]
-    asked = [each for each in missing if _ARGUMENTS[each.kind] in engine.options]
-    if asked:
+    recordable = [each for each in missing if _ARGUMENTS[each.kind] in engine.options]
+    if recordable:
         yield note(
             "recorded_by_server",
             "info",
-            touches=tuple(dict.fromkeys(view for each in asked for view in each.touches)),
-            remedy=engine.told_to_record(_ARGUMENTS[each.kind] for each in asked),
+            touches=tuple(dict.fromkeys(view for each in recordable for view in each.touches)),
+            remedy=engine.told_to_record(_ARGUMENTS[each.kind] for each in recordable),
             values={"server": engine.name},
         )
 

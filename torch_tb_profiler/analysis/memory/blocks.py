@@ -105,7 +105,7 @@ class BlockTable(Result, group="memory"):
 
 
 class BlockFilter(msgspec.Struct, frozen=True):
-    """Which blocks are wanted; None leaves it open.
+    """A filter of blocks; None admits all.
 
     operator               part of the name of the operator or of what encloses it, in any case
     min_bytes, max_bytes   the size, both included

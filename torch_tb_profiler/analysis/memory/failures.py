@@ -188,10 +188,10 @@ def failure_of_text(text: str) -> Failure | None:
     Sizes in it are rounded to two decimals.
     """
     text = " ".join(text.split())
-    asked = _REQUESTED.search(text)
-    if asked is None or not _RUN_OUT.search(text):
+    request = _REQUESTED.search(text)
+    if request is None or not _RUN_OUT.search(text):
         return None
-    requested = _bytes(asked[1], asked[2])
+    requested = _bytes(request[1], request[2])
     if _HOST.search(text):
         return Failure(reason="host", requested=requested)
     values = {key: _first(patterns, text) for key, patterns in _FIELDS.items()}

@@ -118,8 +118,8 @@ def old_order(model: Model, forest: Forest) -> Int64:
 BACKWARD_OF = " (backward)"
 
 
-class Keys(msgspec.Struct, frozen=True):
-    """What calls of operators are grouped by; parallel to `OperatorCalls`.
+class CallKeys(msgspec.Struct, frozen=True):
+    """The keys by which calls of operators are grouped; parallel to `OperatorCalls`.
 
     strings  of which `name` has codes
     name     the operator, or its forward and `BACKWARD_OF`
@@ -135,12 +135,12 @@ class Keys(msgspec.Struct, frozen=True):
     counted: Bool
 
 
-def keys_of(model: Model, calls: OperatorCalls, with_forward: bool) -> Keys:
+def keys_of(model: Model, calls: OperatorCalls, with_forward: bool) -> CallKeys:
     tree, strings = model.tree, model.trace.strings
     name, node = tree.name[calls.node], calls.node
     whole = np.ones(len(node), np.bool_)
     if not with_forward:
-        return Keys(strings, name, node, whole, whole)
+        return CallKeys(strings, name, node, whole, whole)
     linked, forward = selected_links(model)
     of = np.full(len(tree), -1, np.int64)
     of[linked] = forward
@@ -155,7 +155,7 @@ def keys_of(model: Model, calls: OperatorCalls, with_forward: bool) -> Keys:
     whole[moved] = calls.of_node[around[moved]] == moved
     codes = [strings.code(text) for text in (ACCUMULATE, "torch::autograd::AccumulateGrad")]
     counted = whole & ~((around >= 0) & np.isin(tree.name[around], codes))
-    return Keys(StringTable([*strings, *texts]), name, node, whole, counted)
+    return CallKeys(StringTable([*strings, *texts]), name, node, whole, counted)
 
 
 def unlinked_share(model: Model) -> float | None:

@@ -209,7 +209,7 @@ class LaunchGroups(msgspec.Struct, frozen=True):
 
 
 class OperatorDetails(msgspec.Struct, frozen=True):
-    """What there is to know about operators without the trace: small, however many calls there were.
+    """All that is kept about operators without the trace: small, however many calls there were.
 
     strings, stacks  of the codes and numbers in `groups` and `launched`
     device_ns …      see `OperatorTable`

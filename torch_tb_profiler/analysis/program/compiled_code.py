@@ -188,14 +188,14 @@ def compilations(model: Model) -> CompilationTable:
     tree, strings = inside.tree, model.trace.strings
     compiling = named_nodes(inside, _COMPILATION.match)
     node = np.flatnonzero(compiling & (nearest(tree.parent, compiling, tree.parent) < 0))
-    said = np.flatnonzero(named_nodes(inside, _COMPILE_ID.match))
-    said = said[np.argsort(tree.start[said], kind="stable")]
+    compile_ids = np.flatnonzero(named_nodes(inside, _COMPILE_ID.match))
+    compile_ids = compile_ids[np.argsort(tree.start[compile_ids], kind="stable")]
     ids: list[str | None] = []
     for node_id in node.tolist():
-        mine = said[
-            (tree.track[said] == tree.track[node_id])
-            & (tree.start[said] >= tree.start[node_id])
-            & (tree.start[said] <= tree.end[node_id])
+        mine = compile_ids[
+            (tree.track[compile_ids] == tree.track[node_id])
+            & (tree.start[compile_ids] >= tree.start[node_id])
+            & (tree.start[compile_ids] <= tree.end[node_id])
         ]
         found = [_COMPILE_ID.match(strings[int(tree.name[at])]) for at in mine.tolist()]
         ids.append(next((text["id"] for text in found if text is not None), None))
@@ -379,9 +379,9 @@ def _told(model: Model, names: Int64) -> tuple[dict[int, str], dict[int, str]]:
             *([f"num_warps={warps}"] if warps >= 0 else []),
             *([f"num_stages={stages}"] if stages >= 0 else []),
         ]
-        told = " ".join(parts)
-        if told and told not in texts.setdefault(name, []):
-            texts[name].append(told)
+        text = " ".join(parts)
+        if text and text not in texts.setdefault(name, []):
+            texts[name].append(text)
         if strings[file]:
             files.setdefault(name, strings[file])
     return {name: "; ".join(every) for name, every in texts.items() if every}, files

@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
-from torch_tb_profiler.analysis.program.graphs import capturing
+from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.result import Result, column
@@ -62,13 +62,13 @@ def lookups(model: Model) -> Lookups:
     largest = max((shape[0] for shape in shapes if shape is not None), default=0)
     kept = [at for at, shape in enumerate(shapes) if shape is not None and shape[0] == largest]
     node = node[kept]
-    told = [shape for shape in shapes if shape is not None and shape[0] == largest]
+    indices = [shape for shape in shapes if shape is not None and shape[0] == largest]
     return Lookups(
         node=node,
         track=tree.track[node].astype(np.int64),
         start=tree.start[node],
-        batch=np.array([shape[1] for shape in told], np.int64),
-        length=np.array([shape[2] for shape in told], np.int64),
+        batch=np.array([shape[1] for shape in indices], np.int64),
+        length=np.array([shape[2] for shape in indices], np.int64),
     )
 
 
@@ -155,7 +155,7 @@ class Engine(msgspec.Struct, frozen=True):
 
 
 class _Passes(msgspec.Struct, frozen=True):
-    """Steps before anything is measured; parallel, by start.
+    """Inference passes before they are measured; parallel, by start.
 
     row   the event; -1 where a step has none
     """
@@ -249,7 +249,7 @@ def _by_modules(model: Model) -> _Passes | None:
         return None
     track = _most(frames.track[node])
     node = node[frames.track[node] == track]
-    node = node[~capturing(model).at(frames.track[node], frames.start[node])]
+    node = node[~capture_spans(model).at(frames.track[node], frames.start[node])]
     steps = [
         _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
         for each in node.tolist()
@@ -275,10 +275,10 @@ def _generating(model: Model, outer: Int64) -> Int64:
     of_name: dict[int, list[int]] = {}
     generates: set[int] = set()
     for each in outer.tolist():
-        told = looked.within(int(frames.track[each]), int(frames.start[each]), int(frames.end[each]))
-        if told is not None:
+        lookup = looked.within(int(frames.track[each]), int(frames.start[each]), int(frames.end[each]))
+        if lookup is not None:
             of_name.setdefault(int(frames.name[each]), []).append(each)
-            if told[0] >= 0 and told[1] == 1:
+            if lookup[0] >= 0 and lookup[1] == 1:
                 generates.add(int(frames.name[each]))
     chosen = max(generates, key=lambda name: (len(of_name[name]), -name), default=None)
     return np.array([] if chosen is None else of_name[chosen], np.int64)
@@ -300,8 +300,8 @@ def _by_embedding(model: Model) -> _Passes | None:
     start = tree.start[node]
     top = tree.is_operator & (tree.track == main)
     end = np.append(start[1:], tree.end[top].max())
-    told = looked.batch[mine] >= 0
-    if told.all() and not (looked.length[mine] == 1).any():
+    has_batch = looked.batch[mine] >= 0
+    if has_batch.all() and not (looked.length[mine] == 1).any():
         # a model that reads whole sequences only, an encoder for example, generates nothing
         return None
     steps = [_of_lookup("model", (looked.batch[at], looked.length[at])) for at in mine.tolist()]
@@ -359,11 +359,11 @@ def _of_lookup(kind: str, found: tuple[int, int] | None, phase: ProgramPhase | N
     if batch < 0:
         # all tokens in one row: how many requests they are of is not told
         return EngineStep(kind, phase or ProgramPhase.OTHER, tokens=length)
-    told = phase or (ProgramPhase.PREFILL if length > 1 else ProgramPhase.DECODE)
-    generating = told is ProgramPhase.DECODE
+    by_length = phase or (ProgramPhase.PREFILL if length > 1 else ProgramPhase.DECODE)
+    generating = by_length is ProgramPhase.DECODE
     return EngineStep(
         engine=kind,
-        phase=told,
+        phase=by_length,
         requests=batch,
         context=0 if generating else batch,
         generation=batch if generating else 0,

@@ -145,8 +145,8 @@ def engine_summary(model: Model) -> EngineSummary | None:
     decodes = code == CODE[ProgramPhase.DECODE]
     # of tokens that were guessed the trace does not tell how many were kept
     guesses = bool(_guesses(steps, code).any())
-    told = (steps.generation[generating] >= 0).all() and not guesses
-    generated = int(steps.generation[generating].sum()) if told else None
+    counts_tokens = (steps.generation[generating] >= 0).all() and not guesses
+    generated = int(steps.generation[generating].sum()) if counts_tokens else None
     window = int(steps.start_ns[-1] - steps.start_ns[0])
     early = generating & (np.arange(len(steps)) < len(steps) - 1)
     gaps = steps.gap_ns[steps.gap_ns >= 0]
@@ -167,9 +167,9 @@ def engine_summary(model: Model) -> EngineSummary | None:
 
 def _guesses(steps: EngineSteps, code: Int8) -> Bool:
     """Return the steps that verify speculated tokens: they give a request one token or more."""
-    told = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
+    has_counts = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
     found: Bool = (code == CODE[ProgramPhase.VERIFY]) | (
-        told & (steps.tokens - steps.context_tokens > steps.generation)
+        has_counts & (steps.tokens - steps.context_tokens > steps.generation)
     )
     return found
 

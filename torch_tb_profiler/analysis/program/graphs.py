@@ -369,7 +369,7 @@ def _longest(groups: Groups, value: Int64, weight: Int64) -> Int64:
 _BEGIN, _END = lazy_pattern(r"\w+StreamBeginCapture"), lazy_pattern(r"\w+StreamEndCapture")
 
 
-class Capturing(msgspec.Struct, frozen=True):
+class CaptureSpans(msgspec.Struct, frozen=True):
     """Captures of the whole trace; parallel. Times in ns.
 
     track   index into Trace.tracks
@@ -392,7 +392,7 @@ class Capturing(msgspec.Struct, frozen=True):
 
 
 @cached
-def capturing(model: Model) -> Capturing:
+def capture_spans(model: Model) -> CaptureSpans:
     """Return the captures: from a call that begins one to the next that ends one, on one thread."""
     events, row = model.trace.events, model.trace.launches.row
     names = model.trace.strings
@@ -403,4 +403,4 @@ def capturing(model: Model) -> Capturing:
     begins, ends = called(_BEGIN.match), called(_END.match)
     last = LaneIndex(events.track[ends], events.start[ends]).first(events.track[begins], events.start[begins])
     first, last = begins[last >= 0], ends[last[last >= 0]]
-    return Capturing(events.track[first].astype(np.int32), events.start[first], events.end[last], first)
+    return CaptureSpans(events.track[first].astype(np.int32), events.start[first], events.end[last], first)

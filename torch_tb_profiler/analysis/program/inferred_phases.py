@@ -118,11 +118,11 @@ _ROOT_GRADIENT = "aten::ones_like"
 
 
 class InferredPhases(msgspec.Struct, frozen=True):
-    """Stretches of the main thread with an inferred phase; they count only where no mark does.
+    """Intervals of the main thread with an inferred phase; they count only where no mark does.
 
-    nesting   the stretches, all in lane 0
-    phase     shape (stretches,): code of the phase
-    evidence  shape (stretches,): Evidence
+    nesting   the intervals, all in lane 0
+    phase     shape (intervals,): code of the phase
+    evidence  shape (intervals,): Evidence
     """
 
     nesting: Nesting

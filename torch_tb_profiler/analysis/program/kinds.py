@@ -75,7 +75,7 @@ def name_of(phase: ProgramPhase) -> PhaseName:
 
 
 class PhaseEvidence(IntEnum):
-    """How the phase of a moment is known; from INFERRED on it is inferred."""
+    """The evidence for the phase of a moment; from INFERRED on it is inferred."""
 
     NONE = 0  # nothing says it: OTHER
     AUTOGRAD = 1  # a node of the autograd engine

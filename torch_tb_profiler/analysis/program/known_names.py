@@ -26,7 +26,7 @@ _GAPS = lazy_pattern(r"[\s-]+")
 
 
 class KnownNames(msgspec.Struct, frozen=True):
-    """What known_names.toml says.
+    """The content of known_names.toml.
 
     annotations  normalised whole names, and beginnings of names
     torch        whole names, by phase
@@ -84,14 +84,14 @@ def normalised(name: str) -> str:
 @cache
 def known_names() -> KnownNames:
     """Return the table of this version."""
-    told: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    annotations = [(text, ProgramPhase(phase)) for phase, texts in told["annotations"].items() for text in texts]
+    table: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    annotations = [(text, ProgramPhase(phase)) for phase, texts in table["annotations"].items() for text in texts]
     return KnownNames(
         annotations={text: phase for text, phase in annotations if not text.endswith("*")},
         beginnings=tuple((text[:-1], phase) for text, phase in annotations if text.endswith("*")),
-        torch=tuple(_joined(texts, phase) for phase, texts in told["torch"].items()),
-        frames=tuple(_frames(texts, phase) for phase, texts in told["frames"].items()),
-        writers=tuple((re.compile("|".join(texts)), who) for who, texts in told["writers"].items()),
+        torch=tuple(_joined(texts, phase) for phase, texts in table["torch"].items()),
+        frames=tuple(_frames(texts, phase) for phase, texts in table["frames"].items()),
+        writers=tuple((re.compile("|".join(texts)), who) for who, texts in table["writers"].items()),
     )
 
 

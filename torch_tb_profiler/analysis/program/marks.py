@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.engine import engine, phase_codes
-from torch_tb_profiler.analysis.program.graphs import Capturing, capturing
+from torch_tb_profiler.analysis.program.graphs import CaptureSpans, capture_spans
 from torch_tb_profiler.analysis.program.kinds import CODE, PhaseEvidence, ProgramPhase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes, recomputed
@@ -79,7 +79,7 @@ def marks(model: Model) -> Marks:
     """Return all marks of the trace, whatever steps were chosen."""
     tree, frames = model.structure.tree, model.structure.frames
     of_frames, has_backward = _of_frames(model.trace.strings, frames)
-    captured = _of_captures(capturing(model))
+    captured = _of_captures(capture_spans(model))
     parts = [_of_ranges(model, tree), of_frames, captured, _of_recomputed(model, tree), _of_passes(model)]
     joined = {
         name: np.concatenate([getattr(each, name) for each in parts])
@@ -171,7 +171,7 @@ def _of_frames(strings: StringTable, frames: FrameTree) -> tuple[_Ranges, bool]:
     return found, has_backward
 
 
-def _of_captures(found: Capturing) -> _Ranges:
+def _of_captures(found: CaptureSpans) -> _Ranges:
     count = len(found.row)
     code, evidence = (np.full(count, each, np.int8) for each in (CODE[ProgramPhase.CAPTURE], PhaseEvidence.TORCH))
     return _Ranges(found.track, found.start, found.end, code, evidence, found.row)

@@ -113,9 +113,9 @@ def _at(main: int, marked: Marks, filled: InferredPhases, track: Int32, time: In
         phase[elsewhere], of_main = _at(main, marked, filled, there, time[elsewhere])
         evidence[elsewhere] = np.where(of_main == PhaseEvidence.NONE, PhaseEvidence.NONE, PhaseEvidence.OTHER_THREAD)
     open_ = np.flatnonzero((mark < 0) & (track == main))
-    hull = filled.nesting.innermost(np.zeros(len(open_), np.int32), time[open_])
-    phase[open_] = take_known(filled.phase, hull, _OTHER)
-    evidence[open_] = take_known(filled.evidence, hull, PhaseEvidence.NONE)
+    interval = filled.nesting.innermost(np.zeros(len(open_), np.int32), time[open_])
+    phase[open_] = take_known(filled.phase, interval, _OTHER)
+    evidence[open_] = take_known(filled.evidence, interval, PhaseEvidence.NONE)
     return phase, evidence
 
 
@@ -242,7 +242,7 @@ def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
 
 
 @cached
-def foremost_work(model: Model) -> tuple[Int64, PriorityIntervals, Spans]:
+def priority_work(model: Model) -> tuple[Int64, PriorityIntervals, Spans]:
     """Return, of all work that runs at a moment, what was launched first; what has no launch comes before all else.
 
     Returns the positions in `Model.device_work` of the selected work, to which `PriorityIntervals.source` points; its
@@ -253,18 +253,18 @@ def foremost_work(model: Model) -> tuple[Int64, PriorityIntervals, Spans]:
     events = model.trace.events
     called = take_known(events.start, take_known(model.launches.row, launch))
     rank = np.where(launch >= 0, called, np.iinfo(np.int64).min)
-    pieces = priority_intervals(events.start[row], events.end[row], rank)
-    return work, pieces, intervals.union(pieces.start, pieces.end)
+    by_priority = priority_intervals(events.start[row], events.end[row], rank)
+    return work, by_priority, intervals.union(by_priority.start, by_priority.end)
 
 
 def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
     """Return, by phase, when a moment counts as its own. Of the whole trace."""
-    work, pieces, busy = foremost_work(model.whole)
-    phase = device_phase(model.whole, found)[work][pieces.source]
+    work, by_priority, busy = priority_work(model.whole)
+    phase = device_phase(model.whole, found)[work][by_priority.source]
     spans = []
     for code, alone in enumerate(host):
         mine = phase == code
-        running = intervals.union(pieces.start[mine], pieces.end[mine])
+        running = intervals.union(by_priority.start[mine], by_priority.end[mine])
         spans.append(intervals.union_of([intervals.subtraction(alone, busy), running]))
     return spans
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.known_names import known_names
-from torch_tb_profiler.analysis.program.phases import foremost_work
+from torch_tb_profiler.analysis.program.phases import priority_work
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
@@ -301,9 +301,9 @@ def _exposed(model: Model, nested: _Nested) -> Int64:
     """Return the exposed time of each call: see the definition of the column."""
     whole, steps, nesting = model.whole, model.steps, nested.nesting
     periods = intervals.union(steps.start, steps.end)
-    work, pieces, busy = foremost_work(whole)
-    row = whole.device_links.launch_row[work[pieces.source]]
-    length = Coverage(periods).between(pieces.start, pieces.end)
+    work, by_priority, busy = priority_work(whole)
+    row = whole.device_links.launch_row[work[by_priority.source]]
+    length = Coverage(periods).between(by_priority.start, by_priority.end)
     known = np.flatnonzero((row >= 0) & (length > 0))
     launched = _launched(model, nested, row[known], length[known])
     idle = Coverage(intervals.subtraction(periods, busy))

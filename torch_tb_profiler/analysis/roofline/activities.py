@@ -57,7 +57,7 @@ _DATA = (*ELEMENTS, "fp4")
 
 
 class ActivityRoofs(msgspec.Struct, frozen=True):
-    """Parallel to `Activities`, shape (activities,); NaN: not known.
+    """The roof of each activity, parallel to `Activities`, shape (activities,); NaN: unknown.
 
     element       what its call multiplies, index into ELEMENTS; -1: nothing, or not known
     flops         matrix FLOP, its share of those of its call
@@ -84,7 +84,7 @@ class ActivityRoofs(msgspec.Struct, frozen=True):
 
 
 class CallRoofs(msgspec.Struct, frozen=True):
-    """Parallel to `CountedCalls`, shape (calls,).
+    """The roof of each call, parallel to `CountedCalls`, shape (calls,).
 
     element  what it multiplies, index into ELEMENTS; -1: nothing, or not known
     device   its number
@@ -146,10 +146,10 @@ def _elements(model: Model, counts: WorkCounts) -> Int8:
     kernels = matmul_kernels(model)
     of_place = np.full(len(model.device_work), -1, np.int64)
     of_place[kernels.place] = kernels.element
-    said = of_place[activities.place]
-    has = np.flatnonzero((activities.call >= 0) & (said >= 0))
+    of_activity = of_place[activities.place]
+    has = np.flatnonzero((activities.call >= 0) & (of_activity >= 0))
     has = has[np.argsort(-activities.duration[has], kind="stable")]
-    by_kernel = first_at(activities.call[has], said[has], len(calls))
+    by_kernel = first_at(activities.call[has], of_activity[has], len(calls))
     return np.where((element >= 0) & (by_kernel >= 0), by_kernel, element).astype(np.int8)
 
 
@@ -303,8 +303,8 @@ _LEAST_MOVES, _LEAST_PRODUCTS = 10, 3
 _PERCENT = 95
 
 
-class Reached(msgspec.Struct, frozen=True):
-    """Of one device.
+class ReachedRates(msgspec.Struct, frozen=True):
+    """What one device reaches in this trace.
 
     bandwidth  bytes/s of elementwise kernels that move more than 64 MB; None for fewer than 10
     flops      FLOP/s by element type, of products that take longer than 50 µs; no entry for fewer than 3
@@ -315,12 +315,12 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 @cached
-def reached(model: Model) -> Mapping[int, Reached]:
+def reached(model: Model) -> Mapping[int, ReachedRates]:
     """Return what the trace reaches, by number of the device."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     if found.on_host or not len(calls):
-        return {device.device: Reached(None, {}) for device in roofs(model)}
+        return {device.device: ReachedRates(None, {}) for device in roofs(model)}
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
     is_product = np.array([work.product is not None for work in calls.works], np.bool_)
     strings = model.trace.strings
@@ -341,7 +341,7 @@ def reached(model: Model) -> Mapping[int, Reached]:
     for number, rate in _best(product[multiplies], computed[multiplies], _LEAST_PRODUCTS).items():
         of_device, element = divmod(number, len(ELEMENTS))
         flops_of[of_device][ELEMENTS[element]] = rate
-    return {device.device: Reached(bandwidth.get(at), flops_of[at]) for at, device in enumerate(devices)}
+    return {device.device: ReachedRates(bandwidth.get(at), flops_of[at]) for at, device in enumerate(devices)}
 
 
 def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
@@ -369,7 +369,7 @@ def reached_ns(model: Model) -> Float64:
     return least
 
 
-def _as_columns(best: Mapping[int, Reached]) -> tuple[Float64, Float64]:
+def _as_columns(best: Mapping[int, ReachedRates]) -> tuple[Float64, Float64]:
     """Return bandwidth, shape (devices + 1,), and FLOP/s, (devices + 1, elements), as `RoofTable`; NaN: unknown."""
     bandwidth, rate = np.full(len(best) + 1, np.nan), np.full((len(best) + 1, len(ELEMENTS)), np.nan)
     for place, each in enumerate(best.values()):

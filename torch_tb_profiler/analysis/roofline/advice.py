@@ -79,8 +79,8 @@ def call_advice(model: Model) -> Int8:
         count = properties.get("numSms")
         multiprocessors = count if isinstance(count, int) and count > 0 else 0
         assert product is not None
-        told = of_product(product, str(strings[int(name[first])]), multiprocessors, held, bool(limited[first]))
-        advices.append(-1 if told is None else ADVICES.index(told))
+        kernel_advice = of_product(product, str(strings[int(name[first])]), multiprocessors, held, bool(limited[first]))
+        advices.append(-1 if kernel_advice is None else ADVICES.index(kernel_advice))
     advice[chosen] = np.array(advices or [-1], np.int8)[groups.of]
     in_a_row = _in_a_row(model, counts, is_product)
     return np.where(((advice < 0) & slow) | (in_a_row == ADVICES.index("batch")), in_a_row, advice).astype(np.int8)

@@ -65,7 +65,7 @@ def roofs(model: Model) -> Sequence[DeviceRoofs]:
 
 
 class RoofTable(msgspec.Struct, frozen=True):
-    """The same of all devices, and a last place for what is on none of them; NaN: not known.
+    """The roofs of all devices as columns, with a last place for what is on none of them; NaN: unknown.
 
     number                             shape (devices,), ascending
     bandwidth, link, host, cache       shape (devices + 1,)

@@ -282,8 +282,8 @@ def _utilization(model: Model, groups: Groups, which: Literal["mfu", "hfu"]) -> 
 def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None, ...]:
     found = work_counts(model)
     works = found.calls.works
-    said = [-1 if work.flops is None and work.bytes is None else _SURE.index(work.sure) for work in works]
-    of_call = np.array([*said, -1], np.int64)[np.append(found.calls.work, -1)]
+    certainty = [-1 if work.flops is None and work.bytes is None else _SURE.index(work.sure) for work in works]
+    of_call = np.array([*certainty, -1], np.int64)[np.append(found.calls.work, -1)]
     sure = of_call[found.activities.call]
     sure[found.activities.recorded >= 0] = _SURE.index(Certainty.RECORDED)
     worst = greatest_at(groups.of, sure, len(groups))[order]

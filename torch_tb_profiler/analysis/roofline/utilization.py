@@ -193,7 +193,7 @@ def step_flops(model: Model) -> StepFlops:
 
 
 class _Limits(msgspec.Struct, frozen=True):
-    """What FLOP of calls in the steps lie between, shape (calls,): 0 where they are known, or nothing is."""
+    """Bounds of the FLOP of calls in the steps, shape (calls,); 0 where they are exact or unbounded."""
 
     least: Float64
     most: Float64

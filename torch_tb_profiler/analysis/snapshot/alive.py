@@ -111,7 +111,7 @@ def line_named(names: StackNames, stack: int, born: int) -> str:
 
 
 class GroupNames(msgspec.Struct, frozen=True):
-    """of: the code in `names` of each of some allocations."""
+    """Names of some allocations. of: the code in `names` of each."""
 
     of: Int64
     names: tuple[str, ...]

@@ -57,7 +57,7 @@ def segment_for(request: int) -> int:
 
 
 class BlockBytes(msgspec.Struct, frozen=True):
-    """Bytes of the block of each life. exact: whether they are known; else the least that they can be."""
+    """Bytes of the block of each lifetime. exact: whether they are known; else a lower bound."""
 
     bytes: Int64
     exact: bool

@@ -104,8 +104,8 @@ def stack_names(model: Model) -> StackNames:
         return np.minimum.reduceat(where, stacks.start) if len(stacks) else np.empty(0, np.int64)
 
     machinery = re.compile("|".join(_MACHINERY))
-    told = np.array([machinery.search(name) is None for name in names], np.bool_)
-    own, python, telling = first(is_own), first(is_python), first(told)
+    is_telling = np.array([machinery.search(name) is None for name in names], np.bool_)
+    own, python, telling = first(is_own), first(is_python), first(is_telling)
     chosen = np.where(own < many, own, np.where(python < many, python, np.where(telling < many, telling, stacks.start)))
     shown = inside[chosen].astype(np.int64) if len(stacks) else np.empty(0, np.int64)
     functions = [f"{file}: {name}" for name, file in zip(names, files, strict=True)]

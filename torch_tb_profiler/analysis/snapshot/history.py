@@ -21,8 +21,8 @@ from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.words.reasons import because
 
 
-class Held(msgspec.Struct, frozen=True):
-    """The annotation that was begun last and had not ended, between times: parallel, by time.
+class AnnotationSpans(msgspec.Struct, frozen=True):
+    """The innermost open annotation over time: parallel, by time.
 
     since  ns since the start of the recording
     code   in `names`, -1 for none
@@ -39,7 +39,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 @cached
-def held(model: Model) -> Held:
+def annotation_spans(model: Model) -> AnnotationSpans:
     """Return the annotations of all threads of the process together: the file does not say whose each is.
 
     One that had not ended when the snapshot was dumped holds until then; one without a beginning does not count.
@@ -71,7 +71,7 @@ def held(model: Model) -> Held:
             heapq.heappush(open_, (-place, ends[begins[place]]))
             place += 1
         now(time)
-    return Held(np.array(since, np.int64), np.array(code, np.int64), tuple(codes))
+    return AnnotationSpans(np.array(since, np.int64), np.array(code, np.int64), tuple(codes))
 
 
 _TAKEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
@@ -102,14 +102,14 @@ class Curves(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """One device with all that is computed of it together."""
+    """One device, and all that is computed once for it."""
 
     device: DeviceSnapshot
     lifetimes: Lifetimes
     blocks: BlockBytes
     curves: Curves
     contradictions: dict[str, int]
-    annotations: Held
+    annotations: AnnotationSpans
 
     @property
     def last(self) -> int:
@@ -121,10 +121,10 @@ class History(msgspec.Struct, frozen=True):
 def histories(model: Model) -> tuple[History, ...]:
     """Return the history of each device of `device_snapshots`."""
     per_device = zip(device_snapshots(model), lifetimes(model), strict=True)
-    return tuple(history(device, of_device, held(model)) for device, of_device in per_device)
+    return tuple(history(device, of_device, annotation_spans(model)) for device, of_device in per_device)
 
 
-def history(device: DeviceSnapshot, of_device: Lifetimes, annotations: Held) -> History:
+def history(device: DeviceSnapshot, of_device: Lifetimes, annotations: AnnotationSpans) -> History:
     blocks = block_bytes(device, of_device)
     count = len(device.records)
     requested = _sum(count, of_device, of_device.released, of_device.requested)

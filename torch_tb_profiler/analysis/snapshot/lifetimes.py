@@ -186,8 +186,8 @@ def lifetimes_of(device: DeviceSnapshot) -> Lifetimes:
     complete = _with_state(device, complete, wrong)
     order = stable_order(complete.born)
     columns: dict[str, Any] = {name: getattr(complete, name)[order] for name in _COLUMNS}
-    told = {kind: times for kind, times in wrong.items() if times}
-    return Lifetimes(**columns, missing=missing, contradictions=told)
+    contradictions = {kind: times for kind, times in wrong.items() if times}
+    return Lifetimes(**columns, missing=missing, contradictions=contradictions)
 
 
 _COLUMNS = tuple(Lifetimes.__struct_fields__)[:10]

@@ -61,7 +61,7 @@ class SnapshotLink(msgspec.Struct, frozen=True):
     records: Count = 0
 
 
-class Meeting(msgspec.Struct, frozen=True):
+class AddressEvents(msgspec.Struct, frozen=True):
     """Allocations and releases by time; key: address and kind."""
 
     time: Int64
@@ -71,8 +71,8 @@ class Meeting(msgspec.Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.time)
 
-    def take(self, chosen: Bool | Int64) -> Meeting:
-        return Meeting(self.time[chosen], self.key[chosen], self.bytes[chosen])
+    def take(self, chosen: Bool | Int64) -> AddressEvents:
+        return AddressEvents(self.time[chosen], self.key[chosen], self.bytes[chosen])
 
 
 def link(trace: Model, snapshot: Model) -> SnapshotLink:
@@ -99,12 +99,12 @@ def _of_device(trace: Model, snapshot: Model, history: History) -> SnapshotLink:
     offset = _voted(ours, theirs)
     if offset is None:
         return SnapshotLink("other_process" if last >= first else "other_time")
-    nearest, differs, _ = meet(ours, theirs, offset)
+    nearest, differs, _ = match_events(ours, theirs, offset)
     offset += int(np.median(differs[nearest])) if nearest.any() else 0
     inside = (ours.time >= theirs.time[0] + offset - MOST_SPREAD_NS) & (
         ours.time <= theirs.time[-1] + offset + MOST_SPREAD_NS
     )
-    nearest, differs, _ = meet(ours, theirs, offset)
+    nearest, differs, _ = match_events(ours, theirs, offset)
     count, met = int(inside.sum()), int((nearest & inside).sum())
     if count < FEWEST:
         return SnapshotLink("other_time")
@@ -115,23 +115,23 @@ def _of_device(trace: Model, snapshot: Model, history: History) -> SnapshotLink:
     return SnapshotLink("linked", history.device.number, offset, spread, share, count)
 
 
-def _of_trace(model: Model, device: int) -> Meeting:
+def _of_trace(model: Model, device: int) -> AddressEvents:
     records, memory = memory_records(model), model.memory.take(memory_records(model).entry)
     chosen = (memory.device_type != CPU) & (memory.device == device) & (memory.address >= 0) & (records.bytes != 0)
     time = records.time[chosen] + model.trace.origin_ns
-    return Meeting(time, memory.address[chosen] * 2 + (records.bytes[chosen] < 0), np.abs(records.bytes[chosen]))
+    return AddressEvents(time, memory.address[chosen] * 2 + (records.bytes[chosen] < 0), np.abs(records.bytes[chosen]))
 
 
-def _of_snapshot(model: Model, history: History) -> Meeting:
+def _of_snapshot(model: Model, history: History) -> AddressEvents:
     records, device = history.device.records, history.device
     chosen = device.is_action(Action.ALLOC, Action.FREE_REQUESTED) & (records.time != NO_TIME) & (records.bytes > 0)
     time = records.time[chosen] + model.trace.origin_ns
     key = records.address[chosen] * 2 + (records.action[chosen] == Action.FREE_REQUESTED)
-    found = Meeting(time, key, records.bytes[chosen])
+    found = AddressEvents(time, key, records.bytes[chosen])
     return found.take(np.argsort(time, kind="stable"))
 
 
-def _voted(ours: Meeting, theirs: Meeting) -> int | None:
+def _voted(ours: AddressEvents, theirs: AddressEvents) -> int | None:
     """Return the difference of clocks at which most records meet; None if hardly any do."""
     order = np.lexsort((theirs.time, theirs.key))
     keys, times = theirs.key[order], theirs.time[order]
@@ -157,7 +157,7 @@ def _voted(ours: Meeting, theirs: Meeting) -> int | None:
     return int(np.median(difference[(difference >= best * _BIN_NS) & (difference < (best + 2) * _BIN_NS)]))
 
 
-def meet(ours: Meeting, theirs: Meeting, offset: int) -> tuple[Bool, Int64, Int64]:
+def match_events(ours: AddressEvents, theirs: AddressEvents, offset: int) -> tuple[Bool, Int64, Int64]:
     """Match records of the trace with nearby ones of the snapshot that are not larger: which, the difference, whom."""
     count = len(ours)
     key = np.concatenate([ours.key, theirs.key])

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.snapshot.alive import NO_ANNOTATION, NO_MODULE
 from torch_tb_profiler.analysis.snapshot.history import History, Moment, device_history, moment_of
-from torch_tb_profiler.analysis.snapshot.link import Meeting, SnapshotLink, link, meet
+from torch_tb_profiler.analysis.snapshot.link import AddressEvents, SnapshotLink, link, match_events
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
@@ -96,11 +96,13 @@ def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotL
     born, at = born[known], at[known]
     if not len(chosen) or not len(born):
         return none
-    ours = Meeting(records.time[chosen] + trace.trace.origin_ns, memory.address[chosen] * 2, records.bytes[chosen])
-    theirs = Meeting(
+    ours = AddressEvents(
+        records.time[chosen] + trace.trace.origin_ns, memory.address[chosen] * 2, records.bytes[chosen]
+    )
+    theirs = AddressEvents(
         device.records.time[at] + snapshot.trace.origin_ns, device.records.address[at] * 2, device.records.bytes[at]
     )
-    met, differs, partner = meet(ours, theirs, link.offset_ns)
+    met, differs, partner = match_events(ours, theirs, link.offset_ns)
     mine = np.flatnonzero(met)
     # of several records near one allocation the nearest is written last
     mine = mine[np.argsort(-np.abs(differs[mine]), kind="stable")]

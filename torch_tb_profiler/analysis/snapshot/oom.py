@@ -136,8 +136,8 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     sizes = layout.piece_bytes
     pending = history.lifetimes.alive(position - 1) & ~history.lifetimes.wanted(position - 1)
     pending &= history.lifetimes.stream == stream
-    told, needed = int(records.address[position]), segment_for(request)
-    device_free = None if told == NO_DEVICE_FREE else told
+    recorded, needed = int(records.address[position]), segment_for(request)
+    device_free = None if recorded == NO_DEVICE_FREE else recorded
     free_bytes, other_streams, other_pools = (int(sizes[mask].sum()) for mask in (own, others, elsewhere))
     pending_bytes = int(history.blocks.bytes[pending].sum())
     reason = _reason(request, needed, free_bytes, other_streams, other_pools, pending_bytes, device_free)
@@ -253,8 +253,8 @@ class InferredOom(msgspec.Struct, frozen=True):
 
 def has_history(device: DeviceSnapshot) -> bool:
     """Return whether records tell what was in use before the end."""
-    told = ~device.is_action(Action.SNAPSHOT, Action.ANNOTATE)
-    return bool(np.count_nonzero(told) > _MOST_RECORDS)
+    is_change = ~device.is_action(Action.SNAPSHOT, Action.ANNOTATE)
+    return bool(np.count_nonzero(is_change) > _MOST_RECORDS)
 
 
 def inferred_oom(history: History, names: StackNames) -> InferredOom | None:

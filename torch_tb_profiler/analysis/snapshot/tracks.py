@@ -43,7 +43,7 @@ OTHER_LINES = "(others)"
 
 
 class SnapshotTracks(msgspec.Struct, frozen=True):
-    """What windows of one device are cut from.
+    """One device's data, from which windows are cut.
 
     time    of each record, ns since the start of the recording, never less than before; empty without times
     curves  that are known after every record

@@ -35,7 +35,7 @@ NEVER_SEEN = np.iinfo(np.int64).max
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """What can stand in a stack: names with their kinds, numbered; roles of those that have one, by number."""
+    """Names and kinds of stack entries, numbered; roles of those that have one, by number."""
 
     names: list[str] = msgspec.field(default_factory=list)
     kinds: list[EntryKind] = msgspec.field(default_factory=list)
@@ -70,7 +70,7 @@ class Labels(msgspec.Struct, frozen=True):
 
 
 class EntryColumns(msgspec.Struct, frozen=True):
-    """Entries of stacks: what is innermost, and the entry of what is around it. Times in ns.
+    """Entries of stacks: the innermost name, and the entry around it. Times in ns.
 
     parent  shape (entries,): -1 at the top
     calls   of a range how often it began, of device work how often it ran
@@ -96,7 +96,7 @@ class EntryColumns(msgspec.Struct, frozen=True):
 
 
 class StackEntries(EntryColumns, frozen=True):
-    """Entries that are merged: parents stand before their children."""
+    """Merged entries: parents stand before their children."""
 
     labels: Labels
     no_stack_ns: int

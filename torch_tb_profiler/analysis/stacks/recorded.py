@@ -250,7 +250,7 @@ def _sums(track: Ints, values: Int64, size: int) -> Int64:
 
 
 class OperatorStacks(msgspec.Struct, frozen=True):
-    """Distinct call stacks; number 0 is the empty one, "not known". Whom a stack was called from stands before it.
+    """Distinct call stacks; number 0 is the empty one, "unknown". A stack stands behind the one it was called from.
 
     parent    shape (stacks,): the stack without its innermost frame, -1 when `frame` is a whole recorded stack
     frame     shape (stacks,): string code of the innermost frame

@@ -128,7 +128,7 @@ class ShownEntries(msgspec.Struct, frozen=True):
 
 
 class StackTableBuilder(msgspec.Struct, frozen=True):
-    """What a table says about all of it."""
+    """Builds tables of some stacks, with the totals that all of them share."""
 
     found: StackEntries
     weight: Weight
@@ -190,7 +190,7 @@ MOST_SEARCHED = 2_000_000
 
 
 class _Rows(msgspec.Struct, frozen=True):
-    """Entries that are worth a limit, in the order of their levels, then of their texts.
+    """Entries of at least a limit, in the order of their levels, then of their texts.
 
     node    shape (rows,): of the tree of texts
     level   shape (rows,): how many levels each is below the top, from 1 on
@@ -321,7 +321,7 @@ class Callers:
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """Of `Callers` what lies below one entry. state: before the entry."""
+    """The part of `Callers` below one entry. state: before the entry."""
 
     walks: Rollup
     hashes: TextHashes
