@@ -24,7 +24,7 @@ from torch_tb_profiler.trace import (
     read_trace,
     unpack,
 )
-from torch_tb_profiler.trace.schema import TRACE_TABLES, MemoryRecords
+from torch_tb_profiler.trace.schema import TRACE_TABLES, MemoryEvents
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +94,9 @@ def test_an_older_version_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_file_without_a_column_of_the_schema_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = (*MemoryRecords.schema(), replace(MemoryRecords.schema()[-1], name="added"))
-    monkeypatch.setattr(MemoryRecords, "schema", lambda: more)
-    monkeypatch.setattr(MemoryRecords, "column_names", lambda: tuple(column.name for column in more))
+    more = (*MemoryEvents.schema(), replace(MemoryEvents.schema()[-1], name="added"))
+    monkeypatch.setattr(MemoryEvents, "schema", lambda: more)
+    monkeypatch.setattr(MemoryEvents, "column_names", lambda: tuple(column.name for column in more))
     with pytest.raises(column_file.ColumnFileError, match="other columns of memory"):
         column_file.open_trace(path)
     monkeypatch.undo()

@@ -100,7 +100,7 @@ def test_a_column_is_read_when_it_is_used(text: bytes, tmp_path: Path) -> None:
     assert len(operators.external_id) == len(operators)
     assert set(names) & set(vars(operators)) == {"external_id", names[0]}
     assert operators.external_id is operators.external_id
-    with pytest.raises(AttributeError, match="Operators has no unheard_of"):
+    with pytest.raises(AttributeError, match="OperatorRanges has no unheard_of"):
         getattr(operators, "unheard_of")  # noqa: B009
 
 

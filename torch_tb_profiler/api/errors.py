@@ -31,7 +31,7 @@ def profile_errors(kinds: type[Exception] | tuple[type[Exception], ...] = ErrorW
 
 
 def one_of(literal: Any, value: T) -> T:
-    """The value, if the Literal type allows it. Raises ProfileError."""
+    """Return the value, if the Literal type allows it. Raises ProfileError."""
     allowed = get_args(literal)
     if value not in allowed:
         raise ProfileError(f"{value!r} is not possible here, only {', '.join(map(repr, allowed))}")

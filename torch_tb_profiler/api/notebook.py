@@ -20,14 +20,14 @@ _LEAST, _MOST = 100, 10_000
 
 
 def check_height(height: int) -> None:
-    """Raises ProfileError."""
+    """Refuse a height that no frame should have. Raises ProfileError."""
     if not _LEAST <= height <= _MOST:
         raise ProfileError(f"height must be from {_LEAST} to {_MOST} pixels")
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What `show()` gives: the last value of a cell is shown.
+    """What `show()` returns; a notebook shows the last value of a cell.
 
     url       of the page, which ends with the kernel; empty if the page is in the notebook
     document  the page as one file; empty if it is live
@@ -95,7 +95,7 @@ class InNotebook:
     _live: LiveServer | None = None
 
     def show(self, view: View = "overview", height: int = 800, static: bool = False) -> Frame:
-        """The page in the notebook, as the last value of a cell.
+        """Show the page in the notebook, as the last value of a cell.
 
         Live, it is served by this process on loopback, under an address that holds a secret, until the process ends.
         With `static` it is one file within the notebook, which needs no server: 0.6 MB or more, of one run. Raises
@@ -137,7 +137,7 @@ class TraceInNotebook(InNotebook):
     span: str
 
     def summary(self) -> SummaryAnswer:
-        """The trace in a few stable numbers."""
+        """Return the trace in a few stable numbers."""
         raise NotImplementedError
 
     def _page(self) -> NotebookPage:

@@ -26,27 +26,27 @@ _HEAD = "color:inherit;font-size:14px;margin:0 0 4px"
 _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
 
-def trace_card(found: SummaryAnswer) -> str:
-    """A card: what bounds the steps, where their time goes, what findings would save, what is wrong with the trace."""
-    trace, steps = found.trace, found.steps
+def trace_card(summary: SummaryAnswer) -> str:
+    """Return a card: what bounds the steps, where their time goes, what findings save, what is wrong with the trace."""
+    trace, steps = summary.trace, summary.steps
     title = f"{trace.run} · {trace.worker} · span {trace.span}"
     if steps.median_ns is None:
-        told = "no steps were found"
+        text = "no steps were found"
     else:
-        told = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}; bound by {found.bound}"
-    if found.device.busy is not None:
-        told += f"; devices busy {text_of(found.device.busy, 'fraction')}"
+        text = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}; bound by {summary.bound}"
+    if summary.device.busy is not None:
+        text += f"; devices busy {text_of(summary.device.busy, 'fraction')}"
     body = [
-        heading(title) + f'<p style="{CAPTION_STYLE}">{safe(told, _SENTENCE)}</p>',
-        _average_step_bar(found.waterfall),
-        _list([_finding(each) for each in found.findings[:_MOST_FINDINGS]], "Nothing was found."),
-        _list([_note(each) for each in found.notes if each.severity != "info"][:_MOST_NOTES], ""),
+        heading(title) + f'<p style="{CAPTION_STYLE}">{safe(text, _SENTENCE)}</p>',
+        _average_step_bar(summary.waterfall),
+        _list([_finding(each) for each in summary.findings[:_MOST_FINDINGS]], "Nothing was found."),
+        _list([_note(each) for each in summary.notes if each.severity != "info"][:_MOST_NOTES], ""),
     ]
     return card("".join(body))
 
 
 class RunRow(NamedTuple):
-    """A run in a card: of how many files of each kind, by how many workers; `size` in bytes."""
+    """A run in a card: its files of each kind and workers; `size` in bytes."""
 
     name: str
     traces: int
@@ -56,7 +56,7 @@ class RunRow(NamedTuple):
 
 
 def profile_card(path: str, runs: Sequence[RunRow]) -> str:
-    """A card of the runs below a path."""
+    """Return a card of the runs below a path."""
     rows = "".join(
         f'<tr><td align="left">{safe(run.name, _NAME)}</td><td align="right">{run.traces:,}</td>'
         f'<td align="right">{run.workers:,}</td><td align="right">{run.snapshots:,}</td>'
@@ -64,10 +64,10 @@ def profile_card(path: str, runs: Sequence[RunRow]) -> str:
         for run in runs[:_MOST_RUNS]
     )
     head = "".join(f'<th align="{side}">{name}</th>' for name, side in _RUN_COLUMNS)
-    told = f"{min(len(runs), _MOST_RUNS)} of {len(runs):,} runs"
+    count = f"{min(len(runs), _MOST_RUNS)} of {len(runs):,} runs"
     return card(
         f'<p style="{_HEAD}"><b>{safe(path, _NAME)}</b></p><table cellpadding="4" style="{TABLE_STYLE}"><thead>'
-        f'<tr>{head}</tr></thead><tbody>{rows}</tbody></table><p style="{CAPTION_STYLE}">{told}</p>'
+        f'<tr>{head}</tr></thead><tbody>{rows}</tbody></table><p style="{CAPTION_STYLE}">{count}</p>'
     )
 
 
@@ -81,19 +81,19 @@ _RUN_COLUMNS = (
 
 
 def profile_text(path: str, runs: Sequence[RunRow]) -> str:
-    """The same as Markdown."""
+    """Return the same as Markdown."""
     shown = runs[:_MOST_RUNS]
     lines = [f"- {_plain(run.name)}: {run.traces:,} traces, {text_of(run.size, 'bytes')}" for run in shown]
     return "\n".join([f"**{_plain(path)}**: {len(shown)} of {len(runs):,} runs", "", *lines])
 
 
 def trouble_card(title: str, trouble: str) -> str:
-    """The card that is shown when a card cannot be made."""
+    """Return the card that replaces one that cannot be made."""
     return card(f'<p style="{_HEAD}"><b>{safe(title, _NAME)}</b></p><p>{safe(trouble, _SENTENCE)}</p>')
 
 
 def trace_text(found: SummaryAnswer) -> str:
-    """The same as Markdown."""
+    """Return the same as Markdown."""
     return fenced(as_text(found))
 
 
@@ -103,17 +103,17 @@ def fenced(text: str) -> str:
 
 
 def heading(text: str) -> str:
-    """The first line of a card."""
+    """Return the first line of a card."""
     return f'<p style="{_HEAD}"><b>{safe(text, _NAME)}</b></p>'
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of a card."""
+    """Return a paragraph of a card."""
     return f'<p style="color:inherit;font-size:13px;margin:4px 0">{safe(text, _SENTENCE)}</p>'
 
 
 def card(body: str) -> str:
-    """A box around HTML that is safe."""
+    """Return a box around HTML that is safe."""
     found = (
         '<div style="border:1px solid rgba(128,128,128,.45);border-radius:6px;padding:8px 12px;max-width:680px;'
         f'color:inherit;background:transparent;font-family:sans-serif">{body}</div>'
@@ -123,7 +123,7 @@ def card(body: str) -> str:
 
 
 def _average_step_bar(parts: Sequence[Part]) -> str:
-    """The average step: one bar, its largest parts by colour, the rest grey; each says what it is when pointed at."""
+    """Draw the average step as one bar: its largest parts by colour, the rest grey, each with a tooltip."""
     whole = sum(part.ns for part in parts)
     if whole <= 0:
         return ""
@@ -135,12 +135,12 @@ def _average_step_bar(parts: Sequence[Part]) -> str:
     left, shapes = 0.0, []
     for name, color, ns in shown:
         width = CARD_WIDTH * ns / whole
-        told = f"{name}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
+        tooltip = f"{name}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
         # parts of one colour lie side by side
         drawn = max(width - _BETWEEN, width / 2)
         shapes.append(
             f'<rect x="{left:.2f}" y="0" width="{drawn:.2f}" height="{_HEIGHT}" fill="{color}">'
-            f"<title>{escape(told)}</title></rect>"
+            f"<title>{escape(tooltip)}</title></rect>"
         )
         left += width
     legend = " · ".join(
@@ -174,12 +174,12 @@ def _list(entries: Sequence[str], empty: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A name in Markdown: in a code span that nothing in it can end."""
+    """Return a name in Markdown: in a code span that nothing in it can end."""
     return "`" + harmless(text, _NAME).replace("`", "'") + "`"
 
 
 def safe(text: str, most: int) -> str:
-    """A text from outside, escaped for HTML."""
+    """Return a text from outside, escaped for HTML."""
     return escape(harmless(text, most), quote=True)
 
 
@@ -190,7 +190,7 @@ _SLOWER, _FASTER = "#d9822b", "#4c78c8"
 
 
 def shown_change(found: ChangeAnswer) -> ShownChange:
-    """The same, which a notebook shows."""
+    """Make an answer one that a notebook shows."""
     return ShownChange(**msgspec.structs.asdict(found))
 
 
@@ -207,12 +207,12 @@ class ShownChange(ChangeAnswer, frozen=True, kw_only=True):
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
-        told = f"{sentence(self)} {sureness(self)}"
-        return {"text/html": self._repr_html_(), "text/markdown": safe(told, 500), "text/plain": harmless(told, 500)}
+        text = f"{sentence(self)} {sureness(self)}"
+        return {"text/html": self._repr_html_(), "text/markdown": safe(text, 500), "text/plain": harmless(text, 500)}
 
 
 def _change_bar(found: ChangeAnswer) -> str:
-    """The causes that moved, what takes less left of the middle and what takes more right of it, in one scale."""
+    """Draw the causes that moved in one scale: what takes less left of the middle, what takes more right of it."""
     moved = [each for each in found.causes if each.delta_ns]
     less = sum(-each.delta_ns for each in moved if each.delta_ns < 0)
     more = sum(each.delta_ns for each in moved if each.delta_ns > 0)
@@ -221,11 +221,11 @@ def _change_bar(found: ChangeAnswer) -> str:
     scale = CARD_WIDTH / (less + more)
     shapes = [*_stretch(less * scale, moved, scale, False), *_stretch(less * scale, moved, scale, True)]
     middle = f'<rect x="{less * scale - 0.75:.2f}" y="0" width="1.5" height="{_CHANGE_BAR}" fill="#8c8c8c"/>'
-    told = f"{text_of(less, 'ns')} less, {text_of(more, 'ns')} more"
+    caption = f"{text_of(less, 'ns')} less, {text_of(more, 'ns')} more"
     return (
         f'<svg role="img" aria-label="What takes less and what takes more" viewBox="0 0 {CARD_WIDTH} {_CHANGE_BAR}" '
         f'width="100%" height="{_CHANGE_BAR}" preserveAspectRatio="none">{"".join(shapes)}{middle}</svg>'
-        f'<p style="{CAPTION_STYLE}">{escape(told)}</p>'
+        f'<p style="{CAPTION_STYLE}">{escape(caption)}</p>'
     )
 
 
@@ -234,10 +234,10 @@ def _stretch(middle: float, moved: list[ChangedCause], scale: float, is_more: bo
     for number, each in enumerate(each for each in moved if (each.delta_ns > 0) == is_more):
         width = abs(each.delta_ns) * scale
         left -= 0 if is_more else width
-        told = f"{part_name(each.cause)}: {'+' if is_more else '−'}{text_of(abs(each.delta_ns), 'ns')}"
+        tooltip = f"{part_name(each.cause)}: {'+' if is_more else '−'}{text_of(abs(each.delta_ns), 'ns')}"
         shapes.append(
             f'<rect x="{left:.2f}" y="0" width="{width:.2f}" height="{_CHANGE_BAR}" fill="{color}" '
-            f'opacity="{1 - 0.15 * min(number, 4):.2f}"><title>{escape(told)}</title></rect>'
+            f'opacity="{1 - 0.15 * min(number, 4):.2f}"><title>{escape(tooltip)}</title></rect>'
         )
         left += width if is_more else 0
     return shapes

@@ -65,7 +65,7 @@ class Run(InNotebook, Queried):
         return iter(self.traces)
 
     def as_row(self) -> RunRow:
-        """Of the card of what was opened."""
+        """Return the row of this run in the card of what was opened."""
         size = sum(file.entry.size for file in self._found[1].traces)
         return RunRow(self.name, len(self.traces), len(self.workers), len(self.snapshots), size)
 
@@ -87,26 +87,26 @@ class Run(InNotebook, Queried):
         return tuple(dict.fromkeys(trace.worker for trace in self.traces))
 
     def spans(self, worker: str | None = None) -> tuple[str, ...]:
-        """Spans of a worker, or of all."""
+        """List the spans of a worker, or of all."""
         return tuple(dict.fromkeys(t.span for t in self.traces if worker in (None, t.worker)))
 
     def trace(self, worker: str | None = None, span: str | int | None = None) -> TraceProfile:
-        """The trace of these names; a name may be left out where there is one."""
+        """Return the trace of these names; a name may be left out where there is one."""
         name = _one("worker", worker, self.workers, f"run {self.name!r}")
         span = _one("span", None if span is None else str(span), self.spans(name), f"worker {name!r}")
         return next(t for t in self.traces if (t.worker, t.span) == (name, span))
 
     def figures(self) -> FigureTable:
-        """The figures of all traces of this run, a row each."""
+        """Return the figures of all traces of this run, a row each."""
         return _figures(self.traces)
 
     def distributed(self, span: str | int | None = None) -> Distributed:
-        """What the ranks of a span say together: groups, overlap per step, waiting."""
+        """Match the ranks of a span: groups, overlap per step, waiting."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         return distributed([t.ask(partial(rank_of, worker=t.worker)) for t in self.traces if t.span == name])
 
     def reduced(self, span: str | int | None = None) -> RunResult:
-        """All ranks of a span reduced: who is slow and why, what it costs, collectives, heat maps, layout."""
+        """Reduce all ranks of a span: who is slow and why, what it costs, collectives, heat maps, layout."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         if name not in self._reduced:
             self._reduced[name] = reduce(self._summaries(name))
@@ -120,11 +120,11 @@ class Run(InNotebook, Queried):
         return self._summarized[name]
 
     def ranges(self, span: str | int | None = None, step: str | None = None) -> RankRangeTable:
-        """The ranges that the program names, over the ranks of a span: median of their steps, or one step."""
+        """Return the ranges that the program names, over the ranks of a span: medians over the steps, or one step."""
         return ranges_of_ranks(self._summaries(span), step)
 
     def range(self, name: str, span: str | int | None = None, step: str | None = None) -> RangeRankTable:
-        """One of these on each rank."""
+        """Return one of these ranges on each rank."""
         return range_of_ranks(self._summaries(span), name, step)
 
     @property
@@ -143,13 +143,13 @@ class Run(InNotebook, Queried):
         return Rows(self.reduced().collectives)
 
     def communication(self, span: str | int | None = None, by_group: bool = True) -> OperationTable:
-        """The communication operations of every rank."""
+        """Return the communication operations of every rank."""
         return operation_table(self.distributed(span), by_group)
 
     def what_if(
         self, *changes: Change, span: str | int | None = None, workers: Sequence[str] | None = None
     ) -> JointWhatIf:
-        """How long the steps of each rank would take after all of some changes, on all ranks or those of some workers.
+        """Replay the steps of each rank after all of some changes, on all ranks or those of some workers.
 
         Ranks are replayed together: a collective begins when the last of them is there (docs/replay.md).
         """
@@ -161,7 +161,7 @@ class Run(InNotebook, Queried):
         return joint_what_if(ranks, changes, workers)
 
     def diagnosis(self, span: str | int | None = None) -> RunDiagnosis:
-        """What bounds the steps of the ranks of a span, and what the rules over ranks find (docs/findings.md).
+        """Return what bounds the steps of the ranks of a span, and what the rules over ranks find (docs/findings.md).
 
         All ranks are replayed together, so that savings hold what they wait for one another.
         """
@@ -169,7 +169,7 @@ class Run(InNotebook, Queried):
         return run_diagnosis([t.ask(partial(run_rank, worker=t.worker)) for t in self.traces if t.span == name])
 
     def summary(self, span: str | int | None = None) -> SummaryAnswer:
-        """The ranks of a span in a few stable numbers: what `torch-tb-profiler summary RUN --json` prints."""
+        """Summarize the ranks of a span in a few stable numbers: what `torch-tb-profiler summary RUN --json` prints."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         ranks = SUMMARY.ranks
         assert ranks is not None
@@ -190,7 +190,7 @@ class Run(InNotebook, Queried):
         return summary
 
     def findings(self, span: str | int | None = None) -> Rows[RunFinding]:
-        """The findings of `diagnosis`."""
+        """Return the findings of `diagnosis`."""
         return Rows(self.diagnosis(span).findings)
 
 
@@ -246,20 +246,20 @@ class Profile(InNotebook, Queried):
         return found[0]
 
     def compare_snapshots(self) -> RankRows:
-        """The memory snapshots beside each other; `place` is the position in `snapshots`. Raises ProfileError."""
+        """Compare the memory snapshots; `place` is the position in `snapshots`. Raises ProfileError."""
         return rank_rows([each.ask(snapshot_figures) for each in self.snapshots])
 
     def figures(self) -> FigureTable:
-        """The figures of all traces, a row each: any number of runs and workers side by side."""
+        """Return the figures of all traces, a row each: any number of runs and workers side by side."""
         return _figures(tuple(self))
 
     def run(self, name: str | None = None) -> Run:
-        """The run called so; the name may be left out where there is one."""
+        """Return the run called so; the name may be left out where there is one."""
         known = tuple(run.name for run in self.runs)
         return self.runs[known.index(_one("run", name, known, repr(self.path)))]
 
     def trace(self, run: str | None = None, worker: str | None = None, span: str | int | None = None) -> TraceProfile:
-        """The trace of these names; a name may be left out where there is one."""
+        """Return the trace of these names; a name may be left out where there is one."""
         return self.run(run).trace(worker, span)
 
 

@@ -20,7 +20,7 @@ class Queried:
     """SQL queries over traces; a subclass says which traces."""
 
     def _named_traces(self) -> Sequence[tuple[str, LocalTrace]]:
-        """The name of its run and the trace, for each."""
+        """Return the name of its run and the trace, for each."""
         raise NotImplementedError
 
     def sql(self, statement: str) -> SqlRows:
@@ -33,7 +33,7 @@ class Queried:
             return self._database.rows(statement)
 
     def connect(self, tables: Sequence[str] | None = None) -> duckdb.DuckDBPyConnection:
-        """A DuckDB connection with all or some of the tables, for your own program: nothing is locked.
+        """Return a DuckDB connection with all or some of the tables, for your own program: nothing is locked.
 
         Raises ProfileError: there is no such table, DuckDB is not installed.
         """
@@ -45,7 +45,7 @@ class Queried:
         return database.connection
 
     def stored(self) -> tuple[StoredTrace, ...]:
-        """The traces as a `QuerySession` takes them; they are read if they were not. Raises ProfileError."""
+        """Return the traces as a `QuerySession` takes them; they are read if they were not. Raises ProfileError."""
         from torch_tb_profiler.tables.sql import StoredTrace  # noqa: PLC0415 - see above
 
         with profile_errors():

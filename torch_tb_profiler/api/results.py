@@ -27,7 +27,7 @@ class Rows(tuple[T, ...], Tabular):
         return pd.DataFrame([_row_values(row) for row in rows])
 
     def as_grid(self) -> Grid:
-        """A row each; fields that are no plain values are left out."""
+        """Return a row each; fields that are no plain values are left out."""
         rows = [_row_values(row) for row in self]
         keys = [key for key in (rows[0] if rows else {}) if all(_is_plain(row[key]) for row in rows)]
         values = {key: [row[key] for row in rows] for key in keys}
@@ -64,5 +64,5 @@ class Compared(msgspec.Struct, frozen=True):
     right_sums: WholeTimes
 
     def to_pandas(self) -> pd.DataFrame:
-        """The operators."""
+        """Return the operators."""
         return self.operators.to_pandas()

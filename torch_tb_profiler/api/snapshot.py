@@ -78,7 +78,7 @@ class SnapshotProfile:
         return self._file.rank
 
     def ask(self, question: Callable[[Model], T]) -> T:
-        """The answer of a function of the model. Raises ProfileError."""
+        """Return the answer of a function of the model. Raises ProfileError."""
         with profile_errors((Unavailable, Refused)):
             return self.source.ask(question)
 
@@ -112,7 +112,7 @@ class SnapshotProfile:
         return Rows(self.summary.findings)
 
     def growth(self, device: int | None = None) -> Growth:
-        """What grows from step to step."""
+        """Find what grows from step to step."""
         return next(each.growth for each in self.summary.devices if device in (None, each.device))
 
     def moments(self, device: int | None = None) -> Rows[Moment]:
@@ -120,7 +120,7 @@ class SnapshotProfile:
         return Rows(self.ask(lambda model: moments(device_history(model, device))))
 
     def curves(self, device: int | None = None) -> Curves:
-        """What was in use before the first record and after each."""
+        """Return what was in use before the first record and after each."""
         return self.ask(lambda model: device_history(model, device).curves)
 
     def lives(self, device: int | None = None) -> Lifetimes:
@@ -130,7 +130,7 @@ class SnapshotProfile:
     def alive(
         self, at: str | int = "peak", by: AliveBy = "line", since: str | int | None = None, device: int | None = None
     ) -> AliveRows:
-        """What is in use at a moment; with `since` also how much more that is than then."""
+        """Return what is in use at a moment; with `since` also how much more that is than then."""
 
         def rows(model: Model) -> AliveRows:
             history = device_history(model, device)
@@ -147,7 +147,7 @@ class SnapshotProfile:
         device: int | None = None,
         smallest_share: float = SMALLEST_SHARE,
     ) -> StackTable:
-        """What is in use at a moment by call stack; what is called ns there is bytes here."""
+        """Return what is in use at a moment by call stack; columns called ns hold bytes here."""
 
         def tree(model: Model) -> StackTable | None:
             history = device_history(model, device)
@@ -159,7 +159,7 @@ class SnapshotProfile:
         return found
 
     def layout(self, at: str | int = "peak", device: int | None = None) -> SegmentLayout:
-        """The segments at a moment, and what is in them."""
+        """Return the segments at a moment, and what is in them."""
 
         def found(model: Model) -> SegmentLayout:
             history = device_history(model, device)
@@ -179,7 +179,7 @@ class SnapshotProfile:
         other_at: str | int | None = None,
         device: int | None = None,
     ) -> AgainstRows:
-        """What is in use here at a moment, and what was in another snapshot (there at `other_at`, else at the same)."""
+        """Compare what is in use at a moment with another snapshot (there at `other_at`, else at the same)."""
 
         def moment_of(model: Model, wanted: str | int) -> Side:
             history = device_history(model, device)
@@ -202,7 +202,7 @@ class SnapshotProfile:
     def alive_in_trace(
         self, trace: TraceProfile, at: str | int = "peak", by: LinkedBy = "module", device: int | None = None
     ) -> LinkedAliveRows:
-        """What is in use at a moment, by what a trace of the same process says; of another ProfileError is raised."""
+        """Attribute what is in use at a moment by a trace of the same process. Raises ProfileError for another one."""
 
         def rows(own: Model, other: Model) -> LinkedAliveRows:
             found = link(other, own)
@@ -214,5 +214,5 @@ class SnapshotProfile:
         return self.ask(lambda own: trace.ask(lambda other: rows(own, other)))
 
     def frames_of(self, stack: int) -> tuple[str, ...]:
-        """The frames of a stack from the innermost outwards."""
+        """Return the frames of a stack from the innermost outwards."""
         return self.ask(lambda model: tuple(stack_names(model).frames_of(stack)))

@@ -101,12 +101,12 @@ class TraceProfile(TraceInNotebook, Queried):
         return ((self.run, self.source),)
 
     def ask(self, question: Callable[[Model], T]) -> T:
-        """The answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
+        """Return the answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
         with profile_errors(Unavailable):
             return self.source.ask(question)
 
     def answer(self, name: str, /, from_step: str | None = None, to_step: str | None = None, **parameters: Any) -> Any:
-        """The answer to a question about one trace as /api/`name` gives it: a Struct, or a Table (`.to_pandas()`).
+        """Answer a question about one trace as /api/`name` does: a Struct, or a Table (`.to_pandas()`).
 
         `from_step` and `to_step` (names of steps, both or none) limit it to these steps and those between. docs/api.md
         lists questions and parameters. Raises ProfileError: no such question, value or steps, or nothing was recorded.
@@ -117,8 +117,8 @@ class TraceProfile(TraceInNotebook, Queried):
             raise ProfileError(f"there is no question {name!r} about one trace, only {known}")
         try:
             steps = step_range(from_step, to_step)
-            own = convert(parameters, question.parameters)
-            return self.ask(lambda model: self._answered(question, model, own, steps))
+            params = convert(parameters, question.parameters)
+            return self.ask(lambda model: self._answered(question, model, params, steps))
         except (msgspec.ValidationError, Refused, UnknownStep) as error:
             raise ProfileError(f"{name}: {error}") from None
 
@@ -126,18 +126,18 @@ class TraceProfile(TraceInNotebook, Queried):
         self,
         question: Question,
         model: Model,
-        own: msgspec.Struct,
+        params: msgspec.Struct,
         steps: StepRange | None,
     ) -> Any:
         subject = self.subject(model.of_steps(steps) if question.of_steps else model, steps)
-        return answer_here(question, subject, own)
+        return answer_here(question, subject, params)
 
     def subject(self, model: Model, steps: StepRange | None = None) -> Subject:
-        """What a question is asked about; model: of this trace."""
+        """Return what a question is asked about; model: of this trace."""
         return subject_of(model, self._names, steps)
 
     def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
-        """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
+        """Return the trace with steps found by a rule, or by annotations whose names match a regular expression."""
         if rule is not None and rule not in RULES:
             raise ProfileError(f"{rule!r} is not a rule for steps, only {', '.join(map(repr, RULES))}")
         with profile_errors(ValueError):
@@ -163,12 +163,12 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(overview)
 
     def summary(self) -> SummaryAnswer:
-        """The trace in a few stable numbers: what `torch-tb-profiler summary --json` prints."""
+        """Return the trace in a few stable numbers: what `torch-tb-profiler summary --json` prints."""
         found: SummaryAnswer = self.answer(SUMMARY.name)
         return found
 
     def findings(self) -> Rows[Finding]:
-        """What to do about it."""
+        """Return what to do about it."""
         return Rows(self.ask(findings))
 
     # what limits the steps --------------------------------------------------------------------------------
@@ -186,20 +186,20 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(step_flops)
 
     def roofline(self, group_by: RooflineGrouping = "operator") -> RooflineTable:
-        """Time beside the least time that the device needs, and what is lost."""
+        """Compare time with the least time that the device needs; the rest is lost."""
         return self.ask(lambda model: roofline(model, one_of(RooflineGrouping, group_by)))
 
     def critical_path(self, steps: Sequence[str] | None = None) -> CriticalPath:
-        """What the steps, or those of some names, could not have been shorter without (docs/replay.md)."""
+        """Return the critical path of the steps, or of those of some names (docs/replay.md)."""
         return self.ask(lambda model: critical_path(unchanged(graph_of(model)), places_of_steps(model, steps)))
 
     def what_if(self, *changes: Change, steps: Sequence[str] | None = None) -> WhatIf:
-        """How long the steps, or those of some names, would take after all of some changes (`replay.changes`)."""
+        """Replay the steps, or those of some names, after all of some changes (`replay.changes`)."""
         check_changes(changes)
         return self.ask(lambda model: what_if(model, changes, places_of_steps(model, steps)))
 
     def savings(self, *remedies: Sequence[Change]) -> Savings:
-        """What each of several remedies saves, alone and after those that save more; each is one change or more."""
+        """Return what each of several remedies (one or more changes) saves, alone and after those that save more."""
         for remedy in remedies:
             check_changes(remedy)
         return self.ask(partial(savings, remedies=remedies))
@@ -210,15 +210,15 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(partial(operators, group_by=one_of(OperatorGrouping, group_by)))
 
     def operator_stacks(self, name: str, input_shape: str | None = None) -> OperatorTable:
-        """The calls of one operator by call stack."""
+        """Return the calls of one operator by call stack."""
         return self.ask(partial(operator_stacks, name=name, input_shape=input_shape))
 
     def operator_kernels(self, name: str, input_shape: str | None = None) -> LaunchedKernels:
-        """The kernels that one operator launched itself."""
+        """Return the kernels that one operator launched itself."""
         return self.ask(partial(operator_kernels, name=name, input_shape=input_shape))
 
     def kernel_sequences(self, among: Callable[[str], object] | None = None) -> KernelSequences:
-        """Which kernels one call of an operator launches, in order."""
+        """Return which kernels one call of an operator launches, in order."""
         return self.ask(partial(kernel_sequences, among=among))
 
     def kernels(self, group_by: KernelGrouping = "name") -> KernelTable:
@@ -228,21 +228,21 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(copies)
 
     def unattributed(self) -> Rows[Unattributed]:
-        """Device work that no operator launched, by whom it belongs to instead."""
+        """Return device work that no operator launched, by its owner."""
         return Rows(self.ask(unattributed))
 
     def owner_shares(self) -> OwnerShares | None:
-        """How much of the device time has an owner, and how it is known; None without device time."""
+        """Return how much of the device time has an owner, and how that is known; None without device time."""
         return self.ask(owner_shares)
 
     def graph_owners(self, capture: TraceProfile) -> GraphOwners:
-        """The owners of what this trace replays of graphs, by the trace in which they were captured."""
+        """Return the owners of what this trace replays of graphs, by the trace in which they were captured."""
         return self._with(capture, graph_owners)
 
     # time of devices --------------------------------------------------------------------------------------
 
     def device_time(self, window: Window = "work") -> DeviceTime:
-        """Computing, communicating, copying and idle, adding up exactly."""
+        """Split device time into computing, communicating, copying and idle, adding up exactly."""
         return self.ask(partial(device_time, window=one_of(Window, window)))
 
     def idle_times(self, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleTimes:
@@ -258,7 +258,7 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(partial(queue_lengths, full=full))
 
     def stream_queues(self) -> Rows[StreamQueue]:
-        """The queue of every stream over time."""
+        """Return the queue of every stream over time."""
         return Rows(self.ask(stream_queues))
 
     # memory and modules -----------------------------------------------------------------------------------
@@ -295,14 +295,14 @@ class TraceProfile(TraceInNotebook, Queried):
         descending: bool = False,
         only: BlockFilter | None = None,
     ) -> BlockTable:
-        """Allocations with their releases, of one device or of all."""
+        """List allocations with their releases, of one device or of all."""
         name = None if device is None else self._memory_device(device)
         order = one_of(BlockOrder, order)
         question = partial(memory_events, start_ns=start_ns, end_ns=end_ns, device=name, order=order)
         return self.ask(partial(question, descending=descending, only=only))
 
     def memory_alive(self, device: str | None = None, time_ns: int | None = None) -> AliveTable:
-        """The blocks in use at a time, by default at the peak."""
+        """Return the blocks in use at a time, by default at the peak."""
         return self.ask(partial(alive, device=self._memory_device(device), time_ns=time_ns))
 
     @property
@@ -310,13 +310,13 @@ class TraceProfile(TraceInNotebook, Queried):
         return self.ask(module_sources)
 
     def modules(self, source: Source | None = None) -> ModuleTable:
-        """Time per module, of the first source that named any, or of this one."""
+        """Return time per module, of the first source that named any, or of this one."""
         named = self.module_sources
         chosen = one_of(Source, source) if source else (named[0] if named else "nn")
         return self.ask(partial(modules, source=chosen))
 
     def hooks(self) -> HookTable:
-        """Lightning's hooks."""
+        """Return Lightning's hooks."""
         return self.ask(hooks)
 
     def stacks(
@@ -328,7 +328,7 @@ class TraceProfile(TraceInNotebook, Queried):
         smallest_share: float = SMALLEST_SHARE,
         with_forward: bool = False,
     ) -> StackTable:
-        """Time by call stack; what the parameters mean: docs/views/stacks.md."""
+        """Return time by call stack; docs/views/stacks.md describes the parameters."""
         chosen = None if weight is None else one_of(Weight, weight)
         direction = one_of(Direction, direction)
         found = self.ask(lambda model: stacks(model, chosen, direction, files, root, smallest_share, with_forward))
@@ -339,7 +339,7 @@ class TraceProfile(TraceInNotebook, Queried):
     # two traces -------------------------------------------------------------------------------------------
 
     def compare(self, other: TraceProfile) -> Compared:
-        """Beside another trace: left is this one, right the other."""
+        """Compare with another trace: left is this one, right the other."""
 
         def compared(left: Model, right: Model) -> Compared:
             parts = Comparison(left, right, "all")
@@ -358,16 +358,16 @@ class TraceProfile(TraceInNotebook, Queried):
         return self._with(other, compared)
 
     def change(self, other: TraceProfile) -> ChangeAnswer:
-        """What changed in the mean step from this trace to another, taken apart exactly (docs/compare-two-runs.md)."""
+        """Take apart exactly what changed in the mean step from this trace to another (docs/compare-two-runs.md)."""
         rows = HowManyRows()
         return shown_change(self._with(other, lambda a, b: CHANGE.compute(self.subject(a), other.subject(b), rows)))
 
     def compare_roofline(self, other: TraceProfile) -> RooflineDelta:
-        """FLOP, utilizations and lost time beside another trace: left is this one, right the other."""
+        """Compare FLOP, utilizations and lost time with another trace: left is this one, right the other."""
         return self._with(other, compare_roofline)
 
     def _with(self, other: TraceProfile, question: Callable[[Model, Model], T]) -> T:
-        """The answer of a function of both models."""
+        """Return the answer of a function of both models."""
         with profile_errors(Unavailable):
             return ask_together((self.source, other.source), lambda models: question(*models))
 

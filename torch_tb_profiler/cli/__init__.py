@@ -50,7 +50,7 @@ _NO_MEMORY = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code. Raises SystemExit where argparse says all: help, wrong usage."""
+    """Run a command and return its exit code. Raises SystemExit where argparse ends: help, wrong usage."""
     words = sys.argv[1:] if argv is None else list(argv)
     _ask_for_one_thread()
     is_closed = _open_what_is_closed()
@@ -121,13 +121,13 @@ def _run(words: Sequence[str]) -> int:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What is said beside results goes nowhere; what is wrong is said by `main`, behind this."""
+    """Drop messages beside results; `main` still prints what is wrong, outside of this."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
         yield
 
 
 def _ask_for_one_thread() -> None:
-    """Of OpenBLAS, before NumPy is loaded, unless the user wants more."""
+    """Limit OpenBLAS to one thread before NumPy is loaded, unless the user set a number."""
     for name, value in ONE_BLAS_THREAD.items():
         os.environ.setdefault(name, value)
 
@@ -150,7 +150,7 @@ def _confess(error: Exception) -> int:
 
 
 def _has_reached_the_limit() -> bool:
-    """Whether this process has taken nearly all of the address space that it may have; False where nobody knows."""
+    """Return whether this process has nearly used up its limit of address space; False where that is unknown."""
     try:
         import resource
 
@@ -165,7 +165,7 @@ def _has_reached_the_limit() -> bool:
 
 
 def _open_what_is_closed() -> bool:
-    """Open what is closed, so that no file that is opened later is taken for it; whether stdout was.
+    """Open closed standard streams, so that no later file gets their numbers; return whether stdout was closed.
 
     A closed stdin is empty, and what goes to a closed stderr goes nowhere. What goes to a closed stdout cannot be
     written, which must not look like success.
@@ -178,7 +178,7 @@ def _open_what_is_closed() -> bool:
 
 
 def _print_all_texts() -> None:
-    """Names that the terminal's encoding lacks are no error; files and pipes get UTF-8."""
+    """Escape what the terminal's encoding lacks; files and pipes get UTF-8."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown", "junit", "github")
 
 _STDOUT = "-"
-#: what may be a sign that is not seen
+#: what may be an invisible character
 _UNSEEN = re.compile(r"[^ -~\n]")
 _ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 class _Output(argparse.Action):
-    """Pairs of --format and -o, in the order in which they were given."""
+    """Pairs --format with -o, in the order given."""
 
     def __call__(
         self,
@@ -134,7 +134,7 @@ class CheckCommand:
         saved = None if arguments.save is None else target_of(arguments, arguments.save, also_read=FILES)
         outputs = _outputs(arguments)
         written = [target.path for _, target in outputs if target is not None]
-        refuse_same([*written, *(each for each in (arguments.save, arguments.history) if each is not None)])
+        refuse_same([*written, *(path for path in (arguments.save, arguments.history) if path is not None)])
         keeps = arguments.save is not None or arguments.history is not None
         only_saves = keeps and not arguments.base
         if not arguments.base and not only_saves and len(arguments.paths) < 2:
@@ -158,27 +158,27 @@ class CheckCommand:
             put(saved_text(new.recordings), saved)
         if only_saves:
             return 0
-        rules = rules_of(settings, sorted({each.run for each in new.recordings}))
+        rules = rules_of(settings, sorted({path.run for path in new.recordings}))
         damaged = base.damaged, new.damaged
-        found = check(base.recordings, new.recordings, rules, settings.across_devices, settings.strict, damaged)
+        result = check(base.recordings, new.recordings, rules, settings.across_devices, settings.strict, damaged)
         for form, target in outputs:
-            put(_text(found, form), target)
-        return found.exit_code
+            put(_text(result, form), target)
+        return result.exit_code
 
 
 def _outputs(arguments: argparse.Namespace) -> list[tuple[str, Target | None]]:
-    """Formats and files; None is stdout. The default is text to stdout. Raises UserError."""
+    """Pair formats with files; None is stdout. The default is text to stdout. Raises UserError."""
     from torch_tb_profiler.cli.work.check_settings import FILES
     from torch_tb_profiler.cli.work.targets import target_of
 
-    found: list[tuple[str, Target | None]] = []
+    outputs: list[tuple[str, Target | None]] = []
     for form, file in arguments.outputs or [("text", None)]:
         if file in (None, _STDOUT):
-            found.append((form or "text", None))
+            outputs.append((form or "text", None))
             continue
         target = target_of(arguments, file, also_read=FILES)
-        found.append((form or _ENDINGS.get(target.path.suffix.lower(), "text"), target))
-    return found
+        outputs.append((form or _ENDINGS.get(target.path.suffix.lower(), "text"), target))
+    return outputs
 
 
 def _text(found: CheckAnswer, form: str) -> str:
@@ -190,10 +190,9 @@ def _text(found: CheckAnswer, form: str) -> str:
 
 
 def _as_json(found: CheckAnswer) -> str:
-    """Keys in order, no clock, no paths: equal input is equal bytes.
+    """Return JSON with sorted keys, no clock and no paths, so that equal input gives equal bytes.
 
-    What could steer whatever shows it is written as JSON allows: signs that are not seen, and `##[`, which commands
-    some CI systems wherever it stands.
+    What could steer whatever shows it is escaped: invisible characters, and `##[`, a command to some CI systems.
     """
     import msgspec
 

@@ -123,7 +123,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
 
 
 def _read(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
-    """The recordings of a path, those that were saved included. Raises UserError, RecordingError."""
+    """Return the recordings of a path, those that were saved included. Raises UserError, RecordingError."""
     from torch_tb_profiler.workspace.recordings import expanded, is_saved, saved_recordings
 
     found = []

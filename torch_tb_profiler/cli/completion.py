@@ -47,7 +47,7 @@ class _Command(NamedTuple):
 
 
 def script(shell: str) -> str:
-    """The script for bash, zsh or fish."""
+    """Return the script for bash, zsh or fish."""
     commands = [_command(name) for name in COMMANDS]
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
 
@@ -70,21 +70,23 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> _Option
 
 
 def _bash(commands: Sequence[_Command]) -> str:
-    names = " ".join(each.name for each in commands)
+    names = " ".join(command.name for command in commands)
     words = "\n".join(
-        f'    {each.name}) words="{" ".join([*_option_names(each), *each.values])}" ;;' for each in commands
+        f'    {command.name}) words="{" ".join([*_option_names(command), *command.values])}" ;;' for command in commands
     )
-    valued = sorted({name for each in commands for option in each.options if option.takes for name in option.names})
+    with_value = sorted(
+        {name for command in commands for option in command.options if option.takes for name in option.names}
+    )
     choices = sorted(
         {
-            (f"{each.name}:{name}", " ".join(option.values))
-            for each in commands
-            for option in each.options
+            (f"{command.name}:{name}", " ".join(option.values))
+            for command in commands
+            for option in command.options
             for name in option.names
             if option.values
         }
     )
-    values = "\n".join(f'    {where}) words="{said}" ;;' for where, said in choices)
+    values = "\n".join(f'    {where}) words="{words_of_place}" ;;' for where, words_of_place in choices)
     return f"""\
 # bash completion of {PROGRAM}
 _torch_tb_profiler() {{
@@ -95,7 +97,7 @@ _torch_tb_profiler() {{
   fi
   case "$command:$before" in
 {values}
-    *:{"|*:".join(valued)}) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    *:{"|*:".join(with_value)}) COMPREPLY=($(compgen -f -- "$word")); return ;;
     *) case "$command" in
 {words}
     esac ;;

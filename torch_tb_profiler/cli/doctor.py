@@ -10,7 +10,7 @@ from torch_tb_profiler.cli.messages import UNSOUND, UserError, safe
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.cli.work.doctor_facts import CacheFacts, Diagnosis, Machine, PathFacts, TraceFacts
+    from torch_tb_profiler.cli.work.doctor_facts import CacheFacts, DoctorReport, Machine, PathFacts, TraceFacts
     from torch_tb_profiler.discovery import Found, Skipped
     from torch_tb_profiler.trace import Note
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
@@ -73,12 +73,12 @@ class DoctorCommand:
         return UNSOUND if found.path and any(_is_unsound(trace) for trace in found.path.traces) else 0
 
 
-def diagnosis(path: str | None, cache_dir: str | None) -> Diagnosis:
+def diagnosis(path: str | None, cache_dir: str | None) -> DoctorReport:
     """Facts about the machine and a path. Raises StorageError, and UserError if the path holds nothing."""
-    from torch_tb_profiler.cli.work.doctor_facts import Diagnosis, cache_facts, machine, storage_schemes
+    from torch_tb_profiler.cli.work.doctor_facts import DoctorReport, cache_facts, machine, storage_schemes
 
     below = None if path is None else _below(path, cache_dir)
-    return Diagnosis(machine(), cache_facts(cache_dir), storage_schemes(), below)
+    return DoctorReport(machine(), cache_facts(cache_dir), storage_schemes(), below)
 
 
 def _is_unsound(trace: TraceFacts) -> bool:
@@ -88,7 +88,7 @@ def _is_unsound(trace: TraceFacts) -> bool:
 
 
 def _below(path: str, cache_dir: str | None) -> PathFacts:
-    from torch_tb_profiler.cli.work.doctor_facts import PathFacts, SkippedFile, without_home
+    from torch_tb_profiler.cli.work.doctor_facts import PathFacts, SkippedFacts, without_home
     from torch_tb_profiler.cli.work.traces import open_local
     from torch_tb_profiler.storage import shown
     from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
@@ -102,7 +102,7 @@ def _below(path: str, cache_dir: str | None) -> PathFacts:
         path=without_home(shown(path)),
         runs=len(found.runs),
         traces=_traces(found, open_local(cache_dir)),
-        skipped=[SkippedFile(run, each.file, without_home(str(each.reason))) for run, each in skipped],
+        skipped=[SkippedFacts(run, each.file, without_home(str(each.reason))) for run, each in skipped],
     )
 
 
@@ -135,7 +135,7 @@ def _examined(known: TraceFacts, trace: LocalTrace) -> TraceFacts:
     return replace(known, notes=notes)
 
 
-def _lines(found: Diagnosis) -> list[str]:
+def _lines(found: DoctorReport) -> list[str]:
     lines = [*_of_machine(found.machine), *_of_cache(found.cache), "storage"]
     lines += [f"  {scheme:<20} {said}" for scheme, said in found.storage.items()]
     return lines + (_of_path(found.path) if found.path else [])
@@ -161,12 +161,12 @@ def _of_cache(of: CacheFacts) -> list[str]:
     return [*lines, f"  shared: {of.shared}"] if of.shared else lines
 
 
-def _of_path(of: PathFacts) -> list[str]:
+def _of_path(message: PathFacts) -> list[str]:
     from torch_tb_profiler.analysis.text_format import with_unit
     from torch_tb_profiler.cli.health import counted, note_lines
 
-    lines = [f"{of.path}: runs {of.runs}, traces {len(of.traces)}, skipped files {len(of.skipped)}"]
-    for trace in of.traces[:_MOST_FILES]:
+    lines = [f"{message.path}: runs {message.runs}, traces {len(message.traces)}, skipped files {len(message.skipped)}"]
+    for trace in message.traces[:_MOST_FILES]:
         names = f"{trace.run} · {trace.worker} · span {trace.span}"
         if trace.failed is not None:
             said = f"error: {trace.failed}"
@@ -174,11 +174,11 @@ def _of_path(of: PathFacts) -> list[str]:
             said = counted(trace.notes) if trace.looked_at else "not read"
         lines.append(f"  {names} ({trace.kind}, {with_unit(trace.bytes, 'bytes')}): {said}")
         lines += [f"  {line}" for note in trace.notes for line in note_lines(note)]
-    if len(of.traces) > _MOST_FILES:
-        lines.append(f"  … {len(of.traces) - _MOST_FILES} more traces")
-    for each in of.skipped[:_MOST_FILES]:
+    if len(message.traces) > _MOST_FILES:
+        lines.append(f"  … {len(message.traces) - _MOST_FILES} more traces")
+    for each in message.skipped[:_MOST_FILES]:
         where = f"{each.run} · {each.file}" if each.run else each.file
         lines.append(f"  skipped {where}: {each.reason}")
-    if len(of.skipped) > _MOST_FILES:
-        lines.append(f"  … {len(of.skipped) - _MOST_FILES} more files skipped")
+    if len(message.skipped) > _MOST_FILES:
+        lines.append(f"  … {len(message.skipped) - _MOST_FILES} more files skipped")
     return lines

@@ -148,19 +148,19 @@ def _trace_target(found: Chosen, arguments: argparse.Namespace, path: str | Path
     return target_of(arguments, path, is_trace=True, also_read=[each.entry.url for each in found.run.traces])
 
 
-def _write_traces(found: Chosen, arguments: argparse.Namespace, folder: Path) -> None:
+def _write_traces(traces: Chosen, arguments: argparse.Namespace, folder: Path) -> None:
     """Each under its own name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make {folder}: {error.strerror or error}") from None
-    names = [_PACKED_ENDING.sub("", file.entry.path.rpartition("/")[2]) for file in found.files]
-    targets = [_trace_target(found, arguments, folder / f"{name}.pt.trace.json.gz") for name in names]
+    names = [_PACKED_ENDING.sub("", file.entry.path.rpartition("/")[2]) for file in traces.files]
+    targets = [_trace_target(traces, arguments, folder / f"{name}.pt.trace.json.gz") for name in names]
     for at, target in enumerate(targets):
-        _write_trace(found, at, arguments, target)
+        _write_trace(traces, at, arguments, target)
 
 
-def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, target: Target) -> None:
+def _write_trace(traces: Chosen, number: int, arguments: argparse.Namespace, target: Target) -> None:
     from msgspec.structs import replace
 
     from torch_tb_profiler import __version__
@@ -172,17 +172,17 @@ def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, target: 
     from torch_tb_profiler.trace.excerpts import between, picked, window_text
     from torch_tb_profiler.workspace import compressed
 
-    start, end = _times(arguments, found)
+    start, end = _times(arguments, traces)
 
     def cut(subject: Subject) -> WindowText:
-        if found.steps is not None:
+        if traces.steps is not None:
             return picked(subject.model.trace, _of_steps(subject.model))
         return window_text(subject.model.trace, start, end)
 
-    wanted = found.ask(cut, at)
+    wanted = traces.ask(cut, number)
     key, program = EXPORTER
     header = {key: f"{program} {__version__}"} | {name: each for name, each in wanted.header.items() if name != key}
-    file, path = found.files[at], target.path
+    file, path = traces.files[number], target.path
     try:
         with replaced(target) as part, storage_for(file.entry.url).open(file.entry) as stream:
             text = between(stream, replace(wanted, header=header), Limits())
@@ -209,7 +209,7 @@ def _times(arguments: argparse.Namespace, found: Chosen) -> tuple[int, int]:
 
 
 def _of_steps(model: Model) -> Bool:
-    """What belongs to the chosen steps, and the ends of arrows that begin there."""
+    """Select what belongs to the chosen steps, and the ends of arrows that begin there."""
     import numpy as np
 
     from torch_tb_profiler.arrays.distinct import among
@@ -226,7 +226,7 @@ def _of_steps(model: Model) -> Bool:
 # call stacks ------------------------------------------------------------------------------------------------
 
 
-def _stacks(found: Chosen, arguments: argparse.Namespace, form: Format) -> str:
+def _stacks(tables: Chosen, arguments: argparse.Namespace, form: Format) -> str:
     from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
     from torch_tb_profiler.cli.work.outputs import as_folded, as_speedscope
 
@@ -238,7 +238,7 @@ def _stacks(found: Chosen, arguments: argparse.Namespace, form: Format) -> str:
         every = (stacks(subject.model, weight, smallest_share=0) for weight in weights)
         return [each for each in every if each is not None]
 
-    file, made_of = found.files[0], found.ask(made)
+    file, made_of = tables.files[0], tables.ask(made)
     if form != "speedscope":
         return as_folded(made_of[0])
-    return as_speedscope(made_of, f"{found.run.name} · {file.worker} · span {file.span}")
+    return as_speedscope(made_of, f"{tables.run.name} · {file.worker} · span {file.span}")

@@ -47,7 +47,7 @@ class HealthCommand:
 
 
 def health_of(subject: Subject) -> HealthAnswer:
-    """The answer of /api/health."""
+    """Return the answer of /api/health."""
     from torch_tb_profiler.analysis.health.notes import HEALTH
     from torch_tb_profiler.analysis.question import NoParameters
 
@@ -61,7 +61,7 @@ def has_errors(notes: Sequence[Note]) -> bool:
 
 
 def as_text(answer: HealthAnswer) -> str:
-    """The notes as text, errors first, each with its remedy."""
+    """Return the notes as text, errors first, each with its remedy."""
     meta = answer.meta
     lines = [f"{meta.run} · {meta.worker} · span {meta.span}: {counted(answer.notes)}"]
     for note in sorted(answer.notes, key=lambda each: _ORDER.index(each.severity)):
@@ -70,14 +70,14 @@ def as_text(answer: HealthAnswer) -> str:
 
 
 def note_lines(note: Note) -> list[str]:
-    """The lines of a note, with the code that helps."""
+    """Return the lines of a note, with the code that helps."""
     times = f" ({note.count:,} times)" if note.count > 1 else ""
     lines = [f"  {note.severity:<8} {note.text}{times}"]
     return [*lines, f"           → {note.remedy}"] if note.remedy else lines
 
 
 def counted(notes: Sequence[Note]) -> str:
-    """The number of notes of each severity.
+    """Return the number of notes of each severity.
 
     >>> counted([])
     'nothing to say'

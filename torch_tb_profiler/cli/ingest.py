@@ -74,7 +74,7 @@ class IngestCommand:
         meter = IngestMeter(sys.stderr)
         try:
             storage_for(arguments.logdir).require(arguments.logdir)
-            found = ingest(
+            ingested = ingest(
                 arguments.logdir,
                 arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, ""),
                 _cluster(arguments, meter.say),
@@ -88,21 +88,21 @@ class IngestCommand:
             meter.end()
             raise UserError(str(error)) from None
         meter.end()
-        for run in found.runs:
+        for run in ingested.runs:
             print(as_json(run) if arguments.json else run_text(run))
         if not arguments.json:
-            print(safe(_last(found)))
-        if not found.ranks:
+            print(safe(_last(ingested)))
+        if not ingested.ranks:
             raise UserError("no rank could be read")
 
 
 def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Callable[[], Runner] | None:
-    """Connects to the cluster that is named; None if none is. Raises UserError."""
+    """Return a function that connects to the named cluster; None if none is named. Raises UserError."""
     address = arguments.scheduler
     if arguments.scheduler_file:
         try:
-            with open(arguments.scheduler_file, encoding="utf-8") as said:  # noqa: PTH123
-                address = str(json.load(said)["address"])
+            with open(arguments.scheduler_file, encoding="utf-8") as file:  # noqa: PTH123
+                address = str(json.load(file)["address"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UserError(f"{arguments.scheduler_file} has no address of a scheduler: {error}") from None
     if not address:
@@ -122,7 +122,7 @@ def as_json(run: RunOutcome) -> str:
 
     from torch_tb_profiler.arrays.json import dumps
 
-    found = {
+    result = {
         "run": run.run,
         "span": run.span,
         "read": run.ranks,
@@ -131,13 +131,13 @@ def as_json(run: RunOutcome) -> str:
         "notes": [] if run.result is None else [note.text for note in run.result.overview.notes],
         "ranks": run.summary(),
     }
-    return dumps(msgspec.to_builtins(found)).decode()
+    return dumps(msgspec.to_builtins(result)).decode()
 
 
-def _last(found: Ingested) -> str:
-    there = f", {found.there} of them read before" if found.there else ""
-    lost = f"; {found.failed} could not be read" if found.failed else ""
-    return f"{found.ranks} ranks are in {found.place}{there}{lost}"
+def _last(ingested: Ingested) -> str:
+    there = f", {ingested.there} of them read before" if ingested.there else ""
+    lost = f"; {ingested.failed} could not be read" if ingested.failed else ""
+    return f"{ingested.ranks} ranks are in {ingested.place}{there}{lost}"
 
 
 def run_text(run: RunOutcome) -> str:

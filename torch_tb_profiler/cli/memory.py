@@ -147,7 +147,7 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
 
 
 def _other(arguments: argparse.Namespace) -> TraceFile:
-    """The first snapshot of the path that is compared with."""
+    """Return the first snapshot of the path that is compared with."""
     from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces, listed_traces
 
     files = chosen_traces(chosen_run(arguments.against, None), [], None)
@@ -157,18 +157,18 @@ def _other(arguments: argparse.Namespace) -> TraceFile:
     return snapshots[0]
 
 
-def _against(theirs: Model, own: Side, arguments: argparse.Namespace) -> AgainstRows:
+def _against(theirs: Model, side: Side, arguments: argparse.Namespace) -> AgainstRows:
     from torch_tb_profiler.analysis.snapshot.alive import against
     from torch_tb_profiler.analysis.snapshot.frames import stack_names
     from torch_tb_profiler.analysis.snapshot.history import device_history, position_of
 
     history = device_history(theirs, _chosen_device(theirs, arguments.device))
     wanted = arguments.since or arguments.at or "peak"
-    return against((history, stack_names(theirs), position_of(history, wanted)), own, arguments.by)
+    return against((history, stack_names(theirs), position_of(history, wanted)), side, arguments.by)
 
 
 def _chosen_device(model: Model, named: int | None) -> int | None:
-    """The device that is named, else that of the failed allocation that the answer is about; None for the first."""
+    """Return the named device, else that of the failed allocation in question; None for the first."""
     from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 
     ooms = memory_snapshot(model).ooms
@@ -189,7 +189,7 @@ def _of_text(file: str) -> str:
 
 
 def _timeline(path: Path) -> MemoryTimeline | None:
-    """What export_memory_timeline wrote; None of everything else."""
+    """Read what export_memory_timeline wrote; None for other files."""
     from torch_tb_profiler.discovery.content import picture
     from torch_tb_profiler.snapshot.memory_timeline import MemoryTimelineError, read_memory_timeline
     from torch_tb_profiler.trace import Limits

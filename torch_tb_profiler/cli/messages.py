@@ -58,7 +58,7 @@ def drop(stream: TextIO) -> None:
 
 
 def drop_unwritten(stream: TextIO) -> None:
-    """The same of an output that takes nothing: Python would end with 120, whatever the exit code is."""
+    """Return the same of an output that takes nothing: Python would end with 120, whatever the exit code is."""
     try:
         stream.flush()
     except OSError:
@@ -70,7 +70,7 @@ _MOST_NAMES = 1000
 
 
 def nearest(text: str, known: Sequence[str]) -> str:
-    """The end of a message about an unknown name; empty if no known name is similar.
+    """Return the end of a message about an unknown name; empty if no known name is similar.
 
     >>> nearest("callz", ["calls", "name"])
     " (did you mean 'calls'?)"

@@ -86,6 +86,6 @@ def declare_sides(parser: argparse.ArgumentParser, kinds: str) -> None:
 
 
 def paths_read(arguments: argparse.Namespace) -> list[str]:
-    """The paths that a command was given to read, as they were written; `-` is stdin."""
+    """Return the paths that a command was given to read, as they were written; `-` is stdin."""
     given = [getattr(arguments, name, None) for name in READ]
     return [str(path) for each in given if each for path in (each if isinstance(each, list) else [each])]

@@ -32,16 +32,16 @@ class _Help(argparse.HelpFormatter):
 
 def _paragraphs(text: str) -> list[str]:
     """Lines that belong together are one; those that begin with two spaces, and empty ones, are their own."""
-    found: list[str] = []
+    paragraphs: list[str] = []
     goes_on = False
     for line in text.splitlines():
         is_plain = bool(line.strip()) and not line.startswith("  ")
         if is_plain and goes_on:
-            found[-1] += f" {line.strip()}"
+            paragraphs[-1] += f" {line.strip()}"
         else:
-            found.append(line)
+            paragraphs.append(line)
         goes_on = is_plain
-    return found
+    return paragraphs
 
 
 def _docstring(command: Command) -> str:
@@ -51,7 +51,7 @@ def _docstring(command: Command) -> str:
 
 
 def program_parser() -> argparse.ArgumentParser:
-    """The parser of the program: it knows the names of the commands, not their arguments."""
+    """Return the parser of the program: it knows the names of the commands, not their arguments."""
     parser = _Parser(
         prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` describes the options of a command."
     )
@@ -80,7 +80,7 @@ class _Intermixed(_Parser):
 
 
 def command_parser(command: Command) -> argparse.ArgumentParser:
-    """The parser of one command with all its arguments."""
+    """Return the parser of one command with all its arguments."""
     made_by = _Intermixed if getattr(command, "intermixed", False) else _Parser
     parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
     command.declare(parser)

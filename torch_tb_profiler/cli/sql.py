@@ -74,7 +74,7 @@ class SqlCommand:
 
 
 def _statement(arguments: argparse.Namespace) -> str | None:
-    """That of the arguments; None: they are read one after another. Raises UserError."""
+    """Return the query of the arguments; None if queries are typed one after another. Raises UserError."""
     from torch_tb_profiler.tables.sql.connection import LONGEST_STATEMENT
 
     if arguments.query is not None and arguments.file is not None:
@@ -93,26 +93,26 @@ def _statement(arguments: argparse.Namespace) -> str | None:
     return str(arguments.query) if arguments.query is not None else None
 
 
-def _write(found: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
+def _write(query_rows: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
     from torch_tb_profiler.analysis.table import Page, PageMeta
     from torch_tb_profiler.cli.work import outputs
     from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
     from torch_tb_profiler.tables.sql.answer import table_of_rows
 
-    columns, rows = table_of_rows(found.columns, found.types, found.rows)
-    page = Page(meta=PageMeta(total=len(found), matched=len(found)), columns=columns, rows=rows)
+    columns, rows = table_of_rows(query_rows.columns, query_rows.types, query_rows.rows)
+    page = Page(meta=PageMeta(total=len(query_rows), matched=len(query_rows)), columns=columns, rows=rows)
     if form != "text":
         outputs.write(page, form, target)
         return
     width, colors = (None, False) if target else stdout_style(arguments.color)
     shown = {key: values[:ROWS] for key, values in rows.items()} if target is None else rows
     outputs.put(text_table(columns, shown, width, colors) + "\n", target)
-    if target is None and len(found) > ROWS:
-        tell(f"{ROWS:,} of {len(found):,} rows; --csv and other formats have all")
+    if target is None and len(query_rows) > ROWS:
+        tell(f"{ROWS:,} of {len(query_rows):,} rows; --csv and other formats have all")
 
 
 def _shell(database: Database, arguments: argparse.Namespace) -> None:
-    """Queries from a terminal until it ends; each ends with a semicolon or an empty line."""
+    """Answer queries from a terminal until it ends; each ends with a semicolon or an empty line."""
     from torch_tb_profiler.reason import ErrorWithReason
 
     with contextlib.suppress(ImportError):
@@ -130,7 +130,7 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
 
 
 def _read() -> str | None:
-    """The next query; None at the end."""
+    """Return the next query; None at the end."""
     lines: list[str] = []
     while True:
         try:

@@ -54,7 +54,7 @@ class SummaryCommand:
 
 
 def _of_run(traces: Chosen) -> SummaryAnswer:
-    """The ranks of the first span of which one can be read. Raises UserError."""
+    """Return the ranks of the first span of which one can be read. Raises UserError."""
     from msgspec.structs import replace
 
     from torch_tb_profiler.insights.run.facts import RunRank
@@ -63,11 +63,11 @@ def _of_run(traces: Chosen) -> SummaryAnswer:
     from torch_tb_profiler.insights.summary.summary import SummarySkipped
     from torch_tb_profiler.reason import ErrorWithReason
 
-    found, unread = _first(traces)
-    span = [at for at, file in enumerate(traces.files) if file.span == found.trace.span]
+    answer, unread = _first(traces)
+    span = [at for at, file in enumerate(traces.files) if file.span == answer.trace.span]
     is_replayed = len(span) <= _MOST_TOGETHER and _packed(traces, span) <= _MOST_BYTES
     ranks = []
-    for at in span if found.ranks is None else ():
+    for at in span if answer.ranks is None else ():
         try:
             ranks.append(_rank(traces, at, is_replayed))
         except (ErrorWithReason, UserError) as error:
@@ -76,20 +76,20 @@ def _of_run(traces: Chosen) -> SummaryAnswer:
         SummarySkipped(file=path.rpartition("/")[2], reason=why.removeprefix(f"{path} "))
         for path, why in unread.items()
     ]
-    others = [SummarySkipped(file=each.file, reason=str(each.reason)) for each in traces.run.skipped]
+    others = [SummarySkipped(file=item.file, reason=str(item.reason)) for item in traces.run.skipped]
     if not ranks:
-        return replace(found, skipped=[*failed, *others])
-    found = replace(found, skipped=others)
+        return replace(answer, skipped=[*failed, *others])
+    answer = replace(answer, skipped=others)
     if not is_replayed:
         most = f"more than {_MOST_TOGETHER} ranks, or {_MOST_BYTES // 10**6} MB of packed files,"
-        tell(f"findings are about {found.trace.worker}: {most} are not replayed together here")
-    replayed = [each for each in ranks if isinstance(each, RunRank)]
+        tell(f"findings are about {answer.trace.worker}: {most} are not replayed together here")
+    replayed = [item for item in ranks if isinstance(item, RunRank)]
     diagnosis = run_diagnosis(replayed) if len(replayed) > 1 else None
-    return of_run(found, [each.summary if isinstance(each, RunRank) else each for each in ranks], diagnosis, failed)
+    return of_run(answer, [item.summary if isinstance(item, RunRank) else item for item in ranks], diagnosis, failed)
 
 
 def _first(traces: Chosen) -> tuple[SummaryAnswer, dict[str, str]]:
-    """The first trace that can be read, and by path why others cannot: those before it, and empty files.
+    """Return the first trace that can be read, and by path why others cannot: those before it, and empty files.
 
     Raises UserError.
     """

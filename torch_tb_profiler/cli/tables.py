@@ -21,7 +21,7 @@ ROWS = 20
 
 
 class TableCommand:
-    """Prints one of the tables; its docstring is what the list says."""
+    """Prints one of the tables; the list has its help text."""
 
     def __init__(self, of: ListedTable) -> None:
         self.name = of.name
@@ -82,24 +82,24 @@ class TableCommand:
 
 
 def table(name: str) -> TableCommand:
-    """The command that prints the table of this name."""
+    """Return the command that prints the table of this name."""
     return TableCommand(TABLES[name])
 
 
-def _made(of: ListedTable, arguments: argparse.Namespace, limit: int | Literal["all"]) -> Table[Any]:
-    if of.command.of_run:
+def _made(listed: ListedTable, arguments: argparse.Namespace, limit: int | Literal["all"]) -> Table[Any]:
+    if listed.command.of_run:
         from torch_tb_profiler.cli.work import table_sources
 
-        return table_sources.TABLES_OF_RUNS[of.name](arguments)
+        return table_sources.TABLES_OF_RUNS[listed.name](arguments)
     from torch_tb_profiler.cli.work.table_sources import is_of_steps, table_of_trace
     from torch_tb_profiler.cli.work.traces import chosen
 
-    given = {option.name: getattr(arguments, option.name) for option in of.options}
-    own = {name: value for name, value in given.items() if value is not None}
-    if of.name == "slices" and limit != "all" and not arguments.filter and arguments.sort is None:
-        own["most"] = str(limit)  # of millions of events those that are asked for
-    with chosen(arguments) as found:
-        return found.ask(partial(table_of_trace, of, own), of_steps=is_of_steps(of))
+    given = {option.name: getattr(arguments, option.name) for option in listed.options}
+    params = {name: value for name, value in given.items() if value is not None}
+    if listed.name == "slices" and limit != "all" and not arguments.filter and arguments.sort is None:
+        params["most"] = str(limit)  # of millions of events those that are asked for
+    with chosen(arguments) as traces:
+        return traces.ask(partial(table_of_trace, listed, params), of_steps=is_of_steps(listed))
 
 
 def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"]:
@@ -112,24 +112,24 @@ def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"
     return int(text)
 
 
-def _sort(of: ListedTable, arguments: argparse.Namespace, table: TableAnswer) -> str:
-    """What is asked for; else the usual order, by those of its columns that this table has."""
+def _sort(listed: ListedTable, arguments: argparse.Namespace, table: TableAnswer) -> str:
+    """Return the order asked for, else the usual one by those of its columns that this table has."""
     if arguments.sort is not None:
         return str(arguments.sort)
-    return ",".join(each for each in of.command.sort.split(",") if each.removeprefix("-") in table.keys)
+    return ",".join(each for each in listed.command.sort.split(",") if each.removeprefix("-") in table.keys)
 
 
-def _keys(of: ListedTable, asked: str | None, table: TableAnswer, is_text: bool) -> list[str] | None:
-    """Of the columns to write; None for all."""
-    if asked == "all":
+def _keys(listed: ListedTable, wanted: str | None, table: TableAnswer, is_text: bool) -> list[str] | None:
+    """Return the keys of the columns to write; None for all."""
+    if wanted == "all":
         return table.keys if is_text else None
-    if asked is None:
-        return [key for key in of.command.shown.split() if key in table.keys] if is_text else None
-    return [each.strip() for each in asked.split(",")]
+    if wanted is None:
+        return [key for key in listed.command.shown.split() if key in table.keys] if is_text else None
+    return [each.strip() for each in wanted.split(",")]
 
 
 def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
-    """Of a table that was made with its first rows only, all are counted."""
+    """Count all rows of a table of which only the first were made."""
     total = table.table.meta.total
     if total <= len(table):
         return page
@@ -139,7 +139,7 @@ def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
 
 
 def _depth(table: TableAnswer, query: Query) -> Sequence[int] | None:
-    """How far the name of each row is indented: where rows are a tree, and in its order."""
+    """Return how far the name of each row is indented, if rows are a tree in its own order."""
     if query.sort or query.filter or "depth" not in table.keys:
         return None
     found: Sequence[int] = table.page(query, ["depth"]).rows["depth"]
@@ -153,7 +153,7 @@ def _explained(problem: QueryProblem, table: TableAnswer) -> str:
 
 
 def _say_what_is_left(page: Page[Any], arguments: argparse.Namespace) -> None:
-    """On stderr: rows that are not shown, and notes that concern them."""
+    """Print on stderr how many rows are left out, and notes that concern the rows."""
     columns: Sequence[Column] = page.columns
     shown = len(page.rows[columns[0].key]) if columns else 0
     if shown < page.meta.matched:

@@ -59,7 +59,7 @@ class ClusterRunner:
         self._client: Client = _connect(scheduler)
 
     def probe(self, check: WorkerProbe) -> list[WorkerFact]:
-        """Waits some time for the first worker."""
+        """Wait some time for the first worker."""
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
         except TimeoutError:
@@ -79,7 +79,7 @@ class ClusterRunner:
             facts.append(msgspec.structs.replace(fact, address=address))
         return facts
 
-    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
         from distributed import as_completed  # noqa: PLC0415
         from distributed.client import FutureCancelledError  # noqa: PLC0415
 
@@ -112,7 +112,7 @@ class ClusterRunner:
                     text = f"could not be read: {MOST_DEATHS + 1} times the worker that read it was killed"
                     outcome = RankLost.of(task.number, Reason(OTHER, text))
                 future.release()
-                told(task.number, task.size)
+                on_bytes(task.number, task.size)
                 yield outcome
                 fill()
         except (FutureCancelledError, OSError) as error:
@@ -156,7 +156,7 @@ class ClusterRunner:
 
 
 def _small(said: object) -> bytes:
-    """What a worker has answered. Raises ValueError: it is none of our answers."""
+    """Decode a worker's answer. Raises ValueError: it is none of ours."""
     if not isinstance(said, bytes):
         raise ValueError(f"it is of type {type(said).__name__}")
     if len(said) > _MOST_ANSWERED:
@@ -185,7 +185,7 @@ def _connect(scheduler: str) -> Client:
 
 
 def _require_answer(scheduler: str) -> None:
-    """Raises IngestRefused: nothing listens at the address. A client would try for long before it gave up."""
+    """Check that something listens at the address: a client would try for long. Raises IngestRefused."""
     match = _ADDRESS.fullmatch(scheduler)
     if match is None:
         raise IngestRefused(f"{scheduler} is not the address of a scheduler, such as tcp://127.0.0.1:8786")

@@ -101,12 +101,12 @@ def ingest(
 
     Raises IngestRefused.
     """
-    found = _ranks_of(logdir, _found(logdir))
+    traces = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
     expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
     target = IngestTarget(storable(place.url), _is_private(place), part, expansion, answers_version())
-    work = _Work([file for run in found.runs for file in run.traces], target)
+    work = _Work([file for run in traces.runs for file in run.traces], target)
     runner: Runner | None = None
     try:
         runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
@@ -115,9 +115,9 @@ def ingest(
         )
         judge(runner.probe(check), check)
         _read_all(work, runner, processes, stop_when_lost, seed, told, say)
-        runs = _reduced(found, work, with_clock)
+        runs = _reduced(traces, work, with_clock)
         if not target.is_private:
-            _write_catalog(logdir, found, work)
+            _write_catalog(logdir, traces, work)
     except (StorageError, OSError) as error:
         raise IngestRefused(str(error)) from error
     finally:
@@ -131,7 +131,7 @@ def ingest(
         sum(outcome.was_there for outcome in kept),
         len(work.lost()),
         runs,
-        tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped),
+        tuple(CatalogSkipped.of(s.file, s.reason) for s in traces.skipped),
     )
 
 
@@ -145,22 +145,22 @@ def _found(logdir: str) -> Found:
     return found
 
 
-def _ranks_of(logdir: str, found: Found) -> Found:
+def _ranks_of(logdir: str, traces: Found) -> Found:
     """Without what is no trace of a rank. Raises IngestRefused when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
-    for run in found.runs:
+    for run in traces.runs:
         ranks = tuple(file for file in run.traces if file.kind == "trace")
         left = [Skipped(file.entry.path.rpartition("/")[2], other) for file in run.traces if file.kind != "trace"]
         if ranks:
             runs.append(replace(run, traces=ranks, skipped=(*run.skipped, *left)))
     if not runs:
-        raise IngestRefused(without_traces(logdir, found))
-    return replace(found, runs=tuple(runs))
+        raise IngestRefused(without_traces(logdir, traces))
+    return replace(traces, runs=tuple(runs))
 
 
 def _prepared(cache_dir: str) -> Folder | Stored:
-    """The place, which can be written as far as that can be known here."""
+    """Return the place, which can be written as far as that can be known here."""
     try:
         place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
         place.prepare()

@@ -21,9 +21,9 @@ class LocalRunner:
     def probe(self, check: WorkerProbe) -> list[WorkerFact]:
         return [facts_of(check)]
 
-    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
         def read(task: Task) -> Outcome:
-            return read_rank(task, self._children, lambda reading: told(task.number, reading.bytes_done))
+            return read_rank(task, self._children, lambda reading: on_bytes(task.number, reading.bytes_done))
 
         under_way: list[Future[Outcome]] = [self._threads.submit(read, task) for task in tasks]
         for done in as_completed(under_way):

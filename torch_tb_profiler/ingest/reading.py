@@ -1,4 +1,7 @@
-"""Reading one rank into a place: the same on this machine and on a worker of a cluster."""
+"""Reading one rank into a place, by a child process: the same on this machine and on a worker of a cluster.
+
+Also what a worker is asked first (`probe_worker`): whether it can read the log directory and write to the place.
+"""
 
 from __future__ import annotations
 
@@ -56,15 +59,15 @@ class Child:
         if message is not None:
             self._heard.put(message)
 
-    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
-        """Do a job that is not to answer; `told` is told how far it is."""
+    def read(self, job: Job, on_progress: Callable[[Reading], None]) -> Done | Failed:
+        """Do a job that is not to answer; `on_progress` is called now and then."""
         self._pool.submit(job)
         while True:
             message = self._heard.get()
             if isinstance(message, Done | Failed):
                 return message
             if isinstance(message, Reading):
-                told(message)
+                on_progress(message)
 
     def close(self) -> None:
         """End the process; a job under way is given up."""
@@ -86,7 +89,7 @@ class Children:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """An empty folder, for as long as it is needed. Raises OSError."""
+        """Return an empty folder, for as long as it is needed. Raises OSError."""
         with self._lock:
             if self._closed:
                 raise OSError(errno.ECANCELED, "reading has ended")
@@ -98,7 +101,7 @@ class Children:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
-    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
+    def read(self, job: Job, on_progress: Callable[[Reading], None]) -> Done | Failed:
         """Have a child do a job as soon as one is idle."""
         with self._free:
             with self._lock:
@@ -109,7 +112,7 @@ class Children:
                     self._all.append(self._idle[-1])
                 child = self._idle.pop()
             try:
-                return child.read(job, told)
+                return child.read(job, on_progress)
             finally:
                 with self._lock:
                     self._idle.append(child)
@@ -130,7 +133,7 @@ _MANY = 1 << 16
 
 
 def ingest_rank(task: bytes) -> bytes:
-    """A `Task` in, an `Outcome` out. Sent by its name to workers of a cluster, each of which keeps a child for it."""
+    """Do an encoded `Task`, return an encoded `Outcome`. Sent by name to workers of a cluster, which keep a child."""
     return encode(read_rank(decode_task(task), _children()))
 
 
@@ -142,7 +145,7 @@ def _children() -> Children:
     return children
 
 
-def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = lambda _: None) -> Outcome:
+def read_rank(task: Task, children: Children, on_progress: Callable[[Reading], None] = lambda _: None) -> Outcome:
     """Read a file unless it is in the place already. Raises nothing."""
     try:
         if task.target.code != answers_version():
@@ -155,7 +158,7 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
         known = _known_summary(place, names)
         if known is not None:
             return RankKept(task.number, key, known, was_there=True)
-        return _read_into_place(task, key, names, place, children, told)
+        return _read_into_place(task, key, names, place, children, on_progress)
     except StorageError as error:
         return RankLost.of(task.number, error.reason)
     except OSError as error:
@@ -168,7 +171,7 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
 
 
 def _known_summary(place: Place, names: Shared) -> Summary | None:
-    """The summary of a rank that is whole in the place."""
+    """Return the summary of a rank that is whole in the place."""
     try:
         if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
             return None
@@ -178,13 +181,13 @@ def _known_summary(place: Place, names: Shared) -> Summary | None:
 
 
 def _read_into_place(
-    task: Task, key: str, names: Shared, place: Place, children: Children, told: Callable[[Reading], None]
+    task: Task, key: str, names: Shared, place: Place, children: Children, on_progress: Callable[[Reading], None]
 ) -> Outcome:
     with children.folder() as folder:
         columns, rank = folder / "columns", folder / "rank"
         copied = _copied(place, names.columns, columns)
         job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
-        outcome = children.read(job, told)
+        outcome = children.read(job, on_progress)
         if isinstance(outcome, Failed):
             return RankLost.of(task.number, outcome.reason, outcome.details)
         was_damaged = copied not in (None, columns.stat().st_ino)
@@ -211,12 +214,12 @@ _MOST = 5
 
 
 def probe_worker(check: bytes) -> bytes:
-    """A `WorkerProbe` in, a `WorkerFact` out. Sent by its name to workers of a cluster."""
+    """Answer an encoded `WorkerProbe` with a `WorkerFact`. Sent by its name to workers of a cluster."""
     return msgspec.json.encode(facts_of(from_json(check, WorkerProbe)))
 
 
 def facts_of(check: WorkerProbe) -> WorkerFact:
-    """What this process can do. Raises nothing."""
+    """Find out what this process can do. Raises nothing."""
     nonce = f"{check.nonce}-{socket.gethostname()}-{id(check)}"
     return WorkerFact(
         socket.gethostname(),
@@ -246,7 +249,7 @@ def _unwritable(target: IngestTarget, nonce: str) -> str:
 
 
 def judge(facts: Sequence[WorkerFact], check: WorkerProbe) -> None:
-    """Raises IngestRefused: a worker cannot do it. What the workers have written is removed."""
+    """Check that every worker can do it, and remove what they have written. Raises IngestRefused."""
     place = check.target.open()
     _refuse([(f, "has answered with something else") for f in facts if not f.nonce.startswith(check.nonce)])
     try:
@@ -264,7 +267,7 @@ def judge(facts: Sequence[WorkerFact], check: WorkerProbe) -> None:
 
 def _refuse(wrong: Sequence[tuple[WorkerFact, str]]) -> None:
     if wrong:
-        told = [f"worker {fact.address or 'of this machine'} ({fact.host}) {why}" for fact, why in wrong[:_MOST]]
+        complaints = [f"worker {fact.address or 'of this machine'} ({fact.host}) {why}" for fact, why in wrong[:_MOST]]
         if len(wrong) > _MOST:
-            told.append(f"and {len(wrong) - _MOST} more workers")
-        raise IngestRefused("; ".join(told))
+            complaints.append(f"and {len(wrong) - _MOST} more workers")
+        raise IngestRefused("; ".join(complaints))

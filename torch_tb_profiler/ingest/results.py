@@ -109,7 +109,7 @@ def outcome_of(
 
 
 def _suspect(summaries: Summaries, kept: Sequence[tuple[TraceFile, RankKept]]) -> RankKept | None:
-    """A rank whose summary cannot be used, else one that somebody else has read; None if there is neither."""
+    """Return a rank whose summary cannot be used, else one that somebody else has read; None if there is neither."""
     for summary, (_, rank) in zip(summaries, kept, strict=True):
         try:
             _ = summary.size  # of all its tables
@@ -127,7 +127,7 @@ def _result(
     summaries: Summaries,
     with_clock: bool,
 ) -> tuple[RunResult, Clock | None]:
-    """The clocks only where the ranks have to be read anyway."""
+    """Return the clocks only where the ranks have to be read anyway."""
     name = result_name([(file.worker, rank.key) for file, rank in kept], failed)
     with suppress(FileNotFoundError):
         known = decode_result(unsealed(place.read(name)) or b"")

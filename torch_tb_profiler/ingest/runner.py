@@ -1,4 +1,7 @@
-"""The two ways to have ranks read have one interface: this machine's processes, and a cluster's workers."""
+"""What reads ranks (this machine's processes or a cluster's workers), what is sent to it and what comes back.
+
+Nothing else is sent to a cluster, and no code.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class IngestTarget(msgspec.Struct, frozen=True):
         return shown(restored(self.place))
 
     def open(self) -> Folder | Stored:
-        """Raises StorageError: the address cannot be right."""
+        """Open the place. Raises StorageError: the address cannot be right."""
         place = place_at(restored(self.place), self.part)
         if isinstance(place, Folder):
             place.is_private = self.is_private
@@ -91,7 +94,7 @@ _outcomes: msgspec.json.Decoder[Outcome] = json_decoder(Outcome)
 
 
 def decode_outcome(content: bytes, number: int) -> Outcome:
-    """What became of the task `number`. Raises ValueError: it is about another, or none of our answers."""
+    """Decode the outcome of the task `number`. Raises ValueError: it is about another, or none of our answers."""
     try:
         outcome = _outcomes.decode(content)
     except RecursionError as error:
@@ -171,10 +174,10 @@ class Runner(Protocol):
         """Ask every worker. Raises IngestRefused."""
         ...
 
-    def run(self, tasks: Iterable[Task], told: OnBytesRead) -> Iterator[Outcome]:
-        """The outcomes as they come. Raises WorkLost.
+    def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
+        """Yield the outcomes as they come. Raises WorkLost.
 
-        told: is told the number of a task and how many bytes of its file were read, from several threads
+        on_bytes: called with the number of a task and the bytes read of its file, from several threads
         """
         ...
 

@@ -34,7 +34,7 @@ class TraceCatalog:
     """Finds traces and runs by the ids that tools are given. Thread-safe: a new listing replaces the old one."""
 
     def __init__(self, root: str, cache_dir: str | Path | None = None) -> None:
-        """Raises ProfileError: the root cannot be listed."""
+        """List the root. Raises ProfileError: it cannot be listed."""
         self._root = root
         with profile_errors():
             self._workspace = LocalWorkspace(cache_dir)
@@ -65,14 +65,14 @@ class TraceCatalog:
         return self.listing
 
     def trace(self, wanted: str) -> TraceProfile:
-        """The trace of an id. Raises ProfileError."""
+        """Return the trace of an id. Raises ProfileError."""
         found = self.listing.traces.get(wanted) or self.look().traces.get(wanted)
         if found is None:
             raise ProfileError("there is no trace of this id; the tool traces lists them")
         return found
 
     def run(self, wanted: str) -> Run:
-        """The run of an id, or of the id of one of its traces. Raises ProfileError."""
+        """Return the run of an id, or of the id of one of its traces. Raises ProfileError."""
         for listing in (self.listing, self.look()):
             if wanted in listing.runs:
                 return listing.runs[wanted]
@@ -82,11 +82,11 @@ class TraceCatalog:
         raise ProfileError("there is no run of this id; the tool traces lists them")
 
     def id_of(self, trace: TraceProfile) -> str:
-        """The id of a trace for agents."""
+        """Return the id of a trace for agents."""
         return next(name for name, each in self.listing.traces.items() if each.file == trace.file)
 
     def id_of_run(self, trace: TraceProfile) -> str:
-        """The id of the run of a trace for agents."""
+        """Return the id of the run of a trace for agents."""
         return next(
             name for name, run in self.listing.runs.items() if any(each.file == trace.file for each in run.traces)
         )
@@ -100,7 +100,7 @@ class TraceCatalog:
 
 
 def _free(name: str, taken: dict[str, TraceProfile] | dict[str, Run]) -> str:
-    """The name without what could steer who reads it, and unlike all before it."""
+    """Make a name harmless to whoever reads it, and different from all before it."""
     safe = harmless(name, _LONGEST_ID - 8)
     number, found = 1, safe
     while found in taken:

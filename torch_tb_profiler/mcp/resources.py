@@ -138,7 +138,7 @@ PROMPTS: Mapping[str, Prompt] = {
 
 
 def messages_of(catalog: TraceCatalog, name: str, arguments: Mapping[str, str]) -> str:
-    """The text of a prompt about existing traces. Raises Wrong and ProfileError."""
+    """Return the text of a prompt about existing traces. Raises Wrong and ProfileError."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise Wrong("there is no such prompt")

@@ -36,7 +36,7 @@ LONGEST_LINE = 4 << 20
 
 
 async def requests(stream: BinaryIO, answer: Callable[[SessionMessage], Awaitable[None]]) -> AsyncIterator[str]:
-    """The lines that the SDK takes as what they are; the others are answered."""
+    """Yield the lines that the SDK understands; answer the others with an error."""
     while (read := await anyio.to_thread.run_sync(_line, stream))[0]:
         line, is_cut = read
         text = line.decode(errors="replace")
@@ -48,7 +48,7 @@ async def requests(stream: BinaryIO, answer: Callable[[SessionMessage], Awaitabl
 
 
 def _line(stream: BinaryIO) -> tuple[bytes, bool]:
-    """The next line, and whether its end was left out."""
+    """Return the next line, and whether its end was left out."""
     line = rest = stream.readline(LONGEST_LINE)
     while len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
         rest = stream.readline(LONGEST_LINE)
@@ -56,7 +56,7 @@ def _line(stream: BinaryIO) -> tuple[bytes, bool]:
 
 
 def refusal(line: str) -> types.JSONRPCError | None:
-    """The error for a line that is neither a message of JSON-RPC 2.0 nor blank; None for others."""
+    """Return the error for a line that is neither a message of JSON-RPC 2.0 nor blank; None for others."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -121,7 +121,7 @@ class ProfileServer:
         self._room = anyio.CapacityLimiter(self.limits.at_once)
 
     def server(self) -> Server[Any]:
-        """The server object of the MCP SDK."""
+        """Return the server object of the MCP SDK."""
         return Server(
             "torch-tb-profiler",
             version=__version__,
@@ -146,11 +146,11 @@ class ProfileServer:
         if tool is None:
             return _refused("there is no such tool")
         try:
-            asked = convert(params.arguments or {}, tool.arguments)
+            params_given = convert(params.arguments or {}, tool.arguments)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half of a pair of surrogates is no text
             return _refused(str(error))
         try:
-            return await self._computed(context, partial(self._answer, tool, asked))
+            return await self._computed(context, partial(self._answer, tool, params_given))
         except TimeoutError:
             return _refused(
                 f"no answer after {self.limits.seconds:g} s; it is being computed, so call again in a minute, or read "
@@ -163,8 +163,8 @@ class ProfileServer:
             log.exception("error %s in the tool %s", mark, tool.name)
             return _refused(f"an error occurred in the server; its error output has details under {mark}")
 
-    def _answer(self, tool: AnyTool, asked: Any) -> types.CallToolResult:
-        found, text = fitted(tool, tool.compute(self.catalog, asked))
+    def _answer(self, tool: AnyTool, params: Any) -> types.CallToolResult:
+        found, text = fitted(tool, tool.compute(self.catalog, params))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             structured_content=found,
@@ -172,7 +172,7 @@ class ProfileServer:
         )
 
     async def _computed(self, context: Any, compute: Callable[[], T]) -> T:
-        """In a thread; who asked for progress is told every second that it goes on. Raises TimeoutError."""
+        """Compute in a thread, sending progress every second if the client wants it. Raises TimeoutError."""
         ticker = asyncio.create_task(_tell_progress(context))
         try:
             with anyio.fail_after(self.limits.seconds):
@@ -181,7 +181,7 @@ class ProfileServer:
             ticker.cancel()
 
     def _without_names(self, text: str) -> str:
-        """Messages name files; file names are from outside."""
+        """Take the names of files, which are from outside, out of a message."""
         for trace in self.catalog.listing.traces.values():
             text = text.replace(trace.file, "the trace")
         return text
@@ -243,7 +243,7 @@ class ProfileServer:
 
 
 def tool_of(tool: AnyTool) -> types.Tool:
-    """The description of a tool for clients."""
+    """Return the description of a tool for clients."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -278,7 +278,7 @@ def serve(catalog: TraceCatalog, limits: CallLimits | None = None, tools: tuple[
 
 
 def _only_cause(error: Exception) -> Exception:
-    """What a group of errors is about, if it is one thing."""
+    """Return the one error of a group, if it has one."""
     inside: tuple[Exception, ...] = getattr(error, "exceptions", ())
     return _only_cause(inside[0]) if len(inside) == 1 else error
 

@@ -100,24 +100,24 @@ _TEMPLATE = "#/$defs/{name}"
 
 
 def schema_of_arguments(arguments: type) -> dict[str, Any]:
-    """The schema of arguments, with bounds, defaults and descriptions; other arguments are refused."""
+    """Return the schema of arguments, with bounds, defaults and descriptions; other arguments are refused."""
     (_,), found = msgspec.json.schema_components([arguments], ref_template=_TEMPLATE)
-    own = found.pop(arguments.__name__)
-    kept = {key: own[key] for key in ("type", "properties", "required") if key in own}
+    schema = found.pop(arguments.__name__)
+    kept = {key: schema[key] for key in ("type", "properties", "required") if key in schema}
     return {**kept, "additionalProperties": False, **({"$defs": found} if found else {})}
 
 
 def schema_of_answer(answer: type) -> dict[str, Any]:
-    """The schema of an answer; every field is required."""
+    """Return the schema of an answer; every field is required."""
     found = components([answer], _TEMPLATE)
-    own = found.pop(answer.__name__)
-    others = {name: found[name] for name in sorted(_named(own, found))}
-    return {**own, **({"$defs": others} if others else {})}
+    schema = found.pop(answer.__name__)
+    others = {name: found[name] for name in sorted(_named(schema, found))}
+    return {**schema, **({"$defs": others} if others else {})}
 
 
 def _named(schema: Any, known: dict[str, Any]) -> set[str]:
-    """The components that a schema refers to, and those that these refer to."""
-    found: set[str] = set()
+    """Return the components that a schema refers to, and those that these refer to."""
+    components: set[str] = set()
     waiting = [schema]
     while waiting:
         each = waiting.pop()
@@ -126,18 +126,18 @@ def _named(schema: Any, known: dict[str, Any]) -> set[str]:
         elif isinstance(each, dict):
             waiting += each.values()
             name = str(each.get("$ref", "")).rpartition("/")[2]
-            if name and name not in found:
-                found.add(name)
+            if name and name not in components:
+                components.add(name)
                 waiting.append(known[name])
-    return found
+    return components
 
 
 def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
-    """The answer as JSON values and as text; what was left out is counted in `more`. Raises Wrong."""
-    found: dict[str, Any] = msgspec.to_builtins(answer)
-    found["more"] = dict(found["more"])
-    while len(text := compact(found)) > tool.budget:
-        lists = [(path, entries) for path in tool.shrinks if (entries := _at(found, path))]
+    """Return the answer as JSON values and as text; what was left out is counted in `more`. Raises Wrong."""
+    values: dict[str, Any] = msgspec.to_builtins(answer)
+    values["more"] = dict(values["more"])
+    while len(text := compact(values)) > tool.budget:
+        lists = [(path, entries) for path in tool.shrinks if (entries := _at(values, path))]
         if not lists:
             raise Wrong(f"the answer does not fit into {tool.budget} characters; ask for less")
         path, entries = max(lists, key=lambda each: len(compact(each[1])))
@@ -145,8 +145,8 @@ def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
         each = len(compact(entries)) / len(entries)
         dropped = min(max(int((len(text) - tool.budget) / (2 * each)), 1), len(entries))
         del entries[-dropped:]
-        found["more"][path] = found["more"].get(path, 0) + dropped
-    return found, text
+        values["more"][path] = values["more"].get(path, 0) + dropped
+    return values, text
 
 
 def compact(value: Any) -> str:
@@ -155,7 +155,7 @@ def compact(value: Any) -> str:
 
 
 def _at(found: dict[str, Any], path: str) -> list[Any] | None:
-    """The list at a path such as `table.rows`, as a list that can be cut."""
+    """Return the list at a path such as `table.rows`, made a list that can be cut."""
     *above, last = path.split(".")
     place = found
     for name in above:
@@ -179,7 +179,7 @@ _ONE_WORD = re.compile(r"[\w.:+-]{1,60}")
 
 
 def name_of(text: str | None) -> str | None:
-    """A name from a trace: at most 120 characters, without control characters."""
+    """Return a name from a trace: at most 120 characters, without control characters."""
     return None if text is None else harmless(text, LONGEST_NAME)
 
 
@@ -189,56 +189,56 @@ def milliseconds(ns: float | None) -> float | None:
 
 
 def digits(value: float | None) -> float | None:
-    """A number with four significant digits; None if it is not a number."""
+    """Return a number with four significant digits; None if it is not a number."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.4g}")
 
 
-def brief(shape: type[S], of: Any, **own: Any) -> S:
-    """Return what an agent is told of a part of an answer: the fields of `shape`.
+def brief(shape: type[S], source: Any, **given: Any) -> S:
+    """Return the fields of `shape` of a part of an answer, for an agent.
 
     Those that `own` does not give come from the fields of `of` that are called so: `x_ms` from `x_ns`, names as
     `name_of`, other numbers with four significant digits.
     """
-    return shape(**{key: own[key] if key in own else _brief_value(of, key) for key in shape.__struct_fields__})
+    return shape(**{key: given[key] if key in given else _brief_value(source, key) for key in shape.__struct_fields__})
 
 
-def _brief_value(of: Any, key: str) -> Any:
+def _brief_value(source: Any, key: str) -> Any:
     if key.endswith("_ms"):
-        return milliseconds(getattr(of, f"{key.removesuffix('_ms')}_ns"))
-    value = getattr(of, key)
+        return milliseconds(getattr(source, f"{key.removesuffix('_ms')}_ns"))
+    value = getattr(source, key)
     if isinstance(value, float):
         return digits(value)
     return name_of(value) if isinstance(value, str) else value
 
 
 def sentence(text: str, values: Mapping[str, Any]) -> str:
-    """A sentence of ours. Names in it that could be read as words of ours give way to `{key}`; `named` has them."""
+    """Replace names in a sentence of ours that could be read as our words by `{key}`; `named` has them."""
     for key, value in _sentences(values).items():
         text = text.replace(value, f"{{{key}}}")
     return harmless(text, LONGEST_SENTENCE)
 
 
 def named(values: Mapping[str, Any]) -> dict[str, str]:
-    """The names that a sentence of ours speaks of as `{key}`."""
+    """Return the names that a sentence of ours speaks of as `{key}`."""
     return {key: harmless(value, LONGEST_NAME) for key, value in _sentences(values).items()}
 
 
 def _sentences(values: Mapping[str, Any]) -> dict[str, str]:
-    """The longest first, so that none is found inside another."""
+    """Return the values that could be read as sentences, the longest first so that none is found inside another."""
     texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
     kept = {key: value for key, value in texts.items() if not _ONE_WORD.fullmatch(value)}
     return dict(sorted(kept.items(), key=lambda each: -len(each[1])))
 
 
 def key_of(column: Definition) -> str:
-    """The name of a column: times are in milliseconds."""
+    """Return the name of a column: times are in milliseconds."""
     return f"{column.key.removesuffix('_ns')}_ms" if column.unit == "ns" else column.key
 
 
 def cell(value: Any, column: Definition) -> Any:
-    """The value of a cell in the unit that `key_of` names."""
+    """Return the value of a cell in the unit that `key_of` names."""
     if isinstance(value, str):
         return harmless(value, LONGEST_NAME)
     if isinstance(value, bool) or value is None:
@@ -249,7 +249,7 @@ def cell(value: Any, column: Definition) -> Any:
 
 
 def cells_of(columns: Sequence[Definition], rows: Mapping[str, Sequence[Any]]) -> TableCells:
-    """A page of a table; `rows` by key of the column."""
+    """Return a page of a table; `rows` by key of the column."""
     count = len(rows[columns[0].key]) if columns else 0
     return TableCells(
         columns=[key_of(column) for column in columns],

@@ -26,7 +26,7 @@ from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find
 from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, MemoryRecords
+from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, MemoryEvents
 
 #: waiting for the next batch, as torch.utils.data marks it
 DATALOADER_NAME = lazy_pattern(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
@@ -152,7 +152,7 @@ class Model:
         return work if selection is None or selection.work.is_all else work.take(selection.work.kept)
 
     @part
-    def memory(self) -> MemoryRecords:
+    def memory(self) -> MemoryEvents:
         """Allocations and releases."""
         memory = self.trace.memory
         return memory if self.selected is None else memory.take(self.selected[memory.row])

@@ -46,23 +46,23 @@ def _without_options(compute: Callable[[Model], R]) -> Callable[[Model, Params],
 
 def _grouped(compute: Callable[..., R]) -> Callable[[Model, Params], R]:
     """`group_by` is the second parameter."""
-    return lambda model, own: compute(model, own["group_by"]) if "group_by" in own else compute(model)
+    return lambda model, params: compute(model, params["group_by"]) if "group_by" in params else compute(model)
 
 
-def _modules(model: Model, own: Params) -> ModuleTable:
+def _modules(model: Model, params: Params) -> ModuleTable:
     named = module_sources(model)
-    return modules(model, own.get("source") or (named[0] if named else "nn"))  # type: ignore[arg-type]
+    return modules(model, params.get("source") or (named[0] if named else "nn"))  # type: ignore[arg-type]
 
 
-def _stacks(model: Model, own: Params) -> StackTable:
-    asked: Any = {key: own[key] for key in ("weight", "direction", "files") if key in own}
-    found = stacks(model, **asked)
+def _stacks(model: Model, params: Params) -> StackTable:
+    options: Any = {key: params[key] for key in ("weight", "direction", "files") if key in params}
+    found = stacks(model, **options)
     assert found is not None  # only of a root that is not there, and none is asked for
     return found
 
 
-def _slices(model: Model, own: Params) -> SliceTable:
-    return slices(model, own.get("name"), own.get("category"), limit=int(own.get("most", _ALL)))
+def _slices(model: Model, params: Params) -> SliceTable:
+    return slices(model, params.get("name"), params.get("category"), limit=int(params.get("most", _ALL)))
 
 
 #: by the name of the table. Each may raise ValueError for an option that a trace has nothing of.

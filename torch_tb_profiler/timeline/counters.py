@@ -62,7 +62,7 @@ _MOST_DOUBLINGS = 6
 
 
 def counter_tile(timeline: Timeline, counter: Counter, level: int, tile: int) -> CounterBins:
-    """The 256 bins of a tile; NaN outside the trace."""
+    """Return the 256 bins of a tile; NaN outside the trace."""
     edges = _edges(timeline, level, tile * BUCKETS_OF_TILE, BUCKETS_OF_TILE)
     kept = timeline.counters.level
     if level < kept:
@@ -74,7 +74,7 @@ def counter_tile(timeline: Timeline, counter: Counter, level: int, tile: int) ->
 
 
 def extremes(timeline: Timeline, counter: Counter) -> tuple[float, float]:
-    """The least and the largest value; 0 and 0 in a trace without length."""
+    """Return the least and the largest value; 0 and 0 in a trace without length."""
     first, after = _range(timeline, timeline.counters.level)
     kept = _kept(timeline, counter, first, after - first)
     if np.isnan(kept.low).all():
@@ -83,7 +83,7 @@ def extremes(timeline: Timeline, counter: Counter) -> tuple[float, float]:
 
 
 def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline:
-    """The same timeline with all counters that there are data for. curves: see `analysis.memory_curve`."""
+    """Add all counters that there are data for to a timeline. curves: see `analysis.memory_curve`."""
     memory = MemoryPoints.concatenate(
         [
             {
@@ -127,7 +127,7 @@ def is_whole(timeline: Timeline) -> bool:
 
 
 def _range(timeline: Timeline, level: int) -> tuple[int, int]:
-    """The bins of a level that touch the trace: the first, and the one behind the last."""
+    """Return the bins of a level that touch the trace: the first, and the one behind the last."""
     length = tile_length(level) // BUCKETS_OF_TILE
     return timeline.begin // length, timeline.end // length + 1
 
@@ -203,7 +203,7 @@ class _Work(msgspec.Struct, frozen=True, dict=True):
 
 
 def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> StepCurve:
-    """A counter from the start to the end of a window."""
+    """Return a counter from the start to the end of a window."""
     start, end = work.start, work.end
     if counter.kind in ("memory_allocated", "memory_reserved"):
         return _memory(timeline.counters.memory, counter, start, end)
@@ -250,7 +250,7 @@ def _kernels(work: _Work) -> Queue:
 
 
 def _of_devices(timeline: Timeline) -> list[Counter]:
-    """What can be said of each device that ran something."""
+    """List the counters of each device that ran something."""
     events, work = timeline.trace.events, timeline.trace.device_work
     device = timeline.device_of_track[events.track[work.row]]
     category = events.category[work.row]

@@ -94,7 +94,7 @@ class DerivedAnswer(msgspec.Struct, frozen=True):
 class Derived(msgspec.Struct, frozen=True):
     """Lanes of one kind.
 
-    levels   `Items.longest` is the position of a piece
+    levels   `PyramidItems.longest` is the position of a piece
     part     shape (pieces,), index into `about.parts`
     edge     shape (pieces,), index into `about.edges`; NO_EDGE for none
     row      shape (pieces,): the event that a piece belongs to, -1 for none
@@ -115,7 +115,7 @@ class Derived(msgspec.Struct, frozen=True):
 
         Work and gaps of much the same length take turns: the longest piece alone would say that it is all gaps.
         """
-        found = items.longest.astype(np.int64)
+        shown_columns = items.longest.astype(np.int64)
         pieces, durations = self.levels.kept[0], self.levels.durations
         for at in np.flatnonzero(items.count > 1).tolist():
             lane = slice(*pieces.first[items.lane[at] : items.lane[at] + 2].tolist())
@@ -123,8 +123,8 @@ class Derived(msgspec.Struct, frozen=True):
             cell = slice(first, first + int(items.count[at]))
             part, duration = self.part[cell], durations[cell]
             most = int(sums_at(part, duration, len(self.about.parts)).argmax())
-            found[at] = first + int(np.argmax(np.where(part == most, duration, -1)))
-        return found
+            shown_columns[at] = first + int(np.argmax(np.where(part == most, duration, -1)))
+        return shown_columns
 
 
 def _encoded(about: DerivedAnswer, pieces: dict[str, npt.NDArray[Any]], slack: Float32) -> bytes:
@@ -157,7 +157,7 @@ def _read(stored: bytes) -> Derived:
 
 
 def _path(subject: Subject) -> bytes:
-    """The critical path of all steps, whichever are chosen, and the slack of all slices."""
+    """Return the critical path of all steps, whichever are chosen, and the slack of all slices."""
     model = subject.model
     edges = [edge.name.lower() for edge in Edge]
     path = recorded_path(model)
@@ -180,12 +180,12 @@ def _path(subject: Subject) -> bytes:
 
 
 def _idle(subject: Subject) -> bytes:
-    """The gaps of each device that ran kernels in the steps, by cause; each belongs to the work that ended it."""
+    """Return the gaps of each device that ran kernels in the steps, by cause; the work that ends a gap owns it."""
     model = subject.model
-    found = waterfall(model)
-    if found.basis != "devices":
+    parts = waterfall(model)
+    if parts.basis != "devices":
         return _encoded(DerivedAnswer([], [], [], NoLanes("no_device", NO_DEVICE)), _nothing(), _NO_SLACK)
-    gaps = found.gaps
+    gaps = parts.gaps
     gaps = gaps.take(np.lexsort((gaps.start_ns, gaps.device)))
     start, end = gaps.start_ns.copy(), gaps.start_ns + gaps.duration_ns
     # steps may overlap by a nanosecond
@@ -195,31 +195,31 @@ def _idle(subject: Subject) -> bytes:
     gaps, start, end = gaps.take(kept), start[kept], end[kept]
     row = take_known(model.trace.device_work.row, gaps.closing_work)
     columns: dict[str, npt.NDArray[Any]] = {
-        "lane": np.searchsorted(np.array(found.devices), gaps.device),
+        "lane": np.searchsorted(np.array(parts.devices), gaps.device),
         "start": start,
         "end": end,
         "part": gaps.cause,
         "edge": np.full(len(gaps), NO_EDGE),
         "row": row,
     }
-    lanes = [DerivedLaneAnswer(device) for device in found.devices]
-    return _encoded(_used(DerivedAnswer(lanes, list(found.causes), []), columns), columns, _NO_SLACK)
+    lanes = [DerivedLaneAnswer(device) for device in parts.devices]
+    return _encoded(_used(DerivedAnswer(lanes, list(parts.causes), []), columns), columns, _NO_SLACK)
 
 
 def _phases(subject: Subject) -> bytes:
-    """The phases of the main thread in the whole trace; each belongs to the mark in which it begins, if one says it."""
-    found = phases(subject.model)
-    segments = found.segments
+    """Return the phases of the main thread in the whole trace; each belongs to the mark in which it begins, if any."""
+    of_thread = phases(subject.model)
+    segments = of_thread.segments
     if not len(segments.start):
         return _encoded(DerivedAnswer([], [], [], NoLanes("no_phase", NO_PHASE)), _nothing(), _NO_SLACK)
-    mark = found.marks.nesting.innermost(np.full(len(segments.start), found.main, np.int32), segments.start)
+    mark = of_thread.marks.nesting.innermost(np.full(len(segments.start), of_thread.main, np.int32), segments.start)
     columns: dict[str, npt.NDArray[Any]] = {
         "lane": np.zeros(len(segments.start), np.int32),
         "start": segments.start,
         "end": segments.end,
         "part": segments.phase,
         "edge": np.where(segments.evidence == PhaseEvidence.NONE, NO_EDGE, segments.evidence),
-        "row": take_known(found.marks.row, mark, -1),
+        "row": take_known(of_thread.marks.row, mark, -1),
     }
     parts = [PHASE + phase.value for phase in PHASES]
     about = DerivedAnswer([DerivedLaneAnswer(None)], parts, [each.name.lower() for each in PhaseEvidence])

@@ -217,7 +217,7 @@ def _is_on_host(timeline: Timeline, row: int) -> bool:
 
 
 def _around(timeline: Timeline, row: int) -> list[int]:
-    """What encloses a slice, and the slice itself."""
+    """Return the rows of what encloses a slice, and of the slice itself."""
     events = timeline.trace.events
     return enclosing(timeline, int(events.track[row]), int(events.start[row]), int(events.end[row]))
 
@@ -260,8 +260,8 @@ def _modules(trace: Trace, rows: list[int]) -> tuple[str, ...]:
 
 
 def arguments(trace: Trace, row: int) -> dict[str, Any]:
-    """What the columns hold of an event's `args`, by the names that files use."""
-    found: dict[str, Any] = {}
+    """Return what the columns hold of an event's `args`, by the names that files use."""
+    values: dict[str, Any] = {}
     for kind in _TABLES:
         table = trace.table(kind)
         rows: Int32 = getattr(table, "row")  # noqa: B009 - every one of these tables has it
@@ -271,8 +271,8 @@ def arguments(trace: Trace, row: int) -> dict[str, Any]:
         for column in kind.schema():
             value = _argument(trace, getattr(table, column.name)[place], column) if column.source else None
             if value is not None:
-                found[column.source[0]] = value
-    return found
+                values[column.source[0]] = value
+    return values
 
 
 def computed(trace: Trace, row: int) -> dict[str, float]:
@@ -346,7 +346,7 @@ def _histogram(duration: Int64) -> DurationHistogram | None:
 
 
 def neighbour(timeline: Timeline, row: int, forwards: bool) -> SliceReference | None:
-    """The slice of the same name that begins next, or before; of equal starts rows count."""
+    """Return the slice of the same name that begins next, or before; of equal starts rows count."""
     events = timeline.trace.events
     rows = timeline.rows_named(int(events.name[row]))
     rows = rows[np.lexsort((rows, events.start[rows]))]

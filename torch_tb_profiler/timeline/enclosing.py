@@ -1,4 +1,4 @@
-"""What encloses a slice, and what runs below it."""
+"""What encloses a slice, what launched it, and the chain from a module of the program to a kernel."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def _ends(items: PyramidItems) -> tuple[Int64, Int64]:
 
 
 def work_of(timeline: Timeline, row: int) -> int:
-    """The place of a row in `device_work`, -1 for none."""
+    """Return the place of a row in `device_work`, -1 for none."""
     return int(find(timeline.trace.device_work.row, np.array([row]))[0])
 
 
 def launch_of(timeline: Timeline, row: int) -> int | None:
-    """The row of the API call that started device work; None for what has none."""
+    """Return the row of the API call that started device work; None for what has none."""
     work = work_of(timeline, row)
     launch = int(timeline.links.work.launch[work]) if work >= 0 else -1
     return int(timeline.trace.launches.row[launch]) if launch >= 0 else None
@@ -127,7 +127,7 @@ class ChainLink(msgspec.Struct, frozen=True):
 
 
 def chain_of(timeline: Timeline, row: int) -> tuple[ChainLink, ...]:
-    """The chain that a slice belongs to, from the program to the device; empty if it belongs to none.
+    """Return the chain that a slice belongs to, from the program to the device; empty if it belongs to none.
 
     Of work the way back is recorded. Of a slice of the host the way forth is that to its longest work. The line is the
     innermost one outside libraries, else the innermost one.
@@ -154,17 +154,17 @@ def _longest_work(timeline: Timeline, row: int) -> int | None:
 
 
 def _above(timeline: Timeline, work: int | None, known: dict[ChainPlace, int]) -> dict[ChainPlace, int]:
-    """The chain by place. known: the slice that it was asked for; what stands above that one stands around it."""
+    """Return the chain by place. known: the slice that was asked for; what is above it encloses it."""
     rows: dict[ChainPlace, int] = dict(known)
     if work is not None:
         rows["work"] = work
         launch = launch_of(timeline, work)
         if launch is not None:
             rows.setdefault("launch", launch)
-    asked = next(iter(known.values()))
+    row = next(iter(known.values()))
     on_host = "work" not in known
-    inside = asked if {"frame", "module"} & known.keys() else None
-    start = rows.get("launch", asked if on_host else None)
+    inside = row if {"frame", "module"} & known.keys() else None
+    start = rows.get("launch", row if on_host else None)
     if "operator" not in rows:
         around = [] if start is None else _around(timeline, start, inside)
         operator = _last_of(timeline, around, Category.OPERATOR)
@@ -184,19 +184,19 @@ def _above(timeline: Timeline, work: int | None, known: dict[ChainPlace, int]) -
         around = [] if start is None else _around(timeline, start, inside)
     frames = [each for each in around if timeline.trace.events.category[each] == Category.PYTHON_FUNCTION]
     if "frame" not in rows:
-        frame = _line(timeline, [each for each in frames if each != asked])
+        frame = _line(timeline, [each for each in frames if each != row])
         if frame is not None:
             rows["frame"] = frame
     if "module" not in rows:
-        frames = frames if inside is None else _around(timeline, asked)
-        modules = [each for each in frames if each != asked and _is_module(timeline, each)]
+        frames = frames if inside is None else _around(timeline, row)
+        modules = [each for each in frames if each != row and _is_module(timeline, each)]
         if modules:
             rows["module"] = modules[-1]
     return rows
 
 
 def _around(timeline: Timeline, row: int, inside: int | None = None) -> list[int]:
-    """What encloses a slice, and the slice itself, outermost first; of `inside` only what lies in that one."""
+    """Return the rows around a slice and its own, outermost first; with `inside` only those in that one."""
     events = timeline.trace.events
     found = enclosing(timeline, int(events.track[row]), int(events.start[row]), int(events.end[row]))
     if inside is None or inside not in found:
@@ -209,7 +209,7 @@ def _last_of(timeline: Timeline, rows: list[int], category: Category) -> int | N
 
 
 def _owner(timeline: Timeline, work: int, inside: int | None) -> int | None:
-    """The operator that work belongs to where no call was recorded that started it."""
+    """Return the operator that work belongs to where no call was recorded that started it."""
     owner = int(timeline.links.work.owner[work_of(timeline, work)])
     if inside is not None or owner < 0 or timeline.placed.of_row[owner] < 0:
         return None
@@ -217,7 +217,7 @@ def _owner(timeline: Timeline, work: int, inside: int | None) -> int | None:
 
 
 def _forward(timeline: Timeline, row: int) -> int | None:
-    """The forward operator of the innermost slice around an operator that has one."""
+    """Return the forward operator of the innermost slice around an operator that has one."""
     partners, around = timeline.links.partners, _around(timeline, row)
     found = np.flatnonzero(np.isin(partners.backward, around))
     if not len(found):
@@ -231,7 +231,7 @@ def _is_module(timeline: Timeline, row: int) -> bool:
 
 
 def _line(timeline: Timeline, frames: list[int]) -> int | None:
-    """The innermost line of the program among frames, else the innermost line."""
+    """Return the innermost line of the program among frames, else the innermost line."""
     names = {row: timeline.trace.strings[timeline.trace.events.name[row]] for row in frames}
     for wanted in (is_own_code, SOURCE_FRAME.match):
         for row in reversed(frames):

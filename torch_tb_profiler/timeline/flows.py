@@ -169,14 +169,14 @@ class FlowColumns(msgspec.Struct, frozen=True):
     to_ns: list[Ns]
 
 
-def _flows(timeline: Timeline, asked: WhichFlows) -> FlowColumns:
-    kinds = _flow_kinds(asked.kinds)
-    if asked.row is not None:
-        check_row(timeline, asked.row)
-        return _flow_columns(timeline, of_slice(timeline, asked.row, MOST_OF_SLICE, kinds))
-    start, end = needed("from", asked.start), needed("to", asked.end)
+def _flows(timeline: Timeline, params: WhichFlows) -> FlowColumns:
+    kinds = _flow_kinds(params.kinds)
+    if params.row is not None:
+        check_row(timeline, params.row)
+        return _flow_columns(timeline, of_slice(timeline, params.row, MOST_OF_SLICE, kinds))
+    start, end = needed("from", params.start), needed("to", params.end)
     check_window(start, end)
-    return _flow_columns(timeline, of_window(timeline, start, end, asked.limit, kinds))
+    return _flow_columns(timeline, of_window(timeline, start, end, params.limit, kinds))
 
 
 def _flow_kinds(text: str) -> tuple[FlowKind, ...]:

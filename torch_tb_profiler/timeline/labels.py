@@ -1,4 +1,4 @@
-"""Labels and colours of slices: short names, and kinds of work."""
+"""Labels and colours of slices, and the texts of the names that binary answers hold as numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def drawn_categories(timeline: Timeline, rows: Int32) -> UInt8:
 
 
 def label(timeline: Timeline, code: int) -> str:
-    """What is written on a slice with this name (a string of the trace): the name, unless there is a shorter one."""
+    """Return the text on a slice with this name (a string of the trace): the name, or a shorter one."""
     name = timeline.trace.strings[code]
     if timeline.is_kernel_name[code]:
         return short_name(name)
@@ -72,12 +72,12 @@ class NamesOfSlices(msgspec.Struct, frozen=True):
     labels: list[str | None]
 
 
-def _names(timeline: Timeline, asked: NameNumbers) -> NamesOfSlices:
-    if asked.ids is not None:
-        ids = numbers("ids", asked.ids, MOST_NAMES)
+def _names(timeline: Timeline, params: NameNumbers) -> NamesOfSlices:
+    if params.ids is not None:
+        ids = numbers("ids", params.ids, MOST_NAMES)
     else:
-        first = needed("from", asked.first)
-        ids = first + np.arange(needed("count", asked.count))
+        first = needed("from", params.first)
+        ids = first + np.arange(needed("count", params.count))
     known = ids[ids < len(timeline.names)].tolist()
     codes = timeline.names.code[known].tolist()
     names = [timeline.trace.strings[code] for code in codes]

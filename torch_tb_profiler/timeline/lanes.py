@@ -58,7 +58,7 @@ _RANKS[list(_OUTER_FIRST)] = np.arange(len(_OUTER_FIRST))
 
 
 def drawn(events: Events) -> Bool:
-    """A mask over rows: slices, and events without length."""
+    """Return a mask over rows: slices, and events without length."""
     found: Bool = (events.duration >= 0) | (events.phase == EventPhase.INSTANT)
     return found
 
@@ -142,11 +142,11 @@ def _depths(start: Int64, end: Int64, parent: Int32) -> Int32:
 
 
 def _side_by_side(start: Int64, end: Int64) -> list[int]:
-    """The first free lane below the innermost enclosing slice, one slice after the other in the order of starts.
+    """Return the first free lane below the innermost enclosing slice, one slice after the other in the order of starts.
 
     Lanes from MOST_DEPTHS on are not told apart. Takes n · log n operations, however many overlap.
     """
-    found: list[int] = []
+    lane_of: list[int] = []
     free = (1 << MOST_DEPTHS) - 1  # a bit for each lane
     taken: list[tuple[int, int]] = []  # a heap: when each lane becomes free again
     # what may enclose a later slice: ends, negated and ascending; one that ends before a later one never is innermost
@@ -167,8 +167,8 @@ def _side_by_side(start: Int64, end: Int64) -> list[int]:
             lanes.pop()
         closes.append(-finish)
         lanes.append(lane)
-        found.append(lane)
-    return found
+        lane_of.append(lane)
+    return lane_of
 
 
 class _Busy:
@@ -219,7 +219,7 @@ def ends_of(events: Events, rows: Int32) -> Int64:
 
 
 def in_lane_order(events: Events, of_row: Int32, lanes: int) -> Int32:
-    """The rows of what is drawn, by lane, start and end."""
+    """Return the rows of what is drawn, by lane, start and end."""
     rows, first = rows_by_group(of_row, lanes)
     for low, high in group_batches(first):
         batch = rows[first[low] : first[high]]

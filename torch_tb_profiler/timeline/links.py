@@ -67,7 +67,7 @@ def _call_links(model: Model) -> CallLinks:
 
 
 def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:
-    """The name (a string, 0 for none) of the operator that each event is, or that called or launched it."""
+    """Return the name (a string, 0 for none) of the operator that each event is, or that called or launched it."""
     category = trace.events.category[rows]
     found = np.where(category == Category.OPERATOR, trace.events.name[rows], np.int32(0))
     is_call, is_work = one_of(category, (Category.RUNTIME, Category.DRIVER)), one_of(category, DEVICE_WORK)

@@ -68,9 +68,9 @@ class Neighbour(msgspec.Struct, frozen=True):
     slice: SliceReference | None
 
 
-def _slice(timeline: Timeline, steps: Annotated[TimelineStepsAnswer, TIMELINE_STEPS], asked: OneSlice) -> SliceDetails:
-    check_row(timeline, asked.row)
-    found = details(timeline, asked.row)
+def _slice(timeline: Timeline, steps: Annotated[TimelineStepsAnswer, TIMELINE_STEPS], params: OneSlice) -> SliceDetails:
+    check_row(timeline, params.row)
+    found = details(timeline, params.row)
     names = steps.steps.around(found.start_ns, found.start_ns + found.duration_ns)
     return SliceDetails(
         **asdict(found),
@@ -79,22 +79,22 @@ def _slice(timeline: Timeline, steps: Annotated[TimelineStepsAnswer, TIMELINE_ST
     )
 
 
-def _place(timeline: Timeline, asked: OneSlice) -> RawPlace:
-    check_row(timeline, asked.row)
-    return place_of(timeline.trace, asked.row)
+def _place(timeline: Timeline, params: OneSlice) -> RawPlace:
+    check_row(timeline, params.row)
+    return place_of(timeline.trace, params.row)
 
 
 PLACE = Node(name="place", make=_place, keep="not")
 
 
-def _args(place: Annotated[RawPlace, PLACE], file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:
+def _args(place: Annotated[RawPlace, PLACE], file: BinaryIO, limits: Limits, params: OneSlice) -> EventArguments:
     text = raw_args_at(place, file, limits)
-    return EventArguments(asked.row, None if text is None else text[:LONGEST_ARGS], len(text or ""))
+    return EventArguments(params.row, None if text is None else text[:LONGEST_ARGS], len(text or ""))
 
 
-def _next(timeline: Timeline, asked: NextOf) -> Neighbour:
-    check_row(timeline, asked.row)
-    return Neighbour(neighbour(timeline, asked.row, asked.direction == "next"))
+def _next(timeline: Timeline, params: NextOf) -> Neighbour:
+    check_row(timeline, params.row)
+    return Neighbour(neighbour(timeline, params.row, params.direction == "next"))
 
 
 SLICE = Question(

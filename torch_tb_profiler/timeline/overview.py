@@ -142,9 +142,9 @@ class RunOverview(msgspec.Struct, frozen=True):
     absent: Sequence[AbsentTrace]
 
 
-def _run_overview(run: RunTimelines, asked: OverviewBins) -> RunOverview:
+def _run_overview(run: RunTimelines, params: OverviewBins) -> RunOverview:
     summaries = [rank.summary() for rank in run.ranks]
-    found = run_density(summaries, asked.bins)
+    found = run_density(summaries, params.bins)
     return RunOverview(
         run=run.run,
         span=run.span,

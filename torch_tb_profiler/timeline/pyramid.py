@@ -1,4 +1,4 @@
-"""The pyramid: at each level slices too short to be seen are merged into cells."""
+"""The pyramid: at each level slices too short to be seen are merged into cells; few levels are kept."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tile_length(level: int) -> int:
 
 
 def highest_level(begin: int, end: int) -> int:
-    """The first level at which all of [begin, end] is no longer than a tile."""
+    """Return the first level at which all of [begin, end] is no longer than a tile."""
     level = 1
     while tile_length(level) < end - begin:
         level += 1
@@ -116,13 +116,13 @@ def _merged(items: PyramidItems, first: npt.NDArray[np.intp], durations: Int64) 
 
 
 def _first_longest(duration: Int64, of: npt.NDArray[np.intp], size: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The position of the largest duration of each run that begins at `of`; of equals the first."""
+    """Return the position of the largest duration of each run; of equals the first."""
     largest = np.flatnonzero(duration == np.repeat(np.maximum.reduceat(duration, of), size))
     return largest[np.searchsorted(largest, of)]
 
 
 def pyramid(slices: PyramidItems, durations: Int64, begin: int, end: int) -> dict[int, PyramidItems]:
-    """The levels that are kept, but for level 0, which is `slices` themselves."""
+    """Return the levels that are kept, but for level 0, which is `slices` themselves."""
     kept: dict[int, PyramidItems] = {}
     last, short = slices, _short(slices)
     for level in range(1, highest_level(begin, end) + 1):
@@ -173,7 +173,7 @@ def bounded(items: PyramidItems, lanes: int) -> Bounded:
 class Levels(msgspec.Struct, frozen=True):
     """The levels that are kept; 0 holds the slices themselves.
 
-    durations   of what `Items.longest` points to, ns
+    durations   of what `PyramidItems.longest` points to, ns
     """
 
     kept: Mapping[int, Bounded]
@@ -185,17 +185,18 @@ class Levels(msgspec.Struct, frozen=True):
         return sum(values.nbytes for level in self.kept.values() for values in asdict(level.items).values())
 
     def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> PyramidItems:
-        """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
+        """Return the items of a kept level that touch [start, end), of `lanes` (ascending)."""
         return self._pieces(level, self._ranges(lanes, start, end, level))
 
     def tile(self, level: int, tile: int, lanes: Int64) -> PyramidItems:
-        """What touches a tile, of `lanes` (ascending)."""
+        """Return the items that touch a tile, of `lanes` (ascending)."""
         return self._tile(level, tile, lanes, None)[0]
 
     def tile_with_least(self, level: int, tile: int, lanes: Int64, values: Float32) -> tuple[PyramidItems, Float32]:
-        """The same, and of each item the least value of the slices in it.
+        """Return the same, and of each item the least value of the slices in it.
 
-        values   by what `Items.longest` points to; NaN for those without one. An item whose slices have none has none.
+        values   by what `PyramidItems.longest` points to; NaN for those without one. An item whose slices have none has
+                 none.
         """
         return self._tile(level, tile, lanes, values)
 

@@ -46,13 +46,13 @@ class RankTimeline(Protocol):
         """Of its timeline."""
 
     def summary(self) -> TimelineSummary:
-        """What is kept of it for the overview of its run."""
+        """Return what is kept of it for the overview of its run."""
 
     def ask(self, question: Callable[[Timeline], A]) -> A:
-        """The answer of a function of its timeline."""
+        """Return the answer of a function of its timeline."""
 
     def node(self, node: Node) -> Any:
-        """What is kept of it for questions about all ranks."""
+        """Return what is kept of it for questions about all ranks."""
 
 
 class AbsentTrace(msgspec.Struct, frozen=True):
@@ -120,7 +120,7 @@ def needed(name: str, value: T | None) -> T:
 
 def numbers(name: str, text: str, most: int = MOST_NUMBERS) -> Int64:
     """`0-59,70`: ascending, without repeats. Raises Refused; `name` is what the parameter is called."""
-    found: set[int] = set()
+    parsed: set[int] = set()
     for part in text.split(","):
         range_ = _RANGE.fullmatch(part)
         first, last = (int(range_[1]), int(range_[2] or range_[1])) if range_ else (0, -1)
@@ -128,14 +128,14 @@ def numbers(name: str, text: str, most: int = MOST_NUMBERS) -> Int64:
             raise Refused(f"{name} must be numbers and ranges as in 0-59,70, not {part!r}")
         if last - first >= most:
             raise Refused(f"{name} must be at most {most} numbers")
-        found.update(range(first, last + 1))
-        if len(found) > most:
+        parsed.update(range(first, last + 1))
+        if len(parsed) > most:
             raise Refused(f"{name} must be at most {most} numbers")
-    return np.array(sorted(found), np.int64)
+    return np.array(sorted(parsed), np.int64)
 
 
 def lanes_of(timeline: Timeline, text: str) -> Int64:
-    """The parameter `lanes`. Raises Refused."""
+    """Read the parameter `lanes`. Raises Refused."""
     lanes = numbers("lanes", text)
     if lanes[-1] >= timeline.lanes:
         raise NotFound(f"there is no lane {lanes[-1]}: the trace has {timeline.lanes}")
@@ -143,18 +143,18 @@ def lanes_of(timeline: Timeline, text: str) -> Int64:
 
 
 def check_level(timeline: Timeline, level: int) -> None:
-    """Raises Refused: there is no such level."""
+    """Check that a level exists. Raises Refused."""
     if not 0 <= level <= timeline.highest_level:
         raise Refused(f"level must be a whole number from 0 to {timeline.highest_level}")
 
 
 def check_window(start: int, end: int) -> None:
-    """The parameters `from` and `to`. Raises Refused."""
+    """Check the parameters `from` and `to`. Raises Refused."""
     if end < start:
         raise Refused("to must not be before from")
 
 
 def check_row(timeline: Timeline, row: int) -> None:
-    """Raises NotFound: it is no slice or instant."""
+    """Check that a row is a slice or instant. Raises NotFound."""
     if row >= len(timeline.placed.of_row) or timeline.placed.of_row[row] < 0:
         raise NotFound(because("no_such_slice", {"row": row}))

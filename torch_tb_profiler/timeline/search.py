@@ -57,18 +57,18 @@ def search(
     """
     events, names = timeline.trace.events, timeline.names
     fits = _name_test(text, is_pattern, ignore_case)
-    found = np.array(
+    matches = np.array(
         [number for number, code in enumerate(names.code.tolist()) if fits(timeline.trace.strings[code])], np.int64
     )
     is_found = np.zeros(len(timeline.trace.strings), np.bool_)
-    is_found[names.code[found]] = True
+    is_found[names.code[matches]] = True
     items = timeline.slices.items
     rows = items.longest[is_found[events.name[items.longest]]]
     return Matches(
-        found,
-        _longest(timeline, rows, found),
+        matches,
+        _longest(timeline, rows, matches),
         len(rows),
-        int(names.total[found].sum()),
+        int(names.total[matches].sum()),
         _first_slices(events.start, rows, most, after, earliest),
         _hit_density(events.start[rows], timeline.begin, timeline.end, bins),
     )
@@ -84,7 +84,7 @@ def _name_test(text: str, is_pattern: bool, ignore_case: bool) -> Callable[[str]
 
 
 def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
-    """The longest slice of each name, of equals the first."""
+    """Return the longest slice of each name, of equals the first."""
     events = timeline.trace.events
     number = timeline.names.number[events.name[rows]]
     order = np.lexsort((rows, events.start[rows], -events.duration[rows], number))
@@ -94,7 +94,7 @@ def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
 
 
 def _first_slices(start: Int64, rows: Int32, most: int, after: int | None, earliest: int | None) -> Int64:
-    """The first rows in time, of equal starts by number."""
+    """Return the first rows in time, of equal starts by number."""
     if after is not None:
         behind = (start[rows] > start[after]) | ((start[rows] == start[after]) & (rows > after))
         rows = rows[behind]
@@ -200,28 +200,28 @@ class SearchResult(msgspec.Struct, frozen=True):
     density: HitDensity
 
 
-def _search_result(timeline: Timeline, asked: SearchedFor) -> SearchResult:
-    is_pattern = asked.mode == "regex"
+def _search_result(timeline: Timeline, params: SearchedFor) -> SearchResult:
+    is_pattern = params.mode == "regex"
     if is_pattern:
         try:
-            check_pattern(asked.text)
+            check_pattern(params.text)
         except ValueError as error:
             raise Refused(f"q {error}") from None
-    if asked.after is not None:
-        check_row(timeline, asked.after)
-    ignore_case = asked.case == "ignore"
+    if params.after is not None:
+        check_row(timeline, params.after)
+    ignore_case = params.case == "ignore"
     try:
         found = search(
-            timeline, asked.text, is_pattern, ignore_case, asked.bins, asked.hits, asked.after, asked.earliest
+            timeline, params.text, is_pattern, ignore_case, params.bins, params.hits, params.after, params.earliest
         )
     except SlowPattern as error:
         raise Refused(f"q {error}") from None
     return _hits(timeline, found)
 
 
-def _hits(timeline: Timeline, found: Matches) -> SearchResult:
+def _hits(timeline: Timeline, matches: Matches) -> SearchResult:
     trace, events, names = timeline.trace, timeline.trace.events, timeline.names
-    listed = found.names[:MOST_NAMES].tolist()
+    listed = matches.names[:MOST_NAMES].tolist()
     return SearchResult(
         names=[
             FoundName(
@@ -231,19 +231,19 @@ def _hits(timeline: Timeline, found: Matches) -> SearchResult:
                 total_ns=int(names.total[number]),
                 longest_row=int(longest),
             )
-            for number, longest in zip(listed, found.longest[: len(listed)].tolist(), strict=True)
+            for number, longest in zip(listed, matches.longest[: len(listed)].tolist(), strict=True)
         ],
-        names_total=len(found.names),
-        count=found.count,
-        total_ns=found.total_ns,
+        names_total=len(matches.names),
+        count=matches.count,
+        total_ns=matches.total_ns,
         hits=HitColumns(
-            row=found.hits.tolist(),
-            lane=timeline.placed.of_row[found.hits].tolist(),
-            name_id=names.number[events.name[found.hits]].tolist(),
-            start_ns=events.start[found.hits].tolist(),
-            duration_ns=np.maximum(events.duration[found.hits], 0).tolist(),
+            row=matches.hits.tolist(),
+            lane=timeline.placed.of_row[matches.hits].tolist(),
+            name_id=names.number[events.name[matches.hits]].tolist(),
+            start_ns=events.start[matches.hits].tolist(),
+            duration_ns=np.maximum(events.duration[matches.hits], 0).tolist(),
         ),
-        density=HitDensity(timeline.begin, timeline.end, found.density.tolist()),
+        density=HitDensity(timeline.begin, timeline.end, matches.density.tolist()),
     )
 
 

@@ -88,7 +88,7 @@ class StepCurve(NamedTuple):
 
 
 def curve_of(profile: StepFunction, start: int) -> StepCurve:
-    """A profile, which is zero where it has no segment, from `start` on."""
+    """Return a profile, which is zero where it has no segment, from `start` on."""
     # where one segment ends and the next begins at once, the second of two equal times counts
     time = np.stack([profile.start, profile.end], axis=1).ravel()
     value = np.stack([profile.value, np.zeros(len(profile.value))], axis=1).ravel()
@@ -109,7 +109,7 @@ def _last_of_equals(time: Int64, value: Float64, start: int) -> StepCurve:
 
 
 def bins_of(steps: StepCurve, edges: Int64) -> CounterBins:
-    """The bins between ascending edges (the first not before the first step); NaN for those without length."""
+    """Return the bins between ascending edges (the first not before the first step); NaN for those without length."""
     low, high, last, mean = (np.full(len(edges) - 1, np.nan) for _ in range(4))
     there = np.flatnonzero(edges[1:] > edges[:-1])
     if len(there):
@@ -172,7 +172,7 @@ class RecordedCounter(msgspec.Struct, frozen=True):
 
 
 def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
-    """The recorded counters, in the order of their first values in the file."""
+    """Return the recorded counters, in the order of their first values in the file."""
     table, events = trace.counter_values, trace.events
     if not len(table):
         return ()
@@ -188,7 +188,7 @@ def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
     lines = distinct_places(process[first] * strings + name[first])[1]
     siblings = np.bincount(lines)[lines]
     several = len(np.flatnonzero(np.bincount(process[first]))) > 1
-    found = []
+    counters = []
     for number in most[np.argsort(first[most], kind="stable")].tolist():
         chosen = np.flatnonzero(place == number)
         row = table.row[chosen]
@@ -200,5 +200,5 @@ def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
         if several:
             # torch's exporter in Python names the process of a device's counters `GPU 0 Counters`
             title = f"{title} ({pids[events.track[table.row[at]]].removesuffix(' Counters')})"
-        found.append(RecordedCounter(title, events.start[row][order], table.value[chosen][order]))
-    return tuple(found)
+        counters.append(RecordedCounter(title, events.start[row][order], table.value[chosen][order]))
+    return tuple(counters)

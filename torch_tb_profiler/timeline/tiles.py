@@ -79,28 +79,28 @@ class CountersOfTile(msgspec.Struct, frozen=True):
     ids: Annotated[str | None, Meta(description="Ids of counters, joined by commas; without it all.")] = None
 
 
-def _tile_bytes(timeline: Timeline, asked: OneTile) -> bytes:
-    check_level(timeline, asked.level)
-    lanes = lanes_of(timeline, asked.lanes)
-    return tile_bytes(timeline, asked.level, asked.tile, lanes, asked.operators == "1")
+def _tile_bytes(timeline: Timeline, params: OneTile) -> bytes:
+    check_level(timeline, params.level)
+    lanes = lanes_of(timeline, params.lanes)
+    return tile_bytes(timeline, params.level, params.tile, lanes, params.operators == "1")
 
 
-def _slices_bytes(timeline: Timeline, asked: SlicesOfWindow) -> bytes:
-    lanes = lanes_of(timeline, asked.lanes)
-    check_window(asked.start, asked.end)
-    total, found = exact_slices(timeline, lanes, asked.start, asked.end, asked.min_ns, asked.limit)
-    return slices_bytes(timeline, asked.start, asked.end, total, found)
+def _slices_bytes(timeline: Timeline, params: SlicesOfWindow) -> bytes:
+    lanes = lanes_of(timeline, params.lanes)
+    check_window(params.start, params.end)
+    total, found = exact_slices(timeline, lanes, params.start, params.end, params.min_ns, params.limit)
+    return slices_bytes(timeline, params.start, params.end, total, found)
 
 
-def _counters_bytes(timeline: Timeline, asked: CountersOfTile) -> bytes:
-    check_level(timeline, asked.level)
+def _counters_bytes(timeline: Timeline, params: CountersOfTile) -> bytes:
+    check_level(timeline, params.level)
     known = {counter.id: counter for counter in timeline.counters.listed}
-    ids = list(known) if asked.ids is None else asked.ids.split(",")
+    ids = list(known) if params.ids is None else params.ids.split(",")
     if len(ids) > MOST_NUMBERS:
         raise Refused(f"ids must be at most {MOST_NUMBERS}")
     if unknown := [each for each in ids if each not in known]:
         raise NotFound(because("no_such_counter", {"counter": unknown[0]}))
-    return counters_bytes(timeline, asked.level, asked.tile, [known[each] for each in ids])
+    return counters_bytes(timeline, params.level, params.tile, [known[each] for each in ids])
 
 
 TILES = Question(
@@ -155,8 +155,8 @@ class PieceFound(msgspec.Struct, frozen=True):
     end_ns: Ns | None
 
 
-def _node_asked(asked: WhichDerived) -> Node:
-    return PARTS_OF_TIMELINE[asked.of]
+def _node_asked(params: WhichDerived) -> Node:
+    return PARTS_OF_TIMELINE[params.of]
 
 
 LanesAsked = Annotated[Derived, _node_asked]
@@ -167,20 +167,20 @@ def _derived_answer(_: Timeline, derived: LanesAsked, __: WhichDerived) -> Deriv
     return derived.about
 
 
-def _derived_tile(timeline: Timeline, derived: LanesAsked, asked: OneDerivedTile) -> bytes:
-    check_level(timeline, asked.level)
+def _derived_tile(timeline: Timeline, derived: LanesAsked, params: OneDerivedTile) -> bytes:
+    check_level(timeline, params.level)
     _check_derived(derived)
-    return derived_bytes(timeline, derived, asked.level, asked.tile)
+    return derived_bytes(timeline, derived, params.level, params.tile)
 
 
-def _next_piece(timeline: Timeline, derived: Path, asked: NextPiece) -> PieceFound:
+def _next_piece(timeline: Timeline, derived: Path, params: NextPiece) -> PieceFound:
     _check_derived(derived)
     pieces, of_row = derived.levels.kept[0].items, timeline.placed.of_row
     drawn = (derived.row >= 0) & (of_row[derived.row] >= 0)
-    if asked.row is not None:
-        drawn &= derived.row != asked.row
-    ahead = asked.direction == "next"
-    chosen = np.flatnonzero(drawn & ((pieces.start >= asked.time) if ahead else (pieces.end <= asked.time)))
+    if params.row is not None:
+        drawn &= derived.row != params.row
+    ahead = params.direction == "next"
+    chosen = np.flatnonzero(drawn & ((pieces.start >= params.time) if ahead else (pieces.end <= params.time)))
     if not len(chosen):
         return PieceFound(None, None, None)
     piece = chosen[0 if ahead else -1]
@@ -188,15 +188,15 @@ def _next_piece(timeline: Timeline, derived: Path, asked: NextPiece) -> PieceFou
     return PieceFound(found, int(pieces.start[piece]), int(pieces.end[piece]))
 
 
-def _slack_tile(timeline: Timeline, derived: Path, asked: OneTile) -> bytes:
-    check_level(timeline, asked.level)
+def _slack_tile(timeline: Timeline, derived: Path, params: OneTile) -> bytes:
+    check_level(timeline, params.level)
     _check_derived(derived)
-    lanes = lanes_of(timeline, asked.lanes)
-    return slack_bytes(timeline, derived.slack, asked.level, asked.tile, lanes, asked.operators == "1")
+    lanes = lanes_of(timeline, params.lanes)
+    return slack_bytes(timeline, derived.slack, params.level, params.tile, lanes, params.operators == "1")
 
 
 def _check_derived(derived: Derived) -> None:
-    """Raises NotFound: there are no such lanes."""
+    """Check that there are such lanes. Raises NotFound."""
     if derived.about.refused:
         raise NotFound(derived.about.refused.text)
 

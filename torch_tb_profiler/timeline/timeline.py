@@ -136,7 +136,7 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         return named
 
     def row_at(self, start: int, end: int) -> int | None:
-        """The row of the first slice that begins and ends at these times, in the order of lanes from the last one up:
+        """Return the row of the first slice with this start and end, in the order of lanes from the last one up:
 
         work of devices stands below what has the same name on the host.
         """
@@ -170,11 +170,11 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         return Levels(self.levels, self.trace.events.duration)
 
     def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> PyramidItems:
-        """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
+        """Return the items of a kept level that touch [start, end), of `lanes` (ascending)."""
         return self.items.within(lanes, start, end, level)
 
     def tile(self, level: int, tile: int, lanes: Int64) -> PyramidItems:
-        """What touches a tile, of `lanes` (ascending)."""
+        """Return the items that touch a tile, of `lanes` (ascending)."""
         return self.items.tile(level, tile, lanes)
 
 

@@ -49,7 +49,7 @@ class _Head(msgspec.Struct):
 
 
 def write(timeline: Timeline, path: Path) -> None:
-    """Raises OSError."""
+    """Write a timeline to a file. Raises OSError."""
     head = _Head(
         VERSION,
         len(timeline.trace.events),
@@ -80,7 +80,7 @@ def _tables(timeline: Timeline) -> list[TraceTable]:
 
 
 def read(path: Path, trace: Trace) -> Timeline:
-    """Raises ColumnFileError."""
+    """Read a timeline from a file. Raises ColumnFileError."""
     tables = column_file.open_tables(path)
     head = _head(tables)
     if head.events != len(trace.events):
@@ -151,9 +151,9 @@ def _points(places: MemoryPlaces, trace: Trace) -> MemoryPoints:
 
 
 def _levels(cells: PyramidCells, slices: PyramidItems, lanes: int) -> dict[int, Bounded]:
-    """What the slices of each cell say of it."""
+    """Rebuild the cells of each level from what their slices say."""
     before = np.concatenate([[0], np.cumsum(slices.end - slices.start)])
-    found = {}
+    levels = {}
     bounds = np.flatnonzero(np.diff(cells.level, prepend=-1, append=-1))
     for low, high in pairwise(bounds.tolist()):
         count = cells.count[low:high]
@@ -164,5 +164,5 @@ def _levels(cells: PyramidCells, slices: PyramidItems, lanes: int) -> dict[int, 
         start, end = slices.start[first], slices.end[after - 1]
         idle = end - start - (before[after] - before[first])
         items = PyramidItems(slices.lane[first], start, end, idle, count, cells.longest[low:high])
-        found[int(cells.level[low])] = bounded(items, lanes)
-    return found
+        levels[int(cells.level[low])] = bounded(items, lanes)
+    return levels

@@ -48,8 +48,8 @@ PLACE[list(_LAST)] = len(_FIRST) + 1 + np.arange(len(_LAST))
 
 
 def sought_first(category: UInt8, total: Int64) -> Int64:
-    """The order of sums: kernels, copies, sets, operators, annotations, others, overhead, Python frames, the recording
-    window; in each the largest first, of equals the first.
+    """Order sums by category (kernels, copies, sets, operators, annotations, others, overhead, Python frames, the
+    recording window), in each the largest first, of equals the first.
     """
     return np.lexsort((-total, PLACE[category]))
 
@@ -169,13 +169,13 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
     def ns(quantity: Quantity, by_role: Sequence[intervals.Spans]) -> int:
         return intervals.total(intervals.clip(quantity.spans(by_role), start, end))
 
-    found = []
+    device_totals = []
     for number in devices.tolist():
         mine = device == number
         by_role = spans_by_role(events.start[work[mine]], events.end[work[mine]], role[mine])
         copies = work[mine & (category == Category.MEMCPY)]
         busy = ns(BUSY, by_role)
-        found.append(
+        device_totals.append(
             DeviceTotal(
                 device=number,
                 busy_ns=busy,
@@ -188,7 +188,7 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
                 exposed_communication_ns=ns(EXPOSED_COMMUNICATION, by_role),
             )
         )
-    return tuple(found)
+    return tuple(device_totals)
 
 
 MOST_NAMES = 1000
@@ -263,21 +263,21 @@ class WindowTotals(msgspec.Struct, frozen=True):
     device_columns: Sequence[Definition] = columns_field("device_total", DeviceTotal)
 
 
-def _window_totals(timeline: Timeline, asked: TotalsWindow) -> WindowTotals:
-    lanes = np.arange(timeline.lanes, dtype=np.int64) if asked.lanes is None else lanes_of(timeline, asked.lanes)
-    check_window(asked.start, asked.end)
-    found = totals(timeline, lanes, asked.start, asked.end)
-    by_name = found.by_name
+def _window_totals(timeline: Timeline, params: TotalsWindow) -> WindowTotals:
+    lanes = np.arange(timeline.lanes, dtype=np.int64) if params.lanes is None else lanes_of(timeline, params.lanes)
+    check_window(params.start, params.end)
+    sums = totals(timeline, lanes, params.start, params.end)
+    by_name = sums.by_name
     return WindowTotals(
-        from_ns=asked.start,
-        to_ns=asked.end,
-        slices=found.slices,
-        instants=found.instants,
+        from_ns=params.start,
+        to_ns=params.end,
+        slices=sums.slices,
+        instants=sums.instants,
         by_name=[_name_total(timeline, by_name, place) for place in range(min(len(by_name), MOST_NAMES))],
         names_total=len(by_name),
         rest=RestTotal(int(by_name.count[MOST_NAMES:].sum()), int(by_name.total_ns[MOST_NAMES:].sum())),
-        by_category=found.by_category,
-        devices=found.devices,
+        by_category=sums.by_category,
+        devices=sums.devices,
     )
 
 

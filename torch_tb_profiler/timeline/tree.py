@@ -121,7 +121,7 @@ def account(timeline: Timeline) -> EventAccount:
 
 
 def tree_of(timeline: Timeline) -> Tree:
-    """The devices first, then processes with host threads, then what the profiler says of itself.
+    """Return the devices first, then processes with host threads, then what the profiler says of itself.
 
     In a process the main thread stands first, and threads that are idle last.
     """
@@ -199,7 +199,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
 
 
 def _by_role(threads: list[tuple[int, DrawnTrack]]) -> list[tuple[int, DrawnTrack]]:
-    """The main thread first, those that are idle last."""
+    """Return the main thread first, those that are idle last."""
     return sorted(threads, key=lambda thread: (thread[1].role != "main", thread[1].role == "idle"))
 
 
@@ -223,7 +223,7 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> li
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
     own, host, frames_only = _own_tracks(trace), _tracks_with(trace, HOST_WORK), _frames_only(trace)
-    found = []
+    processes = []
     for pid, tracks_of_pid in by_pid.items():
         for members in _sides(tracks_of_pid, devices, host):
             of_device = {int(devices[track]) for track in members} - {-1}
@@ -234,12 +234,12 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> li
             process = DrawnTrack(kind=kind, name=_process_name(first, device), pid=pid, device=device)
             is_aside = device is None and _is_gpu_label(first) and set(members) <= frames_only
             order = (kind == "other", is_aside, device is None, main not in members, *_process_order(process))
-            found.append((order, process, members))
-    return [(process, members) for _, process, members in sorted(found, key=itemgetter(0))]
+            processes.append((order, process, members))
+    return [(process, members) for _, process, members in sorted(processes, key=itemgetter(0))]
 
 
 def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:
-    """Processes of devices are numbered 0, 1, …: what a host process of the same number did is no part of them."""
+    """Separate processes of devices, numbered 0, 1, …, from host processes of the same number."""
     if all(devices[track] < 0 for track in tracks):
         return [tracks]
     calls = [track in host and devices[track] < 0 for track in tracks]
@@ -248,7 +248,7 @@ def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]
 
 
 def _is_gpu_label(track: Track) -> bool:
-    """A host process with the number of a device gets its label, too."""
+    """Return whether a label names a GPU: a host process with the number of a device gets its label, too."""
     return track.process_labels.startswith("GPU ")
 
 

@@ -41,13 +41,13 @@ def tick_of(level: int) -> int:
 
 
 def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64, operators: bool = False) -> bytes:
-    """What touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
+    """Return what touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
     items = timeline.tile(level, tile, lanes)
     return _tile(timeline, level, tile, lanes, items, operators, None)
 
 
 def slack_bytes(timeline: Timeline, slack: Float32, level: int, tile: int, lanes: Int64, operators: bool) -> bytes:
-    """The same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: not known."""
+    """Return the same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: not known."""
     items, least = timeline.items.tile_with_least(level, tile, lanes, slack)
     return _tile(timeline, level, tile, lanes, items, operators, least)
 
@@ -69,7 +69,7 @@ def _tile(
 
 
 def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -> bytes:
-    """What of the lanes that are computed touches a tile. The row and its name are those of the event it belongs to."""
+    """Return what touches a tile in computed lanes. Row and name are those of the event that an item belongs to."""
     lanes = np.arange(len(derived.about.lanes))
     items = derived.levels.tile(level, tile, lanes)
     piece = derived.shown(items)
@@ -119,23 +119,23 @@ def _operators(timeline: Timeline, rows: Int32) -> Int64:
     return np.where((code > 0) & (number >= 0), number, NONE)
 
 
-def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: PyramidItems) -> bytes:
+def slices_bytes(timeline: Timeline, start: int, end: int, total: int, slices: PyramidItems) -> bytes:
     """Slices as they are; `total` is how many there are, `found` may be fewer."""
     events = timeline.trace.events
-    rows = found.longest
+    rows = slices.longest
     columns = (
-        (found.start, "<f8"),
-        (found.end - found.start, "<f8"),
+        (slices.start, "<f8"),
+        (slices.end - slices.start, "<f8"),
         (rows, "<u4"),
         (timeline.names.number[events.name[rows]], "<u4"),
-        (found.lane, "<u4"),
+        (slices.lane, "<u4"),
         (drawn_categories(timeline, rows), "u1"),
     )
-    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
+    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(slices)) + _joined(columns)
 
 
 def counters_bytes(timeline: Timeline, level: int, tile: int, counters: Sequence[Counter]) -> bytes:
-    """The bins of a tile, counter by counter."""
+    """Return the bins of a tile, counter by counter."""
     length = tile_length(level)
     head = _COUNTERS_HEAD.pack(
         MAGIC, COUNTERS, level, tile, tile * length, length / BUCKETS_OF_TILE, len(counters), BUCKETS_OF_TILE

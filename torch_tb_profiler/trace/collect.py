@@ -324,7 +324,7 @@ class Collector(Gatherer):
             self._writer.add(second, {name: values[order] for name, values in columns.items()})
 
     def _complete_work(self, columns: Columns, track: Int32) -> None:
-        """What follows from the track and from other columns of device work."""
+        """Return the columns that follow from the track and other columns of device work."""
         device = columns["device"]
         columns["device"] = np.where(device < 0, self._tracks.devices()[track], device)
         # Kineto may write the graph's id in the upper half of a node's

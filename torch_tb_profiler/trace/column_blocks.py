@@ -1,4 +1,4 @@
-"""How the values of one column are stored in a block of a column file; see there."""
+"""Blocks of a column file (how the values of one column are stored) and its index, which may come from strangers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Block(msgspec.Struct, array_like=True):
 
 
 def inflate(content: bytes, size: int) -> bytes:
-    """What was deflated, of `size` bytes at most. Raises one of `INFLATE_ERRORS`: it is damaged, or larger."""
+    """Inflate to at most `size` bytes. Raises one of `INFLATE_ERRORS`: it is damaged, or larger."""
     stream = deflate.decompressobj()
     found = bytes(stream.decompress(content, size + 1))
     if len(found) > size or not stream.eof:
@@ -54,7 +54,7 @@ def inflate(content: bytes, size: int) -> bytes:
 
 
 def pack_values(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:
-    """The bytes, width and first value of a block."""
+    """Return the bytes, width and first value of a block."""
     # floats are compared by their bits, as NaN is not equal to itself
     integers = values.view(f"i{values.itemsize}") if values.dtype.kind == "f" else values
     first = int(integers[0]) if len(values) else 0
@@ -88,7 +88,7 @@ def unpack_values(data: bytes, block: Block, follows: bool, out: npt.NDArray[Any
 
 
 def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The transposed table. Copying along the short side is several times faster than `ascontiguousarray`."""
+    """Return the transposed table. Copying along the short side is several times faster than `ascontiguousarray`."""
     rows, columns = table.shape
     turned = np.empty((columns, rows), np.uint8)
     if rows < columns:
@@ -101,14 +101,14 @@ def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The difference of each value to the one before, 0 for the first; overflow wraps, and wraps back when read."""
+    """Return the difference of each value to the previous one, 0 for the first; overflow wraps, also when read."""
     differences = np.zeros_like(values)
     np.subtract(values[1:], values[:-1], out=differences[1:])
     return differences
 
 
 def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same integers in as few bytes as hold them all."""
+    """Return the same integers in as few bytes as hold them all."""
     low, high = int(values.min()), int(values.max())
     width = next(w for w in (1, 2, 4, 8) if -(1 << 8 * w - 1) <= low and high < 1 << 8 * w - 1)
     return values.astype(f"i{width}", copy=False)
@@ -148,7 +148,7 @@ class Index(msgspec.Struct):
     types: dict[str, dict[str, str]] = {}
 
     def contradiction(self, size: int, index_at: int) -> str:
-        """What is wrong with it in a file of so many bytes; empty for nothing. index_at: where the blocks end."""
+        """Say what is wrong with it in a file of `size` bytes; empty for nothing. index_at: where the blocks end."""
         if least_size(self.tables) > size:
             return "has more values than a file of its size can have"
         places = [self.strings[:2]]
@@ -177,7 +177,7 @@ class Index(msgspec.Struct):
         return min(map(_row_count, self.tables.get(table, {}).values()), default=0)
 
     def range_of(self, column: TraceColumn, codes: int) -> tuple[int, int | None]:
-        """The least value of a column of a trace, and the first that is too large, None if any may be right.
+        """Return the least value of a column of a trace, and the first that is too large, None if any may be right.
 
         codes: how many texts the trace has
         """

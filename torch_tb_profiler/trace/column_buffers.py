@@ -73,7 +73,7 @@ def integers(values: npt.NDArray[np.float64], missing: int = -1) -> npt.NDArray[
 
 @cache
 def getter(name: str) -> Callable[[Iterable[Any]], list[Any]]:
-    """A function that lists an attribute of each object.
+    """Return a function that lists an attribute of each object.
 
     A comprehension that names the attribute takes a third of the time of `operator.attrgetter`. The attributes are few,
     and to compile all comprehensions takes longer than to read a small trace.
@@ -155,7 +155,7 @@ class TextCodes:
         self._packed = 1
 
     def packed(self) -> list[str]:
-        """The texts that are new since this was last called, by their numbers, which follow."""
+        """Return the texts that are new since this was last called, by their numbers, which follow."""
         new = self.texts[self._packed :]
         self._packed = len(self.texts)
         return new
@@ -233,7 +233,7 @@ class JsonTextBuffer(_CodeBuffer):
 
 
 def _emptied(pieces: list[bytes]) -> bytes:
-    """The pieces as one; the list is emptied."""
+    """Return the pieces as one; the list is emptied."""
     joined = b"".join(pieces)
     pieces.clear()
     return joined

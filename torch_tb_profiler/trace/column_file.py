@@ -141,7 +141,7 @@ class Writer:
 
 
 def open_trace(path: Path) -> Trace:
-    """The trace of a column file; each column is read when first used. Raises ColumnFileError, then, too."""
+    """Return the trace of a column file; each column is read when first used. Raises ColumnFileError, then, too."""
     reader = _Reader(_File(path))
     for kind in TRACE_TABLES:
         reader.check_columns(kind)
@@ -174,7 +174,7 @@ class Tables:
 
 
 def open_tables(path: Path) -> Tables:
-    """Raises ColumnFileError."""
+    """Open the tables of a column file. Raises ColumnFileError."""
     return Tables(_Reader(_File(path)))
 
 
@@ -203,7 +203,7 @@ def encode_tables(tables: NamedTables) -> bytes:
 
 
 def decode_tables(content: bytes) -> NamedTables:
-    """What `encode_tables` was given. Raises ColumnFileError."""
+    """Decode what `encode_tables` made. Raises ColumnFileError."""
     stored = StoredTables(content)
     return NamedTables(stored.header, stored.strings(), {name: stored.table(name) for name in stored.names()})
 
@@ -277,7 +277,7 @@ class _File:
             raise self._why(error) from error
 
     def _why(self, error: OSError) -> Exception:
-        """What the system lacks is no damage."""
+        """Let a lack of system resources pass: it is no damage."""
         return error if is_scarce(error) else ColumnFileError(str(error), self.path)
 
 
@@ -318,7 +318,7 @@ class _Reader:
         return found
 
     def check_blocks(self) -> None:
-        """Raises ColumnFileError when a block is not as it was written."""
+        """Read a block. Raises ColumnFileError when it is not as it was written."""
         self._stored(*self.index.strings)
         for columns in self.index.tables.values():
             for block in (each for blocks in columns.values() for each in blocks):
@@ -339,7 +339,7 @@ class _Reader:
             raise self._unusable(error) from None
 
     def check_columns(self, kind: type[TraceTable]) -> None:
-        """Raises ColumnFileError when the columns of a table are not those of the schema."""
+        """Check that a table has the columns of the schema. Raises ColumnFileError."""
         if self.index.tables.get(kind.table_name, {}).keys() not in (set(), set(kind.column_names())):
             raise self._unusable(f"has other columns of {kind.table_name}")
 
@@ -351,7 +351,7 @@ class _Reader:
         return kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
 
     def table_by_column(self, kind: type[TraceTable]) -> TraceTable:
-        """A table of a trace, whose columns were checked."""
+        """Return a table of a trace, whose columns were checked."""
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
@@ -369,7 +369,7 @@ class _Reader:
         return table
 
     def _check_values(self, column: TraceColumn, values: npt.NDArray[Any]) -> None:
-        """Raises ColumnFileError: what a column of a trace points to is not there, or its times do not fit."""
+        """Check that what a column points to exists, and that times fit. Raises ColumnFileError."""
         least, end = self.index.range_of(column, self.codes)
         if end is not None and len(values) and not (least <= values.min() and values.max() < end):
             raise self._unusable(f"has impossible values of {column.name}")

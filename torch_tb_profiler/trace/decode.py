@@ -50,7 +50,7 @@ _kinds = json_decoder(list[_Kind], strict=False)
 
 @lru_cache(maxsize=16)
 def _decoder(exact: bool, kinds: _Kinds) -> msgspec.json.Decoder[list[Event]]:
-    """Decodes a list of events; kinds that are too many are not listed."""
+    """Return a decoder of lists of events; kinds that are too many are not listed."""
     if kinds.are_too_many():
         return json_decoder(list[event_type(exact)], strict=False)  # type: ignore[misc]
     return json_decoder(list[event_type(exact, kinds.phases, kinds.categories)], strict=False)  # type: ignore[misc]
@@ -81,7 +81,7 @@ class EventDecoder:
             return self._chunk.decode(text)
 
     def alone(self, chunk: Chunk) -> list[Event] | None:
-        """The events of a chunk; None if it takes the text around it to tell what they are."""
+        """Return the events of a chunk; None if it takes the text around it to tell what they are."""
         try:
             return self.strictly(chunk.text)
         except msgspec.ValidationError:
@@ -136,7 +136,7 @@ class EventDecoder:
         return events
 
     def _coerce(self, raw: bytes) -> Event:
-        """An event without those of its fields that have an unexpected type."""
+        """Return an event without those of its fields that have an unexpected type."""
         if not raw.startswith(b"{"):
             return self._type()
         value = json.loads(raw, parse_int=_integer)
@@ -177,7 +177,7 @@ class EventDecoder:
 
 
 def dropped_note(offset: int) -> Note:
-    """An event that could not be read begins at this offset in the text of the file."""
+    """Return the note on an unreadable event that begins at this offset in the text of the file."""
     return note("dropped_events", "error", touches=("overview", "operators", "kernels"), first_offset=offset)
 
 
@@ -187,7 +187,7 @@ def repair_note(repair: Repair) -> Note:
 
 
 def _integer(digits: str) -> int | float:
-    """A JSON integer; one of more digits than Python takes is infinite, which JSON writes as null."""
+    """Return a JSON integer; one of more digits than Python takes is infinite, which JSON writes as null."""
     return int(digits) if len(digits) < 1000 else float(digits)
 
 

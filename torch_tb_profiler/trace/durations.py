@@ -1,4 +1,8 @@
-"""Events that are written as two: where they begin (`ph` `B`), and where they end (`E`)."""
+"""Durations that the file does not say right: events written as two (`ph` `B` and `E`), and device work that overruns.
+
+A stream runs one piece of work after the other. Profilers have written durations of seconds for kernels of microseconds
+beneath which hundreds of successors ran. Such a duration is cut at the start of the next work of the stream.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ class Pairs(msgspec.Struct, frozen=True):
 
 
 def pairs_of(events: Events) -> Pairs:
-    """An end belongs to the innermost event of its track that has begun and has its name; one without a name to the
+    """Match each end with the innermost event of its track that has begun and has its name; one without a name with the
     innermost. In files that are not in order times decide, and at equal times the order in the file.
     """
     rows = np.flatnonzero((events.phase == EventPhase.BEGIN) | (events.phase == EventPhase.END))
@@ -38,32 +42,32 @@ def pairs_of(events: Events) -> Pairs:
     rows = rows[np.lexsort((events.start[rows], events.track[rows]))]
     begun: list[tuple[int, int]] = []
     begins, ends, unended, unbegun = [], [], [], []
-    of = -1
+    current_track = -1
     columns = (rows, events.track[rows], events.phase[rows] == EventPhase.BEGIN, events.name[rows])
     for row, track, is_begin, name in zip(*(column.tolist() for column in columns), strict=True):
-        if track != of:
-            unended += [each for each, _ in begun]
-            begun, of = [], track
+        if track != current_track:
+            unended += [number for number, _ in begun]
+            begun, current_track = [], track
         if is_begin:
             begun.append((row, name))
             continue
-        at = len(begun) - 1
-        while name and at >= 0 and begun[at][1] != name:
-            at -= 1
-        if at < 0:
+        opened = len(begun) - 1
+        while name and opened >= 0 and begun[opened][1] != name:
+            opened -= 1
+        if opened < 0:
             unbegun.append(row)
             continue
-        begins.append(begun[at][0])
+        begins.append(begun[opened][0])
         ends.append(row)
-        unended += [each for each, _ in begun[at + 1 :]]
-        del begun[at:]
-    unended += [each for each, _ in begun]
-    begin, end, left, alone = (np.array(each, np.int64) for each in (begins, ends, unended, unbegun))
+        unended += [number for number, _ in begun[opened + 1 :]]
+        del begun[opened:]
+    unended += [number for number, _ in begun]
+    begin, end, left, alone = (np.array(number, np.int64) for number in (begins, ends, unended, unbegun))
     return Pairs(begin, end, left, alone)
 
 
 def as_complete(recorded: Events, pairs: Pairs) -> Events:
-    """The same with begins as complete events; those that do not end last 0, as others without a duration."""
+    """Return the same with begins as complete events; those that do not end last 0, as others without a duration."""
 
     def read(name: str) -> Any:
         column = getattr(recorded, name)
@@ -138,16 +142,16 @@ def overruns(events: Events, work: DeviceWork) -> Overruns:
     complete = np.flatnonzero(events.phase == EventPhase.COMPLETE)
     extent = int(events.start[complete].max() - events.start[complete].min())
     cut: list[tuple[int, int]] = []
-    for at in overlapping[~often[stream[overlapping]]].tolist():
-        last = int(first[stream[at]] + many[stream[at]])
-        behind = int(np.searchsorted(start[at + 1 : last], start[at] + length[at], side="left"))
-        is_far = 2 * over[at] > length[at] and (behind >= FEWEST or length[at] > max(LONGER * extent, LONG_NS))
-        if is_far and not _replayed(launched[at], launched[at + 1 : at + 1 + behind]):
-            cut.append((at, behind))
+    for index in overlapping[~often[stream[overlapping]]].tolist():
+        last = int(first[stream[index]] + many[stream[index]])
+        behind = int(np.searchsorted(start[index + 1 : last], start[index] + length[index], side="left"))
+        is_far = 2 * over[index] > length[index] and (behind >= FEWEST or length[index] > max(LONGER * extent, LONG_NS))
+        if is_far and not _replayed(launched[index], launched[index + 1 : index + 1 + behind]):
+            cut.append((index, behind))
     if not cut:
         return _no_overruns()
-    at, behind = np.array(sorted(cut, key=lambda each: row[each[0]]), np.int64).T
-    return Overruns(row[at], length[at], start[at + 1] - start[at], behind)
+    index, behind = np.array(sorted(cut, key=lambda each: row[each[0]]), np.int64).T
+    return Overruns(row[index], length[index], start[index + 1] - start[index], behind)
 
 
 def _replayed(launch: int, successors: Int64) -> bool:

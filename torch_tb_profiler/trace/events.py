@@ -44,12 +44,12 @@ class Event(msgspec.Struct, gc=False, frozen=True):
 
 
 def attribute(key: str) -> str:
-    """The attribute of `Args` that holds the argument with this key."""
+    """Return the attribute of `Args` that holds the argument with this key."""
     return "arg_" + re.sub(r"\W", "_", key, flags=re.ASCII)
 
 
 def event_type(exact: bool, phases: Iterable[str] = (), categories: Iterable[str] = ()) -> type[Event]:
-    """The type of an event.
+    """Return the type of an event.
 
     exact                the text of `ts` is kept
     phases, categories   the only values of `ph` and `cat`, beside the empty one; without any, all are taken
@@ -171,7 +171,7 @@ class CounterValue(NamedTuple):
 
 
 def counter_values(raws: RawEvents, events: Sequence[Event], first_row: int) -> list[CounterValue]:
-    """The finite numbers among the arguments of the counter events of a chunk.
+    """Return the finite numbers among the arguments of the counter events of a chunk.
 
     raws       the same events as their text has them
     events     what was decoded of it

@@ -32,7 +32,7 @@ class _RawEvent(msgspec.Struct):
 
 
 def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = None) -> str | None:
-    """The JSON text of `args` of an event of the trace, indented; None if the event has none.
+    """Return the JSON text of `args` of an event of the trace, indented; None if the event has none.
 
     stream   the file that the trace was read from; it is read up to the event, a block at a time
 
@@ -57,7 +57,7 @@ class RawPlace(msgspec.Struct, frozen=True):
 
 
 def place_of(trace: Trace, row: int) -> RawPlace:
-    """Raises TraceError: nothing says where the event stands."""
+    """Find where an event is in the text. Raises TraceError: nothing says it."""
     chunks = trace.chunks
     place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
     if place < 0:
@@ -127,7 +127,7 @@ class WindowText(msgspec.Struct, frozen=True):
 
 
 def window_text(trace: Trace, start_ns: int, end_ns: int) -> WindowText:
-    """The events of which a part lies between two times, both included, and all metadata.
+    """Return the events of which a part lies between two times, both included, and all metadata.
 
     start_ns, end_ns   from Trace.origin_ns
     """
@@ -135,7 +135,7 @@ def window_text(trace: Trace, start_ns: int, end_ns: int) -> WindowText:
 
 
 def picked(trace: Trace, wanted: Bool) -> WindowText:
-    """Some events, and all metadata.
+    """Return some events, and all metadata.
 
     wanted   shape (events,)
     """
@@ -154,7 +154,7 @@ def picked(trace: Trace, wanted: Bool) -> WindowText:
 
 
 def between(stream: BinaryIO, wanted: WindowText, limits: Limits | None = None) -> Iterator[bytes]:
-    """A document of what is wanted, piece by piece; `stream` is the file that the trace was read from.
+    """Return a document of what is wanted, piece by piece; `stream` is the file that the trace was read from.
 
     Where text is damaged so that it is not known which of it was read as which event, all that can be read is given.
     """

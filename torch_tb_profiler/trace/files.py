@@ -1,4 +1,4 @@
-"""Files that stay open between reads: a bounded number of them in the whole process, whose handles are few."""
+"""Files that stay open between reads, bounded in the whole process; names of files that are still being written."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class OpenFiles:
         return handle
 
     def _let_go(self, number: int) -> None:
-        """A user is gone. It may be collected at any point, while this thread has the lock, too."""
+        """Note that a user is gone. It may be collected at any point, even while this thread has the lock."""
         self._gone.append(number)
         if self._lock.acquire(blocking=False):
             try:
@@ -113,7 +113,7 @@ PART = ".part"
 
 
 def writer_mark(process: int) -> str:
-    """What the names of a process's unfinished files contain.
+    """Return what the names of a process's unfinished files contain.
 
     In a shared directory, a process of another machine or container may have the same number.
     """
@@ -122,7 +122,7 @@ def writer_mark(process: int) -> str:
 
 @cache
 def _namespace() -> int:
-    """A number for the machine and the namespace in which its processes are numbered."""
+    """Return a number for the machine and the namespace in which its processes are numbered."""
     host = os.uname().nodename if hasattr(os, "uname") else ""
     try:
         namespace = str(Path("/proc/self/ns/pid").readlink())

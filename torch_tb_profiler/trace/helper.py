@@ -151,7 +151,7 @@ def encode_batch(batch: Batch) -> list[bytes | memoryview]:
 
 
 def read_decoded(stream: BinaryIO) -> DecodedBatch | None:
-    """The next answer of a helper; None if it says that it is ready. Raises EOFError when it is gone."""
+    """Return the next answer of a helper; None if it says that it is ready. Raises EOFError when it is gone."""
     (length,) = _FOUND_LENGTH.unpack(_read_exactly(stream, _FOUND_LENGTH.size))
     return _decode_found(_read_exactly(stream, length)) if length else None
 

@@ -63,7 +63,7 @@ def end_of_list(text: bytes) -> tuple[int, bool]:
 
 
 def end_of_object(text: bytes, start: int) -> int | None:
-    """The position after the object that opens at `start`; None if the text ends before it closes."""
+    """Return the position after the object that opens at `start`; None if the text ends before it closes."""
     depth = 0
     position: int | None = start
     while position is not None and (match := _QUOTE_OR_BRACE.search(text, position)):
@@ -80,7 +80,7 @@ def end_of_object(text: bytes, start: int) -> int | None:
 
 
 def _end_of_string(text: bytes, start: int) -> int | None:
-    """The position after the quote that ends the string whose content begins at `start`; None if there is none."""
+    """Return the position behind the quote that ends the string with content from `start` on; None without one."""
     while (quote := text.find(b'"', start)) >= 0:
         content = text[start:quote]
         start = quote + 1
@@ -90,7 +90,7 @@ def _end_of_string(text: bytes, start: int) -> int | None:
 
 
 def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
-    """The JSON object at the start of `text` and the position after it; None if it is not complete."""
+    """Return the JSON object at the start of `text` and the position after it; None if it is not complete."""
     try:
         # latin-1 keeps positions equal to byte offsets
         value, end = _loose_strings.raw_decode(text.decode("latin-1"))
@@ -114,7 +114,7 @@ class EventStarts:
         self._looks = _MAX_CUT_OFF * len(text)
 
     def following(self, start: int) -> int | None:
-        """The first event that begins after `start`, which must not be less than the last time; None for none.
+        """Return the first event that begins after `start`, which must not be less than the last time; None for none.
 
         Looking at a place costs as many bytes as what begins there is long. After so many that it would be the whole
         text for many places nothing more is found.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: Any) -> Any:
-        """What it says is for type checkers."""
+        """Do nothing at run time: it is for type checkers."""
         return lambda made: made
 
 
@@ -51,7 +51,7 @@ class LazyColumns:
 
     @classmethod
     def of_fields_read_by(cls: type[Late], names: frozenset[str], read: Callable[[str], Any]) -> Late:
-        """An object whose fields `read` gives, by name. names: of all fields."""
+        """Return an object whose fields `read` gives, by name. names: of all fields."""
         made = object.__new__(cls)
         made.__dict__["_late"] = names, read
         return made

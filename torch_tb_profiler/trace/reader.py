@@ -203,7 +203,7 @@ def _read_chunks(
 
 
 def _decoded(chunk: Chunk, length: int) -> bytes:
-    """The first `length` bytes of a chunk, without the bracket before them."""
+    """Return the first `length` bytes of a chunk, without the bracket before them."""
     return bytes(chunk.text[1 : 1 + length])
 
 
@@ -213,7 +213,7 @@ def _broken_values(broken: Reason | None) -> dict[str, Value]:
 
 
 def decode_chunk(chunk: Chunk, text: ChunkedText, decoder: Decoder[T]) -> tuple[list[T], int, int]:
-    """The events of a chunk, and where the text that they came from stands."""
+    """Return the events of a chunk, and where the text that they came from stands."""
     tried: Chunk | None = chunk
     while tried is not None:
         try:

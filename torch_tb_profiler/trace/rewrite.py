@@ -61,7 +61,7 @@ def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
 def with_events(
     stream: BinaryIO, events: Iterable[bytes], whole: bool, limits: Limits | None = None
 ) -> Iterator[bytes]:
-    """The text of a stored trace with events before its first one.
+    """Return the text of a stored trace with events before its first one.
 
     `events` are pieces of JSON text, each of one or more objects with commas between them. `whole` is what
     `examine` found.
@@ -97,7 +97,7 @@ def _inserted(text: Readable, events: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _up_to_the_list(text: Readable) -> tuple[bytes, bytes]:
-    """The text up to the bracket that opens the list of events, and what was read after it, at least one character."""
+    """Return the text up to the bracket that opens the list of events, and the bytes read after it (at least one)."""
     known = b""
     start: int | None = None
     buffer = memoryview(bytearray(BLOCK_BYTES))
@@ -135,7 +135,7 @@ def _rebuilt(text: ChunkedText, events: Iterable[bytes], texts: EventTexts) -> I
 def document(
     header: Mapping[str, Any], events: Iterable[bytes], tail: Callable[[], Mapping[str, Any]] = dict
 ) -> Iterator[bytes]:
-    """A trace of keys and pieces of text, each of one or more events with commas between them.
+    """Return a trace of keys and pieces of text, each of one or more events with commas between them.
 
     tail   the keys that stand behind the events, but for those of the header
     """
@@ -202,7 +202,7 @@ def _is_json(text: bytes) -> bool:
 
 
 def _check(text: memoryview | bytes) -> None:
-    """Raises msgspec.DecodeError or UnicodeDecodeError when a list is not valid JSON."""
+    """Check that a list is valid JSON. Raises msgspec.DecodeError or UnicodeDecodeError."""
     _list.decode(text)
     # msgspec does not check UTF-8 in what it skips
     str(text, "utf-8")

@@ -164,7 +164,7 @@ class TraceTable(LazyColumns):
 
     @classmethod
     def schema(cls) -> tuple[TraceColumn, ...]:
-        """The columns, as they are declared."""
+        """Return the columns, as they are declared."""
         # looked up thousands of times for each trace
         known = _SCHEMAS.get(cls)
         if known is None:
@@ -195,11 +195,11 @@ class TraceTable(LazyColumns):
         return {name: getattr(self, name) for name in self.column_names()}
 
     def with_columns(self: AnyTraceTable, **columns: npt.NDArray[Any]) -> AnyTraceTable:
-        """The same with other values in some columns."""
+        """Return the same with other values in some columns."""
         return type(self)(**{**self.columns(), **columns})
 
     def take(self: AnyTraceTable, index: npt.NDArray[Any]) -> AnyTraceTable:
-        """The rows that `index` selects, a column when it is used.
+        """Return the rows that `index` selects, a column when it is used.
 
         index: a mask or positions; it does not change any more
         """
@@ -312,7 +312,7 @@ class PythonFrames(TraceTable):
     module_id: Int64 = column("id", "only nn.Module calls", source="Python module id")
 
 
-class MemoryRecords(TraceTable):
+class MemoryEvents(TraceTable):
     """Allocations and releases, recorded with profile_memory."""
 
     table_name: ClassVar[str] = "memory"
@@ -326,7 +326,7 @@ class MemoryRecords(TraceTable):
     address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
 
 
-class OutOfMemory(MemoryRecords):
+class OutOfMemory(MemoryEvents):
     """Allocations that failed: bytes that were asked for, without an address."""
 
     table_name: ClassVar[str] = "out_of_memory"
@@ -401,7 +401,7 @@ TRACE_TABLES: tuple[type[TraceTable], ...] = (
         Launches,
         DeviceWork,
         PythonFrames,
-        MemoryRecords,
+        MemoryEvents,
         OutOfMemory,
         Flows,
         Collectives,

@@ -1,4 +1,4 @@
-"""One trace in memory: its header, strings, tracks and tables."""
+"""One trace in memory: its header, strings, tracks and tables; and the writer that fills it while a file is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from torch_tb_profiler.trace.schema import (
     Events,
     Flows,
     Launches,
-    MemoryRecords,
+    MemoryEvents,
     OperatorRanges,
     PythonFrames,
     Syncs,
@@ -50,17 +50,17 @@ class StringTable(Sequence[str]):
         return self._texts[code]
 
     def texts(self, codes: Int32 | Int64) -> list[str]:
-        """The texts of a column."""
+        """Return the texts of a column."""
         return list(map(self._texts.__getitem__, codes.tolist()))
 
     def code(self, text: str) -> int:
-        """The code of a text, or -1 when the trace does not contain it."""
+        """Return the code of a text, or -1 when the trace does not contain it."""
         if self._codes is None:
             self._codes = {t: c for c, t in enumerate(self._texts)}
         return self._codes.get(text, -1)
 
     def where(self, wanted: Callable[[str], object], codes: Int32 | Int64 | None = None) -> Bool:
-        """A mask over codes: where `wanted(text)` is true. `codes`: a column; only its texts are tested."""
+        """Return a mask over codes: where `wanted(text)` is true. `codes`: a column; only its texts are tested."""
         mask = np.zeros(len(self._texts), dtype=np.bool_)
         used = range(len(self._texts)) if codes is None else self._used_in(codes).tolist()
         for code in used:
@@ -68,7 +68,7 @@ class StringTable(Sequence[str]):
         return mask
 
     def _used_in(self, codes: Int32 | Int64) -> Int32:
-        """The different codes of a column, ascending; known while it lives: rules ask about the same few many times."""
+        """Return the different codes of a column, ascending; cached while it lives: rules ask for the same few."""
         key, known = id(codes), self._used
         kept = known.get(key)
         if kept is not None and kept[0]() is codes:
@@ -110,7 +110,7 @@ class Header(msgspec.Struct, frozen=True, dict=True):
         return [d for d in value if isinstance(d, dict)] if isinstance(value, list) else []
 
     def device(self, number: int) -> dict[str, Any] | None:
-        """The properties of a device by its `id`, else by its place in the list.
+        """Return the properties of a device by its `id`, else by its place in the list.
 
         On ROCm work has the number of the device in the machine, and the list those that the process sees: where these
         are alike, any of them.
@@ -222,7 +222,7 @@ class Trace:
         return self._pairs
 
     def _read(self, stored: Events) -> Events:
-        """What the file says, put right: whole events, possible durations."""
+        """Return the events put right: pairs made whole, impossible durations cut."""
 
         def read(name: str) -> Any:
             if name not in ("phase", "duration"):
@@ -273,8 +273,8 @@ class Trace:
         return self.table(PythonFrames)
 
     @property
-    def memory(self) -> MemoryRecords:
-        return self.table(MemoryRecords)
+    def memory(self) -> MemoryEvents:
+        return self.table(MemoryEvents)
 
     @property
     def flows(self) -> Flows:
@@ -345,5 +345,5 @@ class MemoryWriter:
 
 
 def from_first_event(phase: UInt8, start: Int64, first_ns: int) -> Int64:
-    """Starts relative to the first; those of metadata, which has no time, are 0."""
+    """Return starts relative to the first; 0 for metadata, which has no time."""
     return np.where(phase == EventPhase.METADATA, 0, start - first_ns)

@@ -181,13 +181,13 @@ class ChunkedText:
         self.repairs += [replace(repair, first=offset + repair.first) for repair in repairs]
 
     def peek(self) -> bytes:
-        """What is buffered of the events; nothing is consumed."""
+        """Return what is buffered of the events; nothing is consumed."""
         return bytes(self._buffer[self._start : self._end])
 
     # cutting ------------------------------------------------------------------------------------------------
 
     def chunks(self) -> Iterator[Chunk]:
-        """The events of the file, chunk by chunk; the consumer may call `shorten` when one does not decode."""
+        """Return the events of the file, chunk by chunk; the consumer may call `shorten` when one does not decode."""
         self._learn_separator()
         while self._pass():
             while self._end - self._start < CHUNK_BYTES - 2 and self._fill():
@@ -239,7 +239,7 @@ class ChunkedText:
         return self._chunk(self._cut)
 
     def _chunk(self, cut: int) -> Chunk:
-        """The text up to `cut`, where the last event ends, with brackets written around it in the buffer."""
+        """Return the text up to `cut`, where the last event ends, with brackets written around it in the buffer."""
         start = self._start
         # the byte before the first event is blank, a comma or the bracket; the one after the last is a comma
         self._buffer[start - 1] = 0x5B
@@ -255,7 +255,7 @@ class ChunkedText:
         return self._separator[self._event_close : -1]
 
     def shorten(self) -> Chunk | None:
-        """A shorter chunk than the last one, whose cut was a guess; None after `MAX_TRIES`."""
+        """Return a shorter chunk than the last one, whose cut was a guess; None after `MAX_TRIES`."""
         self._restore()
         if self._tries >= MAX_TRIES:
             return None
@@ -309,7 +309,7 @@ class ChunkedText:
     # the end ------------------------------------------------------------------------------------------------
 
     def _last_chunk(self, before: int) -> Iterator[Chunk]:
-        """The whole events before a position, and the tail when the list is closed there."""
+        """Return the whole events before a position, and the tail when the list is closed there."""
         text = bytes(self._buffer[self._start : before])
         length, closed = end_of_list(text)
         if length:
@@ -381,17 +381,17 @@ class ChunkedText:
             self.tail = from_json(b"{" + rest, dict[str, Any])
         except UNREADABLE:
             repaired, repairs = repair_text(b"{" + rest)
-            found = first_object(repaired)
-            self.tail = found[0] if found else {}
-            if not found:
+            tail = first_object(repaired)
+            self.tail = tail[0] if tail else {}
+            if not tail:
                 self.damaged_tail = self.offset + len(text) - len(rest)
             else:
                 # repairs after the end of the object do not count; the repaired text has an opening brace put before it
-                end = found[1] + max(0, len(rest) + 1 - len(repaired))
+                end = tail[1] + max(0, len(rest) + 1 - len(repaired))
                 within = [repair for repair in repairs if repair.first < end]
                 begin = self.offset + len(text) - len(rest) - 1
                 self._note_repairs(within, begin)
-                if repaired[found[1] :].strip(_BLANK):
+                if repaired[tail[1] :].strip(_BLANK):
                     self.more = begin + end
         if self.tail.get("traceEvents"):
             self.more = self.offset + len(text) - len(rest)

@@ -67,7 +67,7 @@ class EventTimes:
         self._durations.append(durations)
 
     def take(self, phase: UInt8, category: UInt8) -> tuple[Int64, Int64]:
-        """Starts (ns from `origin_us`) and durations (ns) of all that was added since this was last called.
+        """Return starts (ns from `origin_us`) and durations (ns) of all that was added since the last call.
 
         A start that is missing, or further from the epoch than any clock, is 0; a duration that is missing, negative or
         longer than a hundred days is 0; the duration of what is not COMPLETE is -1.
@@ -113,7 +113,7 @@ class EventTimes:
         return np.where(missing, 0, start), missing
 
     def notes(self) -> Iterator[Note]:
-        """What was missing or impossible in the times of all events so far."""
+        """Return notes on what was missing or impossible in the times of all events so far."""
         touches = ("overview", "operators", "kernels")
         if self._without_start:
             yield note("missing_time", "error", self._without_start, touches)
@@ -135,7 +135,7 @@ def exact_ns(texts: Sequence[msgspec.Raw]) -> tuple[Int64, Bool]:
 
 
 def _equally_long_ns(codes: npt.NDArray[np.uint8], count: int) -> Int64 | None:
-    """The same for texts of the same length with three decimals, each followed by a newline; else None."""
+    """Return the same for texts of the same length with three decimals, each followed by a newline; else None."""
     width, rest = divmod(len(codes), count)
     whole = width - 5  # digits before the point
     if rest or not 0 < whole <= 15:

@@ -69,17 +69,17 @@ class ParallelReader:
         self._next_number = self._since = 0
         self._given_back = 0
 
-    def read(self, told: Callable[[], None]) -> None:
-        """Read all; `told` is called now and then."""
+    def read(self, on_progress: Callable[[], None]) -> None:
+        """Read all; `on_progress` is called now and then."""
         self._text.settle = self._settle
         try:
             while self._step():
-                told()
+                on_progress()
         finally:
             self._helpers.close()
         for chunk in self._chunks:
             self._decode_here(chunk)
-            told()
+            on_progress()
 
     def _step(self) -> bool:
         """Go on; False when there is nothing more to do for helpers."""
@@ -112,7 +112,7 @@ class ParallelReader:
     # cutting ------------------------------------------------------------------------------------------------
 
     def _next_batch(self) -> Batch | None:
-        """The next chunks; None at the end of those that can be decoded apart."""
+        """Return the next chunks; None at the end of those that can be decoded apart."""
         for chunk in self._chunks:
             if not chunk.room:
                 self._decode_here(chunk)

@@ -71,7 +71,7 @@ class TrackNumbers:
             self._of_track.setdefault(track, {})[name] = value
 
     def packed(self) -> TrackDescription:
-        """What was seen since, for `put`."""
+        """Return what was seen since, for `put`."""
         described = TrackDescription(
             self._keys[self._packed :], list(self._of_track.items()), list(self._of_process.items())
         )
@@ -122,7 +122,7 @@ def number_or_text(value: int | str | None) -> int | str:
 
 
 def _decoded_value(raw: msgspec.Raw) -> Any:
-    """The value, with U+FFFD for bytes that are no UTF-8; None for a number that no name is."""
+    """Return the value, with U+FFFD for bytes that are no UTF-8; None for a number that no name is."""
     text = bytes(raw).decode(errors="replace")
     try:
         return msgspec.json.decode(text) if text else None

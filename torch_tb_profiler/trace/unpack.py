@@ -82,7 +82,7 @@ class StoredFile:
         self.wrong_sums: list[int] = []
 
     def peek(self, count: int) -> bytes:
-        """The first bytes, without consuming them."""
+        """Return the first bytes, without consuming them."""
         while len(self._ahead) < count:
             more = self._stream.read(count - len(self._ahead))
             if not more:
@@ -110,7 +110,7 @@ class StoredFile:
 
 
 def text_of(stored: StoredFile, limits: Limits) -> Readable:
-    """The text of a stored file: gzip, Zstandard or plain, told apart by content."""
+    """Return the text of a stored file: gzip, Zstandard or plain, told apart by content."""
     magic = stored.peek(len(ZSTD_MAGIC))
     if magic.startswith(GZIP_MAGIC):
         return _Limited(_Gunzip(stored), stored, limits)
@@ -188,7 +188,7 @@ class _Input:
         self._ahead = b""
 
     def some(self) -> bytes:
-        """What comes next; empty at the end."""
+        """Return the next bytes; empty at the end."""
         data, self._ahead = self._ahead, b""
         return data or self._stored.read(READ_BYTES)
 
@@ -196,7 +196,7 @@ class _Input:
         self._ahead = data + self._ahead
 
     def exactly(self, count: int) -> bytes | None:
-        """The next bytes; None, and nothing is consumed, when the input has fewer."""
+        """Return the next bytes; None, and nothing is consumed, when the input has fewer."""
         while len(self._ahead) < count:
             more = self._stored.read(max(READ_BYTES, count - len(self._ahead)))
             if not more:

@@ -85,7 +85,7 @@ def phase_of(ph: str) -> EventPhase:
 
 
 def category_of(phase: EventPhase, cat: str) -> Category:
-    """The category of an event from its phase and its `cat`, of any version of the profiler."""
+    """Return the category of an event from its phase and its `cat`, of any version of the profiler."""
     if phase is EventPhase.METADATA:
         return Category.METADATA
     if phase is EventPhase.COUNTER:
@@ -141,7 +141,7 @@ _NO_NODE = getattr(NO_ARGS, _NODE)
 
 
 def kineto_name(name: str, args: Mapping[str, Any]) -> str:
-    """The name that Kineto would have written of a copy or fill, from its arguments.
+    """Return the name that Kineto would have written of a copy or fill, from its arguments.
 
     A fill whose kind of memory is not said is one of device memory, which is what `cudaMemset` fills.
     """
@@ -166,7 +166,7 @@ def _memory(kind: object) -> str:
 
 
 def named(events: Sequence[Event], raws: RawEvents) -> list[Event]:
-    """The events of a chunk, copies and fills with the names that Kineto writes."""
+    """Return the events of a chunk, copies and fills with the names that Kineto writes."""
     return [
         replace(event, name=kineto_name(event.name or "", raws.args(place))) if _is_bare(event) else event
         for place, event in enumerate(events)
@@ -184,7 +184,7 @@ def replays_graphs(args: Sequence[TrackArgs]) -> bool:
 
 
 def graph_nodes(args: Sequence[TrackArgs], places: Iterable[int], raws: RawEvents) -> list[TrackArgs]:
-    """The arguments of device work, of nodes of graphs with the stream that they ran on and with their annotation.
+    """Return the arguments of device work; those of graph nodes with the stream that they ran on and their annotation.
 
     places: of the events in their chunk
 

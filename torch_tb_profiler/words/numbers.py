@@ -10,7 +10,7 @@ _DURATIONS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
 
 
 def ms(ns: float) -> str:
-    """A duration with three digits in the unit in which the page has it, mostly milliseconds.
+    """Return a duration with three digits in the unit in which the page has it, mostly milliseconds.
 
     >>> ms(1_234_567), ms(234_567_890), ms(700), ms(2_729_400_000), ms(124_587_123_456), ms(999_600)
     ('1.23 ms', '235 ms', '0.7 µs', '2.73 s', '125 s', '1000 µs')
@@ -25,7 +25,7 @@ def short(count: float, digits: int) -> str:
 
 
 def by_count(count: int, one: str, more: str) -> str:
-    """The form of a word that goes with a number.
+    """Return the form of a word that goes with a number.
 
     >>> by_count(1, "takes", "take"), by_count(2, "takes", "take")
     ('takes', 'take')
@@ -34,7 +34,7 @@ def by_count(count: int, one: str, more: str) -> str:
 
 
 def counted(count: int, one: str, more: str = "") -> str:
-    """A number with what is counted.
+    """Return a number with what is counted.
 
     more   the plural, where it is not `one` with an s
 
@@ -90,7 +90,7 @@ def how_many(count: int, steps: int, what: str) -> str:
 
 
 def how_often(times: int, steps: int) -> str:
-    """The same of what happens.
+    """Return the same of what happens.
 
     >>> how_often(6, 6), how_often(18, 6), how_often(1, 6), how_often(5, 6)
     ('once a step', '3 times a step', 'once in 6 steps', '5 times in 6 steps')

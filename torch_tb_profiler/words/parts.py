@@ -8,7 +8,7 @@ from torch_tb_profiler.words.files import file
 
 
 def part_name(cause: str) -> str:
-    """A part of a step by its id, for people.
+    """Return a part of a step by its id, for people.
 
     >>> part_name("compute.gemm"), part_name("compute.kv_cache"), part_name("host.data")
     ('Computing: matrix products', 'Computing: kv cache', 'Data loading')
@@ -21,7 +21,7 @@ def part_name(cause: str) -> str:
 
 
 def by_end(cause: str, table: Mapping[str, str]) -> str | None:
-    """What a table has for the longest end of an id such as `idle.host.operator`, else for what stands before it."""
+    """Look up the longest known end of an id such as `idle.host.operator`, else what stands before it."""
     words = cause.split(".")
     for end in range(len(words), 0, -1):
         for begin in range(end):

@@ -18,5 +18,5 @@ def clauses(platform: str) -> Pairs:
 
 
 def names(platform: str) -> Pairs:
-    """The same of names in code and of programs, for all languages."""
+    """Return the same of names in code and of programs, for all languages."""
     return tuple(file("platforms")["names"].get(platform, {}).items())

@@ -7,6 +7,6 @@ from torch_tb_profiler.words.sentences import Values, section
 
 
 def because(kind: str, values: Values | None = None) -> Reason:
-    """A reason of a kind. values: what the sentence says beyond that."""
+    """Return a reason of a kind. values: what the sentence says beyond that."""
     values = values or {}
     return Reason(kind, section("reasons", "texts").say(kind, values), values)

@@ -49,7 +49,7 @@ class Section(msgspec.Struct, frozen=True):
 
 
 def _choice(value: Value) -> str:
-    """The key of a value in a table."""
+    """Return the key of a value in a table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
@@ -70,7 +70,7 @@ def values_of(struct: msgspec.Struct) -> dict[str, Value]:
 
 
 def section(area: str, name: str) -> Section:
-    """The English sentences of one section. Raises KeyError.
+    """Return the English sentences of one section. Raises KeyError.
 
     area  the path of the file below the language, without its suffix
     """

@@ -14,45 +14,45 @@ from torch_tb_profiler.cli.work.text_table import cells_of
 _HEADS = ("", "metric", "baseline", "new", "change", "limit", "verdict", "compared")
 
 
-def as_text(found: CheckAnswer) -> str:
-    """The answer as text. No line begins with text from a trace."""
+def as_text(result: CheckAnswer) -> str:
+    """Return the answer as text. No line begins with text from a trace."""
     lines = [
-        words.headline(found),
+        words.headline(result),
         "",
-        f"Baseline: {words.side(found.base)}",
-        f"New: {words.side(found.new)}",
+        f"Baseline: {words.side(result.base)}",
+        f"New: {words.side(result.new)}",
         "",
     ]
     rows = [
         (
-            words.mark(each),
-            words.shown(each.rule.metric),
-            words.value(each.base, each),
-            words.value(each.new, each),
-            words.change(each),
-            words.limit(each),
-            each.verdict,
-            words.counted(each),
+            words.mark(rule),
+            words.shown(rule.rule.metric),
+            words.value(rule.base, rule),
+            words.value(rule.new, rule),
+            words.change(rule),
+            words.limit(rule),
+            rule.verdict,
+            words.counted(rule),
         )
-        for each in found.rules
+        for rule in result.rules
     ]
     lines += _columns([_HEADS, *rows])
-    open_ = [each for each in found.rules if each.verdict == "inconclusive"]
-    unknown = [each for each in found.rules if each.verdict == "unknown"]
-    notes = [f"~ {words.undecided(each)}" for each in open_]
-    notes += [f"? {words.shown(each.rule.metric)}: {words.shown(each.reason or '')}" for each in unknown]
-    notes += [f"! {words.shown(each.text)}" for each in found.differences]
+    open_ = [rule for rule in result.rules if rule.verdict == "inconclusive"]
+    unknown = [rule for rule in result.rules if rule.verdict == "unknown"]
+    notes = [f"~ {words.undecided(rule)}" for rule in open_]
+    notes += [f"? {words.shown(rule.rule.metric)}: {words.shown(rule.reason or '')}" for rule in unknown]
+    notes += [f"! {words.shown(rule.text)}" for rule in result.differences]
     if notes:
         lines += ["", *notes]
-    if found.parts:
+    if result.parts:
         lines += [
             "",
             "Parts of the change of the mean step:",
-            *(f"  {words.part(each)}" for each in found.parts),
+            *(f"  {words.part(rule)}" for rule in result.parts),
         ]
-    if found.moved:
+    if result.moved:
         lines += ["", "What changed by more than 2 %, or in its calls:"]
-        lines += [f"  {words.moved(each)}" for each in found.moved]
+        lines += [f"  {words.moved(rule)}" for rule in result.moved]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -67,22 +67,22 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
 MOST_ANNOTATIONS = 3
 
 
-def as_github(found: CheckAnswer) -> str:
+def as_github(result: CheckAnswer) -> str:
     """At most three annotations of a kind. No other line of the output begins with text from a trace."""
     lines = []
-    failed = [each for each in found.rules if each.verdict == "regressed" and each.rule.severity == "fail"]
-    for each in failed[:MOST_ANNOTATIONS]:
-        said = f"{each.rule.metric} {words.change(each)}, limit {words.limit(each)}.{words.because(found)}"
-        lines.append(_workflow_command("error", f"Slower: {each.rule.metric}", said))
-    if found.outcome == "cannot_be_judged":
-        lines.append(_workflow_command("error", "Performance cannot be judged", words.headline(found)))
-    warned = [each for each in found.rules if each.verdict == "regressed" and each.rule.severity == "warn"]
-    open_ = [each for each in found.rules if each.verdict == "inconclusive" and each.rule.severity == "fail"]
-    warnings = [(f"More: {each.rule.metric}", f"{each.rule.metric} {words.change(each)}") for each in warned]
-    warnings += [(f"Inconclusive: {each.rule.metric}", words.undecided(each)) for each in open_]
-    lines += [_workflow_command("warning", title, said) for title, said in warnings[:MOST_ANNOTATIONS]]
-    if found.outcome == "passed":
-        lines.append(_workflow_command("notice", "Performance", words.headline(found)))
+    failed = [rule for rule in result.rules if rule.verdict == "regressed" and rule.rule.severity == "fail"]
+    for rule in failed[:MOST_ANNOTATIONS]:
+        message = f"{rule.rule.metric} {words.change(rule)}, limit {words.limit(rule)}.{words.because(result)}"
+        lines.append(_workflow_command("error", f"Slower: {rule.rule.metric}", message))
+    if result.outcome == "cannot_be_judged":
+        lines.append(_workflow_command("error", "Performance cannot be judged", words.headline(result)))
+    warned = [rule for rule in result.rules if rule.verdict == "regressed" and rule.rule.severity == "warn"]
+    open_ = [rule for rule in result.rules if rule.verdict == "inconclusive" and rule.rule.severity == "fail"]
+    warnings = [(f"More: {rule.rule.metric}", f"{rule.rule.metric} {words.change(rule)}") for rule in warned]
+    warnings += [(f"Inconclusive: {rule.rule.metric}", words.undecided(rule)) for rule in open_]
+    lines += [_workflow_command("warning", title, message) for title, message in warnings[:MOST_ANNOTATIONS]]
+    if result.outcome == "passed":
+        lines.append(_workflow_command("notice", "Performance", words.headline(result)))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -107,36 +107,36 @@ _LONGEST = 10_000
 SUITE = "torch-tb-profiler check"
 
 
-def as_junit(found: CheckAnswer) -> str:
-    """A failed rule is a failure, one that cannot be judged an error, an inconclusive one is skipped.
+def as_junit(result: CheckAnswer) -> str:
+    """Return a failed rule is a failure, one that cannot be judged an error, an inconclusive one is skipped.
 
     There is no time and no name of a machine: equal input is equal bytes.
     """
-    failures = sum(_is_failure(each) for each in found.rules)
-    errors = sum(_is_error(each) for each in found.rules)
-    skipped = sum(_is_skipped(each) for each in found.rules)
-    counts = f'tests="{len(found.rules)}" failures="{failures}" errors="{errors}"'
+    failures = sum(_is_failure(each) for each in result.rules)
+    errors = sum(_is_error(each) for each in result.rules)
+    skipped = sum(_is_skipped(each) for each in result.rules)
+    counts = f'tests="{len(result.rules)}" failures="{failures}" errors="{errors}"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites name={_xml_attribute(SUITE)} {counts} time="0">',
         f'  <testsuite name={_xml_attribute(SUITE)} {counts} skipped="{skipped}" time="0">',
-        *(line for each in found.rules for line in _test_case(each, found)),
-        f"    <system-out>{_xml_text(_system_out(found))}</system-out>",
+        *(line for each in result.rules for line in _test_case(each, result)),
+        f"    <system-out>{_xml_text(_system_out(result))}</system-out>",
         "  </testsuite>",
         "</testsuites>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _test_case(judged: Judged, found: CheckAnswer) -> list[str]:
+def _test_case(judged: Judged, result: CheckAnswer) -> list[str]:
     rule = judged.rule
     begin = f'    <testcase classname={_xml_attribute(rule.severity)} name={_xml_attribute(rule.text)} time="0"'
     if _is_failure(judged):
         message = f"{judged.rule.metric} {words.change(judged)}, limit {words.limit(judged)}"
-        said = f"{message}.{words.because(found)}"
+        text = f"{message}.{words.because(result)}"
         return [
             f"{begin}>",
-            f'      <failure message={_xml_attribute(message)} type="regressed">{_xml_text(said)}</failure>',
+            f'      <failure message={_xml_attribute(message)} type="regressed">{_xml_text(text)}</failure>',
             "    </testcase>",
         ]
     if _is_error(judged):
@@ -164,9 +164,9 @@ def _is_skipped(judged: Judged) -> bool:
     return judged.verdict not in ("unchanged", "improved") and not _is_failure(judged) and not _is_error(judged)
 
 
-def _system_out(found: CheckAnswer) -> str:
-    moved = [words.moved(each) for each in found.moved]
-    return "\n".join([words.headline(found), *(f"  {each}" for each in moved)])
+def _system_out(result: CheckAnswer) -> str:
+    moved = [words.moved(each) for each in result.moved]
+    return "\n".join([words.headline(result), *(f"  {each}" for each in moved)])
 
 
 def _xml_attribute(text: str) -> str:
@@ -186,41 +186,41 @@ _NO_MENTION = "@&#8203;"
 _OUTCOMES = {"passed": "passed", "failed": "failed", "cannot_be_judged": "cannot be judged"}
 
 
-def as_markdown(found: CheckAnswer) -> str:
-    """The answer as Markdown. Text from traces stands in code spans or is escaped."""
+def as_markdown(result: CheckAnswer) -> str:
+    """Return the answer as Markdown. Text from traces stands in code spans or is escaped."""
     lines = [
-        f"### Performance: {_OUTCOMES[found.outcome]}",
+        f"### Performance: {_OUTCOMES[result.outcome]}",
         "",
-        escaped(words.headline(found)),
+        escaped(words.headline(result)),
         "",
         "| | metric | baseline | new | change | limit | verdict |",
         "|--|--|--:|--:|--:|--:|--|",
     ]
-    for each in found.rules:
+    for row_of in result.rules:
         cells = (
-            words.mark(each),
-            code_span(words.shown(each.rule.metric)),
-            escaped(words.value(each.base, each)),
-            escaped(words.value(each.new, each)),
-            escaped(words.change(each)),
-            escaped(words.limit(each)),
-            escaped(each.verdict if each.reason is None else f"{each.verdict}: {words.shown(each.reason)}"),
+            words.mark(row_of),
+            code_span(words.shown(row_of.rule.metric)),
+            escaped(words.value(row_of.base, row_of)),
+            escaped(words.value(row_of.new, row_of)),
+            escaped(words.change(row_of)),
+            escaped(words.limit(row_of)),
+            escaped(row_of.verdict if row_of.reason is None else f"{row_of.verdict}: {words.shown(row_of.reason)}"),
         )
         lines.append(f"| {' | '.join(cells)} |")
-    notes = [words.undecided(each) for each in found.rules if each.verdict == "inconclusive"]
-    notes += [words.shown(each.text) for each in found.differences]
+    notes = [words.undecided(row_of) for row_of in result.rules if row_of.verdict == "inconclusive"]
+    notes += [words.shown(row_of.text) for row_of in result.differences]
     if notes:
         lines += ["", *(f"- {escaped(note)}" for note in notes)]
-    if found.parts:
+    if result.parts:
         lines += ["", "| part of the step | baseline | new | change |", "|--|--:|--:|--:|"]
         lines += [
-            f"| {code_span(each.cause)} | {escaped(with_unit(each.base_ns, 'ns'))} | "
-            f"{escaped(with_unit(each.new_ns, 'ns'))} | {escaped(words.signed(each.change_ns, 'ns'))} |"
-            for each in found.parts
+            f"| {code_span(row_of.cause)} | {escaped(with_unit(row_of.base_ns, 'ns'))} | "
+            f"{escaped(with_unit(row_of.new_ns, 'ns'))} | {escaped(words.signed(row_of.change_ns, 'ns'))} |"
+            for row_of in result.parts
         ]
-    if found.moved:
+    if result.moved:
         lines += ["", "| what changed | of | baseline | new | change | |", "|--|--|--:|--:|--:|--|"]
-        for name in found.moved:
+        for name in result.moved:
             row = (
                 code_span(words.shown(name.name)),
                 code_span(words.shown(name.owner)) if name.owner else name.kind,
@@ -230,12 +230,12 @@ def as_markdown(found: CheckAnswer) -> str:
                 name.verdict,
             )
             lines.append(f"| {' | '.join(row)} |")
-    lines += ["", f"Baseline: {escaped(words.side(found.base))}. New: {escaped(words.side(found.new))}."]
+    lines += ["", f"Baseline: {escaped(words.side(result.base))}. New: {escaped(words.side(result.new))}."]
     return _fitting(lines)
 
 
 def code_span(text: str) -> str:
-    """A code span in a cell of a table: the fence is longer than any in the text, and no pipe ends the cell."""
+    """Return a code span in a cell of a table: the fence is longer than any in the text, and no pipe ends the cell."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if text.startswith("`") or text.endswith("`") else ""

@@ -60,31 +60,31 @@ def settings_of(arguments: argparse.Namespace) -> GateSettings:
 
 
 def rules_of(settings: GateSettings, runs: Sequence[str]) -> list[GateRule]:
-    """The rules for some runs: of the command line, else of the first pattern that matches all, else of the file."""
+    """Return the rules for some runs: of the command line, else of the first matching pattern, else of the file."""
     matching = next(
         (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
     )
-    found: list[GateRule] = []
+    rules_found: list[GateRule] = []
     severities: tuple[Severity, ...] = ("fail", "warn")
     for severity in severities:
-        said = (settings.own, matching, settings.of_file)
+        sources = (settings.own, matching, settings.of_file)
         usual = [rule for rule in default_rules() if rule.severity == severity]
-        found += next((rules for each in said if (rules := each.get(severity)) is not None), usual)
-    return found
+        rules_found += next((rules for each in sources if (rules := each.get(severity)) is not None), usual)
+    return rules_found
 
 
-def _parsed(said: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] | None]:
+def _parsed(table: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] | None]:
     try:
         return {
-            "fail": None if said.fail_on is None else [parse_rule(text, "fail") for text in said.fail_on],
-            "warn": None if said.warn_on is None else [parse_rule(text, "warn") for text in said.warn_on],
+            "fail": None if table.fail_on is None else [parse_rule(text, "fail") for text in table.fail_on],
+            "warn": None if table.warn_on is None else [parse_rule(text, "warn") for text in table.warn_on],
         }
     except RuleError as error:
         raise UserError(f"{where}{error}") from None
 
 
 def _settings_file(named: str | None) -> tuple[_SettingsFile, str]:
-    """What a file says, and its name. The first that has the table counts."""
+    """Return the settings of the first file that has the table, and its name."""
     if named is not None:
         path = Path(named)
         tables = PROJECT_TABLES if path.name == PROJECT else OWN_TABLES
@@ -101,18 +101,18 @@ def _settings_file(named: str | None) -> tuple[_SettingsFile, str]:
 
 def _table(path: Path, tables: Sequence[str]) -> _SettingsFile | None:
     try:
-        found: Any = toml_of(path.read_text("utf-8"))
+        table: Any = toml_of(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except (TomlError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not TOML: {error}") from None
     for name in tables:
-        if name not in found:
+        if name not in table:
             return None
-        found = found[name]
-        if not isinstance(found, dict):
+        table = table[name]
+        if not isinstance(table, dict):
             raise UserError(f"{path}: {name} is not a table")
     try:
-        return convert(found, _SettingsFile)
+        return convert(table, _SettingsFile)
     except msgspec.ValidationError as error:
         raise UserError(f"{path}: [{'.'.join(tables)}]: {error}") from None

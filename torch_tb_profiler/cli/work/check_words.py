@@ -18,13 +18,13 @@ LONGEST_NAME = 160
 
 
 def shown(name: str, longest: int = LONGEST_NAME) -> str:
-    """A text from a trace, shortened and without control characters; never put at the beginning of a line."""
+    """Return a text from a trace, shortened and without control characters; never put at the beginning of a line."""
     text = _ORDER.sub("# #", safe(name))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def mark(judged: Judged) -> str:
-    """The outcome of a rule in a word."""
+    """Return the outcome of a rule in a word."""
     if judged.verdict == "regressed":
         return "FAIL" if judged.rule.severity == "fail" else "WARN"
     if judged.verdict == "unknown":
@@ -32,31 +32,31 @@ def mark(judged: Judged) -> str:
     return "~" if judged.verdict == "inconclusive" else "ok"
 
 
-def headline(found: CheckAnswer) -> str:
-    """The outcome in one sentence."""
-    failing = [each for each in found.rules if each.rule.severity == "fail"]
-    if found.outcome == "failed":
-        broken = [each for each in failing if each.verdict == "regressed"]
-        text = "; ".join(f"{shown(each.rule.metric)} {change(each)}" for each in broken)
-        return f"Slower than the baseline: {text}.{because(found)}"
-    if found.outcome == "cannot_be_judged":
-        unknown = next((each for each in failing if each.verdict == "unknown"), None)
+def headline(result: CheckAnswer) -> str:
+    """Return the outcome in one sentence."""
+    failing = [rule for rule in result.rules if rule.rule.severity == "fail"]
+    if result.outcome == "failed":
+        broken = [rule for rule in failing if rule.verdict == "regressed"]
+        text = "; ".join(f"{shown(rule.rule.metric)} {change(rule)}" for rule in broken)
+        return f"Slower than the baseline: {text}.{because(result)}"
+    if result.outcome == "cannot_be_judged":
+        unknown = next((rule for rule in failing if rule.verdict == "unknown"), None)
         if unknown is not None:
             reason = shown(unknown.reason or "").rstrip(".")
             return f"Cannot be judged: {shown(unknown.rule.metric)}: {reason}."
         if failing:
-            names = ", ".join(shown(each.rule.metric) for each in failing if each.verdict == "inconclusive")
+            names = ", ".join(shown(rule.rule.metric) for rule in failing if rule.verdict == "inconclusive")
             return f"Cannot be judged: {names} may have changed, but these recordings cannot show it."
         return "Cannot be judged: the recordings lack what the rules need."
-    open_ = [each for each in failing if each.verdict == "inconclusive"]
+    open_ = [rule for rule in failing if rule.verdict == "inconclusive"]
     if open_:
         return f"Nothing failed; inconclusive: {'; '.join(map(undecided, open_))}."
     return "Nothing failed."
 
 
-def because(found: CheckAnswer) -> str:
-    """The name that moved most, if any; kernels are preferred."""
-    slower = [each for each in found.moved if each.change_ns > 0]
+def because(result: CheckAnswer) -> str:
+    """Return the name that moved most, if any; kernels are preferred."""
+    slower = [each for each in result.moved if each.change_ns > 0]
     if not slower:
         return ""
     kernels = [each for each in slower if each.kind == "kernel"] or slower
@@ -64,31 +64,31 @@ def because(found: CheckAnswer) -> str:
     return f" Most of it: {moved(largest)}."
 
 
-def moved(each: MovedName) -> str:
-    """A line about a name and how it changed."""
-    of = f" (of {shown(each.owner)})" if each.owner else ""
-    amount = f"{signed(each.change_ns, 'ns')} a step"
+def moved(name: MovedName) -> str:
+    """Return a line about a name and how it changed."""
+    of = f" (of {shown(name.owner)})" if name.owner else ""
+    amount = f"{signed(name.change_ns, 'ns')} a step"
     calls = ""
-    if each.base_calls != each.new_calls:
-        calls = f", {_number(each.base_calls)} → {_number(each.new_calls)} calls"
-    how = "" if each.change is None else f", {percent(each.change)} [{percent(each.lower)}, {percent(each.upper)}]"
-    what = {"new": "new, ", "gone": "gone, "}.get(each.verdict, "")
-    return f"{each.kind} {shown(each.name)}{of}: {what}{amount}{how}{calls}"
+    if name.base_calls != name.new_calls:
+        calls = f", {_number(name.base_calls)} → {_number(name.new_calls)} calls"
+    how = "" if name.change is None else f", {percent(name.change)} [{percent(name.lower)}, {percent(name.upper)}]"
+    what = {"new": "new, ", "gone": "gone, "}.get(name.verdict, "")
+    return f"{name.kind} {shown(name.name)}{of}: {what}{amount}{how}{calls}"
 
 
 def part(each: MovedPart) -> str:
-    """A line about a cause and its change."""
+    """Return a line about a cause and its change."""
     base, new = with_unit(each.base_ns, "ns"), with_unit(each.new_ns, "ns")
     return f"{each.cause}: {base} → {new}, {signed(each.change_ns, 'ns')}"
 
 
 def value(amount: float | None, judged: Judged) -> str:
-    """A value in the unit of the rule."""
+    """Return a value in the unit of the rule."""
     return with_unit(amount, judged.unit)
 
 
 def change(judged: Judged) -> str:
-    """The change with its bounds."""
+    """Return the change with its bounds."""
     if judged.change is None:
         return "–"
     if judged.test in ("exact", "cases"):
@@ -104,12 +104,12 @@ def _amount(judged: Judged, amount: float) -> str:
 
 
 def limit(judged: Judged) -> str:
-    """What a rule allows."""
+    """Describe what a rule allows."""
     return shown(judged.rule.text.removeprefix(judged.rule.metric).strip())
 
 
 def undecided(judged: Judged) -> str:
-    """What an inconclusive rule would need."""
+    """Describe what an inconclusive rule would need."""
     text = f"{shown(judged.rule.metric)} {change(judged)}"
     if judged.detectable is not None:
         text += f", these recordings cannot show less than {_amount(judged, judged.detectable).lstrip('+')}"
@@ -121,40 +121,44 @@ def undecided(judged: Judged) -> str:
 
 
 def counted(judged: Judged) -> str:
-    """The kind of test and the number of values."""
+    """Return the kind of test and the number of values."""
     base, new = judged.counts
     return (
         "exact" if judged.test == "exact" else f"{base} and {new} {'steps' if judged.test == 'cases' else judged.test}"
     )
 
 
-def side(of: GateSide) -> str:
-    """A line about a side: its recordings and steps, and what is left out."""
-    text = f"{_plural(of.recordings, 'recording')}, {_plural(of.steps, 'step')}"
-    if of.ranks > 1:
-        text += f", {of.ranks} ranks"
+def side(gate_side: GateSide) -> str:
+    """Return a line about a side: its recordings and steps, and what is left out."""
+    text = f"{_plural(gate_side.recordings, 'recording')}, {_plural(gate_side.steps, 'step')}"
+    if gate_side.ranks > 1:
+        text += f", {gate_side.ranks} ranks"
     left = []
-    if of.dropped:
-        left.append("the first step of each" if of.recordings > 1 else "the first step")
-    if of.cut_off:
-        left.append(f"{of.cut_off} cut off by the end")
+    if gate_side.dropped:
+        left.append("the first step of each" if gate_side.recordings > 1 else "the first step")
+    if gate_side.cut_off:
+        left.append(f"{gate_side.cut_off} cut off by the end")
     if left:
         text += f" (without {' and '.join(left)})"
-    for count, what in ((of.slow, "slow"), (of.compiling, "compiling"), (of.collecting, "collecting garbage")):
+    for count, what in (
+        (gate_side.slow, "slow"),
+        (gate_side.compiling, "compiling"),
+        (gate_side.collecting, "collecting garbage"),
+    ):
         if count:
             text += f", {count} {what}"
-    if of.damaged:
-        text += f"; {_plural(of.damaged, 'line')} of the history cannot be read"
+    if gate_side.damaged:
+        text += f"; {_plural(gate_side.damaged, 'line')} of the history cannot be read"
     return text
 
 
 def percent(part_: float | None) -> str:
-    """A relative change, with its sign."""
+    """Return a relative change, with its sign."""
     return "–" if part_ is None else f"{100 * part_:+.2f} %" if abs(part_) < 0.1 else f"{100 * part_:+.1f} %"
 
 
 def signed(amount: float, unit: str) -> str:
-    """An amount with its sign and unit."""
+    """Return an amount with its sign and unit."""
     text = with_unit(abs(amount), unit)  # type: ignore[arg-type]
     return f"{'-' if amount < 0 else '+'}{text}"
 

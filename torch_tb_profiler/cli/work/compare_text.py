@@ -27,7 +27,7 @@ _TIMES = [_time("delta", "change"), _time("before", "baseline"), _time("after", 
 
 
 def change_text(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> str:
-    """The whole comparison as text. limit: rows of each table; width: columns of the terminal, None to cut nothing."""
+    """Return the comparison as text. limit: rows of each table; width: columns of the terminal, None to cut nothing."""
     lines = [
         f"Baseline: {_side_text(answer.meta, answer.baseline.recordings)}, {answer.baseline.steps} steps",
         f"New:      {_side_text(answer.exp, answer.experiment.recordings)}, {answer.experiment.steps} steps",
@@ -49,16 +49,16 @@ def _causes(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -
     if not shown:
         return []
     rows: dict[str, list[Any]] = {
-        "delta": [each.delta_ns for each in shown],
-        "before": [each.before_ns for each in shown],
-        "after": [each.exp_ns for each in shown],
-        "cause": [each.cause for each in shown],
-        "sure": [_noise(each) for each in shown],
+        "delta": [cause.delta_ns for cause in shown],
+        "before": [cause.before_ns for cause in shown],
+        "after": [cause.exp_ns for cause in shown],
+        "cause": [cause.cause for cause in shown],
+        "sure": [_noise(cause) for cause in shown],
     }
     table = text_table([*_TIMES, _word("cause", "cause"), _word("sure", "")], rows, width, colors)
     lines = ["", f"Causes of the change; they add up to {with_unit(answer.delta_ns, 'ns')}", table]
     if others:
-        lines.append(f"  {len(others)} smaller ones: {with_unit(sum(each.delta_ns for each in others), 'ns')}")
+        lines.append(f"  {len(others)} smaller ones: {with_unit(sum(cause.delta_ns for cause in others), 'ns')}")
     return lines
 
 
@@ -91,26 +91,26 @@ def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> 
 
 def _names(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
     """In place of the work: what was saved does not say which part of the step a kernel has, only how long it ran."""
-    said = "Saved recordings do not contain the part of each kernel in the step"
-    found = [
-        each
-        for each in (*answer.kernels.names, *answer.operators.names)
-        if each.verdict not in ("unchanged", "unclear", "untested") or each.calls_changed
+    sentence_begin = "Saved recordings do not contain the part of each kernel in the step"
+    changed = [
+        name
+        for name in (*answer.kernels.names, *answer.operators.names)
+        if name.verdict not in ("unchanged", "unclear", "untested") or name.calls_changed
     ]
-    found.sort(key=lambda each: -abs(each.exp_ns - each.before_ns))
-    if not found:
-        return [f"{said}, and no kernel or operator certainly changed by more than 2 %."]
-    shown = found[:limit]
+    changed.sort(key=lambda name: -abs(name.exp_ns - name.before_ns))
+    if not changed:
+        return [f"{sentence_begin}, and no kernel or operator certainly changed by more than 2 %."]
+    shown = changed[:limit]
     rows: dict[str, list[Any]] = {
-        "delta": [each.exp_ns - each.before_ns for each in shown],
-        "before": [each.before_ns for each in shown],
-        "after": [each.exp_ns for each in shown],
-        "kind": [_verdict(each) for each in shown],
-        "name": [each.name for each in shown],
+        "delta": [name.exp_ns - name.before_ns for name in shown],
+        "before": [name.before_ns for name in shown],
+        "after": [name.exp_ns for name in shown],
+        "kind": [_verdict(name) for name in shown],
+        "name": [name.name for name in shown],
     }
     columns = [*_TIMES, _word("kind", "what happened"), _word("name", "name")]
-    lines = [f"{said}; kernels and operators by their durations:", text_table(columns, rows, width, colors)]
-    return lines if len(found) == len(shown) else [*lines, f"  and {len(found) - len(shown)} more"]
+    lines = [f"{sentence_begin}; kernels and operators by their durations:", text_table(columns, rows, width, colors)]
+    return lines if len(changed) == len(shown) else [*lines, f"  and {len(changed) - len(shown)} more"]
 
 
 def _verdict(each: ChangedName) -> str:
@@ -157,35 +157,38 @@ _COLUMNS = (
 )
 
 
-def trends_text(found: Trends, width: int | None, colors: bool) -> str:
+def trends_text(trends: Trends, width: int | None, colors: bool) -> str:
     """No line begins with what a trace says."""
-    parts = [_of_metric(trend, found, width, colors) for trend in found.trends]
+    parts = [_of_metric(trend, trends, width, colors) for trend in trends.trends]
     notes = [
         f"Note: {safe(each.name)}: {safe(differs.text)}"
-        for each in found.recordings
+        for each in trends.recordings
         for differs in each.differences
         if differs.forbids != "nothing"
     ]
     return "\n\n".join(["\n".join(part) for part in parts] + (["\n".join(notes)] if notes else []))
 
 
-def _of_metric(trend: Trend, found: Trends, width: int | None, colors: bool) -> list[str]:
+def _of_metric(trend: Trend, trends: Trends, width: int | None, colors: bool) -> list[str]:
     points = trend.points
     rows: dict[str, list[Any]] = {
-        "value": [each.value for each in points],
+        "value": [point.value for point in points],
         "change": [
-            "baseline" if at == found.baseline else interval(each.shift, each.low, each.high)
-            for at, each in enumerate(points)
+            "baseline" if at == trends.baseline else interval(point.shift, point.low, point.high)
+            for at, point in enumerate(points)
         ],
-        "verdict": ["" if at == found.baseline else each.verdict for at, each in enumerate(points)],
-        "since": [interval(each.since, each.since_low, each.since_high) for each in points],
-        "name": [each.name for each in found.recordings],
+        "verdict": ["" if at == trends.baseline else point.verdict for at, point in enumerate(points)],
+        "since": [interval(point.since, point.since_low, point.since_high) for point in points],
+        "name": [point.name for point in trends.recordings],
     }
-    lines = [f"{trend.metric}  {sparkline([each.value for each in points])}", text_table(_COLUMNS, rows, width, colors)]
+    lines = [
+        f"{trend.metric}  {sparkline([point.value for point in points])}",
+        text_table(_COLUMNS, rows, width, colors),
+    ]
     if trend.last is not None:
         lines.append(f"Last {trend.last.after} against the {trend.last.before} before them: {_level(trend.last)}")
     if trend.change_point is not None:
-        name = safe(found.recordings[trend.change_point.at].name)
+        name = safe(trends.recordings[trend.change_point.at].name)
         lines.append(f"The level changed at {name}: {_level(trend.change_point)}")
     return lines
 
@@ -194,17 +197,17 @@ def interval(shift: float | None, low: float | None, high: float | None) -> str:
     """`+6.2 % [+4.9, +7.4]`."""
     if shift is None:
         return "–"
-    told = f"{100 * shift:+.1f} %"
-    return told if low is None or high is None else f"{told} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    percent = f"{100 * shift:+.1f} %"
+    return percent if low is None or high is None else f"{percent} [{100 * low:+.1f}, {100 * high:+.1f}]"
 
 
-def _level(found: LevelChange) -> str:
-    said = interval(found.shift, found.low, found.high)
-    return said if found.level == 0.95 else f"{said} (interval of {100 * found.level:.1f} %)"
+def _level(level_change: LevelChange) -> str:
+    change = interval(level_change.shift, level_change.low, level_change.high)
+    return change if level_change.level == 0.95 else f"{change} (interval of {100 * level_change.level:.1f} %)"
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """A sign for each value, the lowest from the smallest on.
+    """Return a sign for each value, the lowest from the smallest on.
 
     >>> sparkline([1.0, 2.0, None, 3.0])
     '▁▅·█'

@@ -66,7 +66,7 @@ class CacheFacts(msgspec.Struct, frozen=True):
     writable: bool
 
 
-class SkippedFile(msgspec.Struct, frozen=True):
+class SkippedFacts(msgspec.Struct, frozen=True):
     """A file that looks like a trace and was not taken, and why.
 
     run     the run that it lies in; null outside all runs
@@ -108,11 +108,11 @@ class PathFacts(msgspec.Struct, frozen=True):
     path: str
     runs: int
     traces: Sequence[TraceFacts]
-    skipped: Sequence[SkippedFile]
+    skipped: Sequence[SkippedFacts]
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class DoctorReport:
     """All that `doctor` says.
 
     machine  where the program runs

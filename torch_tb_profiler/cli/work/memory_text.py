@@ -71,7 +71,7 @@ def timeline_text(found: MemoryTimeline) -> str:
 
 
 def as_json(whole: SnapshotFacts) -> dict[str, Any]:
-    """The numbers of the chosen device, and of every device."""
+    """Return the numbers of the chosen device, and of every device."""
     found, rows, more = whole.snapshot, whole.rows, whole.more
     devices = [_device(found, each) for each in found.devices]
     answered: dict[str, Any] = {
@@ -90,27 +90,27 @@ def as_json(whole: SnapshotFacts) -> dict[str, Any]:
     return answered
 
 
-def _device(found: MemorySnapshot, of: SnapshotDevice) -> dict[str, Any]:
+def _device(counts: MemorySnapshot, device: SnapshotDevice) -> dict[str, Any]:
     """`oom` is the last failed allocation of the device."""
-    oom = next((each for each in reversed(found.ooms) if each.device == of.device), None)
+    oom = next((failure for failure in reversed(counts.ooms) if failure.device == device.device), None)
     keys = ("requested", "free", "pieces", "largest", "reason", "holders")
     return {
-        "device": of.device,
-        "peak_requested": of.peak_requested,
-        "peak_allocated": of.peak_allocated,
-        "allocated_exact": of.allocated_exact,
-        "start_requested": of.start_requested,
-        "reserved": of.reserved,
-        "allocated": of.allocated,
-        "requested": of.requested,
-        "largest_free": of.largest_free,
-        "segments": of.segments,
-        "blocks": of.blocks,
-        "entries": of.entries,
+        "device": device.device,
+        "peak_requested": device.peak_requested,
+        "peak_allocated": device.peak_allocated,
+        "allocated_exact": device.allocated_exact,
+        "start_requested": device.start_requested,
+        "reserved": device.reserved,
+        "allocated": device.allocated,
+        "requested": device.requested,
+        "largest_free": device.largest_free,
+        "segments": device.segments,
+        "blocks": device.blocks,
+        "entries": device.entries,
         "oom": None if oom is None else {key: getattr(oom, key) for key in keys},
-        "inferred_oom": of.inferred_oom,
-        "leak_per_step": of.growth.per_step,
-        "findings": [each for each in found.findings if each.device == of.device],
+        "inferred_oom": device.inferred_oom,
+        "leak_per_step": device.growth.per_step,
+        "findings": [failure for failure in counts.findings if failure.device == device.device],
     }
 
 
@@ -122,9 +122,9 @@ def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> li
 
 def as_text(whole: SnapshotFacts) -> str:
     """Return the same as text."""
-    found, rows, more = whole.snapshot, whole.rows, whole.more
-    lines = [found.text]
-    for device in found.devices:
+    facts, rows, more = whole.snapshot, whole.rows, whole.more
+    lines = [facts.text]
+    for device in facts.devices:
         lines += ["", f"GPU{device.device}: {device.text}"]
         lines += [f"  {memory_text('inferred_oom', device.inferred_oom)}"] if device.inferred_oom else []
         lines += [
@@ -132,10 +132,10 @@ def as_text(whole: SnapshotFacts) -> str:
             f"{'small' if pool.is_small else 'large'} blocks"
             for pool in device.pools
         ]
-    lines += [f"  {memory_text('oom', oom)}" for oom in found.ooms[:-1]]
-    lines += ["", *(memory_text(finding.id, finding) for finding in found.findings)] if found.findings else []
-    if found.contradictions:
-        lines.append(f"{found.contradictions} contradictions in the file")
+    lines += [f"  {memory_text('oom', oom)}" for oom in facts.ooms[:-1]]
+    lines += ["", *(memory_text(finding.id, finding) for finding in facts.findings)] if facts.findings else []
+    if facts.contradictions:
+        lines.append(f"{facts.contradictions} contradictions in the file")
     if rows is not None:
         names = rows.group if any(rows.group) else rows.line
         shown = rows.difference if whole.is_compared else rows.bytes

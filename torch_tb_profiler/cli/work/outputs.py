@@ -47,16 +47,16 @@ _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?\Z")
 
 
 def format_of(arguments: argparse.Namespace) -> tuple[Format, Target | None]:
-    """The format and the file; None stands for stdout. Raises UserError."""
-    asked: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
+    """Return the format and the file; None stands for stdout. Raises UserError."""
+    chosen: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
     if arguments.parquet is not None:
         if arguments.output is not None:
             raise UserError("--parquet names the file: omit -o")
         return "parquet", target_of(arguments, arguments.parquet)
     if arguments.output in (None, "-"):
-        return asked or "text", None
+        return chosen or "text", None
     path = Path(arguments.output)
-    found = asked or ENDINGS.get(path.suffix.lower())
+    found = chosen or ENDINGS.get(path.suffix.lower())
     if found is None:
         near = nearest(path.suffix.lower(), list(ENDINGS))
         raise UserError(f"{path}: the extension of the file must name a format{near}, one of {', '.join(ENDINGS)}")
@@ -133,7 +133,7 @@ def as_json(page: Page[Any]) -> str:
 
 
 def as_json_lines(page: Page[Any]) -> str:
-    """An object for each row."""
+    """Return an object for each row."""
     keys = [column.key for column in page.columns]
     rows = zip(*(page.rows[key] for key in keys), strict=True)
     encode = msgspec.json.Encoder().encode
@@ -152,7 +152,7 @@ def _quoted(text: str) -> str:
 
 
 def cell(value: Any) -> str:
-    """A cell of CSV: numbers as in JSON, texts escaped so that no spreadsheet runs them."""
+    """Return a cell of CSV: numbers as in JSON, texts escaped so that no spreadsheet runs them."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     if isinstance(value, bool):
@@ -227,7 +227,7 @@ _SOURCE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): ")
 
 
 def as_speedscope(tables: Sequence[StackTable], name: str) -> str:
-    """A profile for each weight, of stacks with their own times in ns, which add up to the whole."""
+    """Return a profile for each weight, of stacks with their own times in ns, which add up to the whole."""
     frames: dict[tuple[str, str], int] = {}
     profiles = [_profile(table, name, frames) for table in tables]
     document: dict[str, Any] = {
@@ -243,9 +243,9 @@ def as_speedscope(tables: Sequence[StackTable], name: str) -> str:
 
 def _profile(table: StackTable, name: str, frames: dict[tuple[str, str], int]) -> dict[str, Any]:
     samples, weights = [], []
-    for rows, own in _each_stack(table):
+    for rows, own_ns in _each_stack(table):
         samples.append([frames.setdefault((table.name[row], table.kind[row]), len(frames)) for row in rows])
-        weights.append(own)
+        weights.append(own_ns)
     return {
         "type": "sampled",
         "name": f"{_TITLES[table.weight]}: {name}",
@@ -265,9 +265,9 @@ def _speedscope_frame(name: str, kind: str) -> dict[str, Any]:
 def as_folded(table: StackTable) -> str:
     """Folded stacks with times in ns; a semicolon in a name becomes a colon."""
     lines = []
-    for rows, own in _each_stack(table):
+    for rows, own_ns in _each_stack(table):
         names = ";".join(safe(table.name[row]).replace(";", ":").strip() or "(no name)" for row in rows)
-        lines.append(f"{names} {own}\n")
+        lines.append(f"{names} {own_ns}\n")
     return "".join(lines)
 
 
@@ -275,8 +275,8 @@ def _each_stack(table: StackTable) -> Iterator[tuple[list[int], int]]:
     """Each stack that has time of its own: its rows from the outermost on, and the time in ns."""
     parents = table.parent.tolist()
     above: list[list[int]] = []
-    for row, (parent, own) in enumerate(zip(parents, table.self_ns.tolist(), strict=True)):
+    for row, (parent, own_ns) in enumerate(zip(parents, table.self_ns.tolist(), strict=True)):
         rows = [*(above[parent] if parent >= 0 else ()), row]
         above.append(rows)
-        if own > 0:
-            yield rows, own
+        if own_ns > 0:
+            yield rows, own_ns

@@ -124,7 +124,7 @@ class ReadingLine:
 
 
 def reading_text(file: str, size: int, bytes_done: int, events: int, seconds: float) -> str:
-    """The line: file, bytes, events, time left.
+    """Return the line: file, bytes, events, time left.
 
     >>> as_text("w.pt.trace.json.gz", 40_000_000, 10_000_000, 500_000, 2.0)
     'reading w.pt.trace.json.gz: 10.0 of 40.0 MB, 500,000 events, 6 s left'

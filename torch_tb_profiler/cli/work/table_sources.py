@@ -36,77 +36,81 @@ from torch_tb_profiler.workspace.subject import subject_of, trace_of
 Own = Mapping[str, str]
 
 
-def table_of_trace(of: ListedTable, own: Own, subject: Subject) -> Table[Any]:
-    """A table of one trace, with options of its own. Raises Refused and UserError."""
-    return _SHAPED.get(of.name, _usual)(of, subject, own)
+def table_of_trace(listed: ListedTable, params: Own, subject: Subject) -> Table[Any]:
+    """Return a table of one trace, with options of its own. Raises Refused and UserError."""
+    return _SHAPED.get(listed.name, _usual)(listed, subject, params)
 
 
-def is_of_steps(of: ListedTable) -> bool:
+def is_of_steps(listed: ListedTable) -> bool:
     """As `Question.of_steps`."""
-    return not of.question or _question(of).of_steps
+    return not listed.question or _question(listed).of_steps
 
 
-def _usual(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
-    return _answer(of, subject, own) if of.question else _result(of, subject, own).table(_meta(of, subject))
+def _usual(listed: ListedTable, subject: Subject, params: Own) -> Table[Any]:
+    return (
+        _answer(listed, subject, params)
+        if listed.question
+        else _result(listed, subject, params).table(_meta(listed, subject))
+    )
 
 
-def _question(of: ListedTable) -> Question:
-    return next(each for each in QUESTIONS if each.scope == "trace" and each.name == of.question)
+def _question(listed: ListedTable) -> Question:
+    return next(each for each in QUESTIONS if each.scope == "trace" and each.name == listed.question)
 
 
-def _answer(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
-    asked = _question(of)
+def _answer(listed: ListedTable, subject: Subject, params: Own) -> Table[Any]:
+    question = _question(listed)
     try:
-        table: Table[Any] = asked.compute(subject, convert(dict(own), asked.parameters, strict=False))
+        table: Table[Any] = question.compute(subject, convert(dict(params), question.parameters, strict=False))
     except msgspec.ValidationError as error:
         raise UserError(str(error)) from None
     return table
 
 
-def _result(of: ListedTable, subject: Subject, own: Own) -> Any:
+def _result(listed: ListedTable, subject: Subject, params: Own) -> Any:
     try:
-        return RESULTS[of.name](subject.model, own)
+        return RESULTS[listed.name](subject.model, params)
     except ValueError as error:
         raise UserError(str(error)) from None
 
 
-def _meta(of: ListedTable, subject: Subject) -> TableMeta:
-    return TableMeta(**subject.about(of.command.view))
+def _meta(listed: ListedTable, subject: Subject) -> TableMeta:
+    return TableMeta(**subject.about(listed.command.view))
 
 
-def _steps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
-    found, defined = _result(of, subject, own), COLUMNS[of.name]
+def _steps(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
+    found, defined = _result(listed, subject, params), COLUMNS[listed.name]
     kind = {} if found.kind is None else {"kind": found.kind}
     columns = [STEP_NAME, STEP_START, *(defined[key] for key in (*kind, "step", *found.categories))]
     values = {"name": found.names, "start_ns": found.start_ns, **kind, "step": found.duration_ns, **found.category_ns}
-    return Table(_meta(of, subject), columns, values)
+    return Table(_meta(listed, subject), columns, values)
 
 
-def _idle(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+def _idle(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
     _needs_device(subject.model)
-    return _without_stream(_usual(of, subject, own))
+    return _without_stream(_usual(listed, subject, params))
 
 
-def _gaps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
+def _gaps(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
     model = subject.model
     _needs_device(model)
-    found = _result(of, subject, own)
+    idle_gaps = _result(listed, subject, params)
     events, strings, work = model.trace.events, model.trace.strings, model.device_work
 
     def names(index: Int64) -> list[str]:
         return [strings[code] for code in events.name[work.row[index]].tolist()]
 
     gaps = NamedGaps(
-        device=found.device,
-        stream=found.stream,
-        cause=[CAUSES[code] for code in found.cause.tolist()],
-        duration_ns=found.duration_ns,
-        start_ns=found.start_ns,
-        step=_steps_at(model, found.start_ns),
-        before=names(found.before),
-        after=names(found.after),
+        device=idle_gaps.device,
+        stream=idle_gaps.stream,
+        cause=[CAUSES[code] for code in idle_gaps.cause.tolist()],
+        duration_ns=idle_gaps.duration_ns,
+        start_ns=idle_gaps.start_ns,
+        step=_steps_at(model, idle_gaps.start_ns),
+        before=names(idle_gaps.before),
+        after=names(idle_gaps.after),
     )
-    return _without_stream(gaps.table(_meta(of, subject)))
+    return _without_stream(gaps.table(_meta(listed, subject)))
 
 
 def _needs_device(model: Model) -> None:
@@ -118,7 +122,7 @@ def _needs_device(model: Model) -> None:
 
 
 def _without_stream(table: Table[TableMeta]) -> Table[TableMeta]:
-    """A gap of a whole device has no stream."""
+    """Drop the column of streams where all gaps are of whole devices."""
     if (table.values["stream"] >= 0).any():
         return table
     return replace(table, columns=[column for column in table.columns if column.key != "stream"])
@@ -129,17 +133,17 @@ def _steps_at(model: Model, times: Int64) -> list[str | None]:
     return [steps.names[at] if at >= 0 else None for at in steps.on_device(times).tolist()]
 
 
-def _modules(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
-    found = _result(of, subject, own)
+def _modules(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
+    found = _result(listed, subject, params)
     without = () if subject.model.has_device_work else DEVICE_COLUMNS
-    return _with_depth(found.table(_meta(of, subject), without=without), found.parent)
+    return _with_depth(found.table(_meta(listed, subject), without=without), found.parent)
 
 
-def _stacks(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
-    if own.get("weight") not in (None, *stack_weights(subject.model)):
+def _stacks(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
+    if params.get("weight") not in (None, *stack_weights(subject.model)):
         raise UserError("the trace has no device work: --weight host")
-    found = _result(of, subject, own)
-    return _with_depth(found.table(_meta(of, subject)), found.parent)
+    found = _result(listed, subject, params)
+    return _with_depth(found.table(_meta(listed, subject)), found.parent)
 
 
 def _with_depth(table: Table[TableMeta], parent: Int64) -> Table[TableMeta]:
@@ -150,23 +154,23 @@ def _with_depth(table: Table[TableMeta], parent: Int64) -> Table[TableMeta]:
     return replace(table, columns=[*table.columns, DEPTH], given={**table.given, "depth": depth})
 
 
-def _ranges(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
-    found = _answer(of, subject, own)
+def _ranges(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
+    found = _answer(listed, subject, params)
     place = {number: row for row, number in enumerate(found.given["id"].tolist())}
     parents = np.ma.filled(found.values["parent"], -1).tolist()
     return _with_depth(found, np.array([place.get(number, -1) for number in parents], np.int64))
 
 
-def _copies(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
-    found = _result(of, subject, own)  # GB/s there, as vendors have it
+def _copies(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
+    found = _result(listed, subject, params)  # GB/s there, as vendors have it
     in_bytes = found.replace(bandwidth=found.bandwidth * 1e9, max_bandwidth=found.max_bandwidth * 1e9)
-    table: Table[TableMeta] = in_bytes.table(_meta(of, subject))
+    table: Table[TableMeta] = in_bytes.table(_meta(listed, subject))
     return table
 
 
-def _slices(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
-    found = _result(of, subject, own)
-    table = found.table(_meta(of, subject))
+def _slices(listed: ListedTable, subject: Subject, params: Own) -> Table[TableMeta]:
+    found = _result(listed, subject, params)
+    table = found.table(_meta(listed, subject))
     return replace(table, meta=msgspec.structs.replace(table.meta, total=found.total))
 
 
@@ -187,7 +191,7 @@ R = TypeVar("R")
 
 
 def _from_each_rank(arguments: argparse.Namespace, of: Callable[[Model, str], R]) -> list[R]:
-    """What is made of each trace of the first span."""
+    """Return what a function makes of each trace of the first span."""
     with chosen(arguments) as found:
         spans = list(dict.fromkeys(file.span for file in found.files))
         return [
@@ -209,11 +213,11 @@ def _rank_ranges(arguments: argparse.Namespace) -> Table[PageMeta]:
 
 def _table_of_traces(arguments: argparse.Namespace) -> Table[Any]:
     with readable_path(arguments.path) as path:
-        found = find_traces(path)
+        listing = find_traces(path)
         workspace = open_local(arguments.cache_dir)
-        if not found.runs:
-            raise UserError(without_traces(path, found))
-        runs = found.runs if arguments.run is None else (chosen_run(path, arguments.run),)
+        if not listing.runs:
+            raise UserError(without_traces(path, listing))
+        runs = listing.runs if arguments.run is None else (chosen_run(path, arguments.run),)
         listed = [
             _listed_trace(workspace, run, file)
             for run in runs
@@ -221,7 +225,7 @@ def _table_of_traces(arguments: argparse.Namespace) -> Table[Any]:
             if file.kind == "trace" and arguments.span in (None, file.span)
         ]
         if not any(file.kind == "trace" for run in runs for file in run.traces):
-            raise UserError(without_traces(path, found, arguments.run))
+            raise UserError(without_traces(path, listing, arguments.run))
     table: Table[Any] = TRACES.compute(listed, Scope(of="all"))
     return table
 

@@ -37,7 +37,7 @@ class Target(msgspec.Struct, frozen=True):
 def target_of(
     arguments: argparse.Namespace, path: str | Path, is_trace: bool = False, also_read: Iterable[str] = ()
 ) -> Target:
-    """The target at a path. Raises UserError where the command reads it, or where it is a trace or a memory snapshot.
+    """Return the target at a path. Raises UserError if the command reads it, or if it is a trace or memory snapshot.
 
     is_trace   a trace is written, which may replace one that `export` wrote before
     also_read  paths and addresses that are read besides those of the arguments
@@ -54,7 +54,7 @@ def target_of(
 
 
 def refuse_same(paths: Iterable[str | Path]) -> None:
-    """Raises UserError where two outputs go to the same file."""
+    """Refuse two outputs to the same file. Raises UserError."""
     seen = set()
     for path in paths:
         place = _identity(Path(path)) or os.path.realpath(path)
@@ -65,7 +65,7 @@ def refuse_same(paths: Iterable[str | Path]) -> None:
 
 
 def refuse_stdout_of(arguments: argparse.Namespace) -> None:
-    """Raises UserError where the output is appended to a file that is read (`>> TRACE`)."""
+    """Refuse output that is appended to a file that is read (`>> TRACE`). Raises UserError."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if _of_status(os.fstat(sys.stdout.fileno())) in _identities(arguments, ()):
             raise UserError("the output goes to a file that is read by this command: write to another file")
@@ -106,7 +106,7 @@ def _is_special(path: str | Path) -> bool:
 
 
 def _what_is_lost(path: Path, is_trace: bool) -> str | None:
-    """What a file is that must not be overwritten; None of others."""
+    """Say why a file must not be overwritten; None if it may be."""
     try:
         with open_file(path) as stream:
             found = examine_stream(stream)

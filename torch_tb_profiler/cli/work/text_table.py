@@ -59,7 +59,7 @@ def text_table(
     colors: bool = False,
     indent: Sequence[int] | None = None,
 ) -> str:
-    """A header line and a line for each row. indent: of the name of each row, if rows form a tree."""
+    """Return a header line and a line for each row. indent: of the name of each row, if rows form a tree."""
     count = len(next(iter(rows.values()))) if rows else 0
     if not columns or columns[0].type == "string":
         numbers = [f"{row:,}" for row in range(1, count + 1)]

@@ -37,7 +37,7 @@ _MOST_NAMES = 20
 
 
 def chosen_run(path: str, name: str | None) -> Run:
-    """The run of this name; it may be left out where there is one. Raises UserError and StorageError."""
+    """Return the run of this name; it may be left out where there is one. Raises UserError and StorageError."""
     found = find_traces(path)
     runs = [run.name for run in found.runs]
     if not runs:
@@ -86,7 +86,7 @@ class Chosen(msgspec.Struct, frozen=True):
     traces: Sequence[LocalTrace]
     steps: str | None
 
-    def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
+    def ask(self, question: Callable[[Subject], T], place: int = 0, of_steps: bool = True) -> T:
         """Ask one of the traces a question about the chosen steps. Raises ErrorWithReason and UserError.
 
         of_steps: as `Question.of_steps`
@@ -94,30 +94,31 @@ class Chosen(msgspec.Struct, frozen=True):
 
         def asked(model: Model) -> T:
             steps = None if self.steps is None else steps_of(model, self.steps)
-            of = model if steps is None or not of_steps else model.of_steps(steps)
-            return question(subject_of(of, trace_of(self.run, self.files[at]), steps))
+            selected = model if steps is None or not of_steps else model.of_steps(steps)
+            return question(subject_of(selected, trace_of(self.run, self.files[place]), steps))
 
-        return self.traces[at].ask(asked)
+        return self.traces[place].ask(asked)
 
-    def answer(self, question: Question, own: msgspec.Struct, at: int = 0) -> Any:
-        """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
-        where the server keeps it. Raises ErrorWithReason and UserError.
+    def answer(self, question: Question, params: msgspec.Struct, place: int = 0) -> Any:
+        """Answer a declared question about one of the traces; answers about all steps are cached where the server does.
+
+        Raises ErrorWithReason and UserError.
         """
         if self.steps is not None:
-            return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
-        trace = self.traces[at]
+            return self.ask(lambda subject: question.compute(subject, params), place, of_steps=question.of_steps)
+        trace = self.traces[place]
         opened = trace_of(self.run, trace.file)
-        name = answer_name(opened, plain_answer_key(question, own, opened, trace.choice or StepChoice()))
+        name = answer_name(opened, plain_answer_key(question, params, opened, trace.choice or StepChoice()))
 
         def make() -> bytes:
-            return dumps(self.ask(lambda subject: question.compute(subject, own), at))
+            return dumps(self.ask(lambda subject: question.compute(subject, params), place))
 
         return from_json(trace.workspace.remember(trace.file, name, make), question.answer)
 
 
 @contextlib.contextmanager
 def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
-    """What the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
+    """Open what the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
 
     Where they leave a choice, what was taken is said on stderr, unless all traces are meant.
     ranks: such as `0,2-4`, only these; None for any
@@ -136,8 +137,8 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         if not files:
             raise UserError(without_traces(arguments.path, Found((run,), run.skipped), arguments.run))
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
-            told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
-            tell(told)
+            message = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
+            tell(message)
         workspace = open_local(arguments.cache_dir)
         traces = [LocalTrace(workspace, file, choice) for file in files]
         yield Chosen(arguments.path, run, files, traces, getattr(arguments, "steps", None))
@@ -145,7 +146,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
 
 @contextlib.contextmanager
 def readable_path(path: str) -> Iterator[str]:
-    """The path to read; for `-`, a temporary file with the content of stdin. Raises UserError."""
+    """Return the path to read; for `-`, a temporary file with the content of stdin. Raises UserError."""
     if path != STDIN:
         yield path
         return
@@ -228,7 +229,7 @@ def _rank(file: TraceFile) -> int | None:
 
 
 def step_choice(arguments: argparse.Namespace) -> StepChoice | None:
-    """What --step-rule and --step-pattern choose; None without them. Raises UserError."""
+    """Return what --step-rule and --step-pattern choose; None without them. Raises UserError."""
     rule, pattern = getattr(arguments, "step_rule", None), getattr(arguments, "step_pattern", None)
     if rule is not None and rule not in RULES:
         raise UserError(f"--step-rule: there is no rule {rule!r}{nearest(rule, list(RULES))}, only {', '.join(RULES)}")

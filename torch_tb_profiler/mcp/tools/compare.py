@@ -139,28 +139,28 @@ class ComparisonAnswer(ToolAnswer, frozen=True, kw_only=True):
     unlike: Sequence[str]
 
 
-def _compare(catalog: TraceCatalog, asked: TwoSides) -> ComparisonAnswer:
-    base, new = ([catalog.trace(each) for each in side] for side in (asked.base, asked.new))
+def _compare(catalog: TraceCatalog, params: TwoSides) -> ComparisonAnswer:
+    base, new = ([catalog.trace(item) for item in side] for side in (params.base, params.new))
     sides = [[trace.ask(partial(recording, run=trace.run)) for trace in side] for side in (base, new)]
-    found = change_answer(changed(*sides), _about(base[0]), _about(new[0]), limit=asked.limit)
+    change = change_answer(changed(*sides), _about(base[0]), _about(new[0]), limit=params.limit)
     names = [
-        *(_name(each, True) for each in found.kernels.names if each.verdict in _CHANGED),
-        *(_name(each, False) for each in found.operators.names if each.verdict in _CHANGED),
+        *(_name(item, True) for item in change.kernels.names if item.verdict in _CHANGED),
+        *(_name(item, False) for item in change.operators.names if item.verdict in _CHANGED),
     ]
-    names.sort(key=lambda each: (-abs((each.new_ms or 0) - (each.base_ms or 0)), each.name))
+    names.sort(key=lambda item: (-abs((item.new_ms or 0) - (item.base_ms or 0)), item.name))
     return ComparisonAnswer(
-        step=_figure(found.step),
-        device_busy=_figure(found.busy),
-        base_steps=found.baseline.steps,
-        new_steps=found.experiment.steps,
-        delta_ms=milliseconds(found.delta_ns),
-        causes=[brief(CauseBrief, each, **_both(each)) for each in found.causes[: asked.limit] if each.delta_ns],
-        work=[_work(each) for each in found.work],
-        left_out_ms=milliseconds(found.left_out_ns),
-        names=names[: asked.limit],
-        unlike=[sentence(each.text, {"base": each.base, "new": each.new}) for each in found.differences],
-        notes=_notes(found),
-        more={"names": left} if (left := len(names) - asked.limit) > 0 else {},
+        step=_figure(change.step),
+        device_busy=_figure(change.busy),
+        base_steps=change.baseline.steps,
+        new_steps=change.experiment.steps,
+        delta_ms=milliseconds(change.delta_ns),
+        causes=[brief(CauseBrief, item, **_both(item)) for item in change.causes[: params.limit] if item.delta_ns],
+        work=[_work(item) for item in change.work],
+        left_out_ms=milliseconds(change.left_out_ns),
+        names=names[: params.limit],
+        unlike=[sentence(item.text, {"base": item.base, "new": item.new}) for item in change.differences],
+        notes=_notes(change),
+        more={"names": left} if (left := len(names) - params.limit) > 0 else {},
     )
 
 

@@ -58,7 +58,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def longest_call(trace: TraceProfile, name: str, step: str | None = None) -> Call | None:
-    """The longest event called so, in a step or in all."""
+    """Return the longest event called so, in a step or in all."""
 
     def found(model: Model) -> Call | None:
         chosen = model if step is None else model.of_steps(StepRange(step, step))
@@ -169,33 +169,33 @@ class ExplainAnswer(ToolAnswer, frozen=True, kw_only=True):
     links: Sequence[str] = ()
 
 
-def _explain(catalog: TraceCatalog, asked: WhichThing) -> ExplainAnswer:
-    trace = catalog.trace(asked.trace)
-    if asked.what == "finding":
-        return _finding(trace, asked.name)
-    if asked.what == "cause":
-        return _cause(trace, asked.name)
-    return _named(trace, asked.what, asked.name)
+def _explain(catalog: TraceCatalog, params: WhichThing) -> ExplainAnswer:
+    trace = catalog.trace(params.trace)
+    if params.what == "finding":
+        return _finding(trace, params.name)
+    if params.what == "cause":
+        return _cause(trace, params.name)
+    return _named(trace, params.what, params.name)
 
 
 def _finding(trace: TraceProfile, wanted: str) -> ExplainAnswer:
-    found: Finding | None = next((each for each in trace.findings() if each.key == wanted), None)
-    if found is None:
+    finding: Finding | None = next((item for item in trace.findings() if item.key == wanted), None)
+    if finding is None:
         raise Wrong("there is no finding of this id; the tool summary lists them")
-    saving = found.saving
+    saving = finding.saving
     return ExplainAnswer(
         what="finding",
-        name=found.key,
-        text=sentence(f"{found.title}. {found.detail}", found.values),
-        advice=sentence(found.advice, found.values),
-        names=named(found.values),
-        where=None if found.where is None else name_of(found.where.text),
+        name=finding.key,
+        text=sentence(f"{finding.title}. {finding.detail}", finding.values),
+        advice=sentence(finding.advice, finding.values),
+        names=named(finding.values),
+        where=None if finding.where is None else name_of(finding.where.text),
         saving_ms=None if saving is None else milliseconds(saving.after_others_ns),
         refused=None if saving is None else saving.refused,
-        evidence=[_evidence(each.label, each.value, each.unit) for each in found.evidence],
-        places=[brief(TracePlace, each, name=name_of(each.name) or "") for each in found.instances[:_MOST_PLACES]],
-        count=found.count,
-        links=[link.url for link in found.links],
+        evidence=[_evidence(item.label, item.value, item.unit) for item in finding.evidence],
+        places=[brief(TracePlace, item, name=name_of(item.name) or "") for item in finding.instances[:_MOST_PLACES]],
+        count=finding.count,
+        links=[link.url for link in finding.links],
         notes=[] if saving is None or not saving.bound else ["saving_ms is the most that any remedy can save."],
     )
 
@@ -254,25 +254,25 @@ _TABLES: Mapping[str, _Table] = {
 
 
 def _named(trace: TraceProfile, what: str, wanted: str) -> ExplainAnswer:
-    """An operator or a kernel."""
-    of = _TABLES[what]
-    table = trace.answer(of.name)
+    """Explain an operator or a kernel."""
+    table_of = _TABLES[what]
+    table = trace.answer(table_of.name)
     name = _known(table, wanted, what)
     longest = longest_call(trace, name)
-    kernels = _first(trace.answer(of.kernels, name=name), _LAUNCHED, _MOST_PLACES) if of.kernels else None
+    kernels = _first(trace.answer(table_of.kernels, name=name), _LAUNCHED, _MOST_PLACES) if table_of.kernels else None
     return ExplainAnswer(
         what=what,
         name=name_of(name) or "",
         where=name_of(longest.where) if longest else None,
         places=[brief(TracePlace, longest, name=name_of(name) or "", step=None)] if longest else [],
-        totals=_rows(table, of.columns, name, 1),
-        parts=_rows(trace.answer(of.name, group_by=of.group_by), of.parts, name, _MOST_PLACES),
+        totals=_rows(table, table_of.columns, name, 1),
+        parts=_rows(trace.answer(table_of.name, group_by=table_of.group_by), table_of.parts, name, _MOST_PLACES),
         kernels=kernels,
     )
 
 
 def _known(table: Table[Any], wanted: str, what: str) -> str:
-    """The name in full of what an agent knows by a name that may have been cut."""
+    """Return the full name for one that may have been cut for an agent."""
     found = next((name for name in table.values["name"] if wanted in (name, name_of(name))), None)
     if found is None:
         raise Wrong(f"there is no {what} of this name; the tool table lists them")
@@ -280,7 +280,7 @@ def _known(table: Table[Any], wanted: str, what: str) -> str:
 
 
 def _rows(table: Table[Any], keys: Sequence[str], name: str, limit: int) -> TableCells:
-    """The rows of exactly this name."""
+    """Return the rows of exactly this name."""
     chosen = [at for at, each in enumerate(table.values["name"]) if each == name][:limit]
     columns = [column for column in table.columns if column.key in keys]
     page = TableAnswer(table).page(Query(limit="all"))

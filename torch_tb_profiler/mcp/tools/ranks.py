@@ -136,13 +136,13 @@ class RanksAnswer(ToolAnswer, frozen=True, kw_only=True):
     ranks: TableCells
 
 
-def _ranks(catalog: TraceCatalog, asked: OneRun) -> RanksAnswer:
-    run = catalog.run(asked.run)
-    spans = [name for name in run.spans() if asked.span in (None, name_of(name))]
+def _ranks(catalog: TraceCatalog, params: OneRun) -> RanksAnswer:
+    run = catalog.run(params.run)
+    spans = [name for name in run.spans() if params.span in (None, name_of(name))]
     if not spans:
         raise Wrong("the run has no such span")
-    found = run.reduced(spans[0]).overview
-    tiles = found.tiles
+    overview = run.reduced(spans[0]).overview
+    tiles = overview.tiles
     findings = _findings(run, spans[0])
     notes = [] if len(spans) == 1 else [f"This is the first of {len(spans)} recordings; span chooses another."]
     if tiles.failed:
@@ -151,11 +151,11 @@ def _ranks(catalog: TraceCatalog, asked: OneRun) -> RanksAnswer:
         notes.append("There are too many ranks to replay together here: findings are left out.")
     slow = [
         brief(SlowRankBrief, each, trace=catalog.id_of(run.trace(each.worker, spans[0])))
-        for each in found.stragglers[: asked.limit]
+        for each in overview.stragglers[: params.limit]
     ]
-    links = [brief(SlowLinkBrief, each, ranks=list(each.ranks[:16])) for each in found.slow_links[: asked.limit]]
+    links = [brief(SlowLinkBrief, each, ranks=list(each.ranks[:16])) for each in overview.slow_links[: params.limit]]
     return RanksAnswer(
-        verdict=_verdict(catalog, run, found, slow, findings),
+        verdict=_verdict(catalog, run, overview, slow, findings),
         present=tiles.present,
         expected=tiles.expected,
         step_ms=milliseconds(tiles.step_ns),
@@ -163,29 +163,29 @@ def _ranks(catalog: TraceCatalog, asked: OneRun) -> RanksAnswer:
         transfer_ms=milliseconds(tiles.exposed_transfer_ns),
         slow_ranks=slow,
         slow_links=links,
-        findings=findings[: asked.limit],
-        ranks=_table(found, asked.limit),
+        findings=findings[: params.limit],
+        ranks=_table(overview, params.limit),
         notes=notes,
-        more={"ranks.rows": left} if (left := len(found.ranks) - asked.limit) > 0 else {},
+        more={"ranks.rows": left} if (left := len(overview.ranks) - params.limit) > 0 else {},
     )
 
 
 def _verdict(
     catalog: TraceCatalog,
     run: Run,
-    found: RanksOverview,
+    overview: RanksOverview,
     slow: Sequence[SlowRankBrief],
     findings: Sequence[RunFindingBrief],
 ) -> RanksVerdict:
     first = Next(tool="summary", arguments={"trace": catalog.id_of(run.traces[0])})
     if slow and slow[0].named:
         return RanksVerdict(kind="slow_rank", next=None)
-    if found.slow_links:
+    if overview.slow_links:
         return RanksVerdict(kind="slow_link", next=None)
     if any(each.severity != "low" and each.saving_ms for each in findings):
         return RanksVerdict(kind="cause", next=first)
     # with fewer nobody can say which of them is the slow one; each rank may have a cause of its own in any case
-    few = found.tiles.present < _FEWEST
+    few = overview.tiles.present < _FEWEST
     return RanksVerdict(kind="cannot_tell" if few else "nothing_found", next=first)
 
 
@@ -213,8 +213,8 @@ def _findings(run: Run, span: str) -> list[RunFindingBrief]:
 _COLUMNS = ("step_ns", "own_ns", "late_ns", "exposed_wait_ns", "input_ns")
 
 
-def _table(found: RanksOverview, limit: int) -> TableCells:
-    ranks = found.ranks
+def _table(overview: RanksOverview, limit: int) -> TableCells:
+    ranks = overview.ranks
     late = [(-1 if ns is None else ns) for ns in ranks.late_ns]
     order = sorted(range(len(ranks)), key=lambda at: (-late[at], at))[:limit]
     values = [getattr(ranks, key) for key in _COLUMNS]

@@ -94,26 +94,26 @@ class StepAnswer(ToolAnswer, frozen=True, kw_only=True):
     gaps: Sequence[StepGap]
 
 
-def _step(catalog: TraceCatalog, asked: OneStep) -> StepAnswer:
-    trace = catalog.trace(asked.trace)
+def _step(catalog: TraceCatalog, params: OneStep) -> StepAnswer:
+    trace = catalog.trace(params.trace)
     whole: WaterfallAnswer = trace.answer("waterfall")
-    at = _place(whole, asked.step)
+    place = _place(whole, params.step)
     middle = int(np.argsort(np.array(whole.step_ns), kind="stable")[(len(whole.step_ns) - 1) // 2])
-    here, usual = whole.steps[at], whole.steps[middle]
-    least = _LEAST_SHARE * whole.step_ns[at]
-    causes = {cause: (ns[at], ns[middle]) for cause, ns in whole.step_parts.items()}
-    operators = _both(trace, "operators", "host_self_ns", here, usual)
-    kernels = _both(trace, "kernels", "total_ns", here, usual)
-    notes = [] if at != middle else ["This is the median step itself: nothing differs."]
+    step, usual = whole.steps[place], whole.steps[middle]
+    least = _LEAST_SHARE * whole.step_ns[place]
+    causes = {cause: (ns[place], ns[middle]) for cause, ns in whole.step_parts.items()}
+    operators = _both(trace, "operators", "host_self_ns", step, usual)
+    kernels = _both(trace, "kernels", "total_ns", step, usual)
+    notes = [] if place != middle else ["This is the median step itself: nothing differs."]
     return StepAnswer(
-        step=name_of(here) or "",
-        ms=milliseconds(whole.step_ns[at]),
+        step=name_of(step) or "",
+        ms=milliseconds(whole.step_ns[place]),
         median=name_of(usual) or "",
         median_ms=milliseconds(whole.step_ns[middle]),
-        causes=[_difference(*each) for each in _grown(causes, least)[: asked.limit]],
-        operators=[_operator(trace, here, *each) for each in _grown(operators, least)[: asked.limit]],
-        kernels=[_difference(*each) for each in _grown(kernels, least)[: asked.limit]],
-        gaps=_gaps(trace, here, asked.limit),
+        causes=[_difference(*each) for each in _grown(causes, least)[: params.limit]],
+        operators=[_operator(trace, step, *each) for each in _grown(operators, least)[: params.limit]],
+        kernels=[_difference(*each) for each in _grown(kernels, least)[: params.limit]],
+        gaps=_gaps(trace, step, params.limit),
         notes=notes,
     )
 
@@ -126,7 +126,7 @@ def _place(whole: WaterfallAnswer, wanted: str) -> int:
 
 
 def _both(trace: TraceProfile, question: str, key: str, here: str, usual: str) -> dict[str, tuple[int, int]]:
-    """Sums by name in both steps."""
+    """Return sums by name in both steps."""
     sums = [_sums(trace.answer(question, from_step=step, to_step=step), key) for step in (here, usual)]
     return {name: (sums[0].get(name, 0), sums[1].get(name, 0)) for name in {**sums[0], **sums[1]}}
 
@@ -139,7 +139,7 @@ def _sums(table: Table[Any], key: str) -> dict[str, int]:
 
 
 def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
-    """What takes longer than in the median step, by how much."""
+    """Return what takes longer than in the median step, by how much."""
     grown = [(name, here, usual) for name, (here, usual) in found.items() if here - usual >= max(least, 1)]
     return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))
 

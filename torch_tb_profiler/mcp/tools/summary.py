@@ -198,25 +198,25 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
     health: Sequence[HealthNote]
 
 
-def _summary(catalog: TraceCatalog, asked: OneTrace) -> SummaryBrief:
-    trace = catalog.trace(asked.trace)
+def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
+    trace = catalog.trace(params.trace)
     overview: OverviewAnswer = trace.answer("overview")
     parts: WaterfallAnswer = trace.answer("waterfall")
-    found = overview.findings
+    findings = overview.findings
     slow = slow_steps(parts)
     health = [_health(note) for note in sorted(trace.notes, key=lambda note: _SEVERITY.index(note.severity))]
     notes = []
-    if len(catalog.run(asked.trace).workers) > 1:
+    if len(catalog.run(params.trace).workers) > 1:
         notes.append("This is one rank of several: the tool ranks says who is slow, and what waiting costs.")
     if any(each.severity == "error" for each in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
     return SummaryBrief(
-        verdict=_verdict(catalog, trace, asked.trace, overview.steps.names, found, parts, slow),
+        verdict=_verdict(catalog, trace, params.trace, overview.steps.names, findings, parts, slow),
         bound=overview.bound.kind,
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
-        findings=[finding_brief(each) for each in found[:_MOST_FINDINGS]],
+        findings=[finding_brief(each) for each in findings[:_MOST_FINDINGS]],
         slow_steps=slow,
         health=health,
         notes=notes,
@@ -240,7 +240,7 @@ def _verdict(
 ) -> Verdict:
     if not steps:
         return Verdict(kind="cannot_tell", finding=None, next=None)
-    first = next((each for each in findings if each.severity in _MATTERS and each.saving is not None), None)
+    first = next((finding for finding in findings if finding.severity in _MATTERS and finding.saving is not None), None)
     excess_ns = _excess_of_slow_steps(parts)
     if first is not None and not (first.id in _GENERAL and _mostly(excess_ns, first)):
         arguments = {"trace": shown, "what": "finding", "name": first.key}
@@ -249,12 +249,12 @@ def _verdict(
         arguments = {"trace": shown, "step": slow[0].step}
         return Verdict(kind="slow_steps", finding=None, next=Next(tool="step", arguments=arguments))
     # it costs no time, and ends the run
-    leak = next((each for each in findings if each.id == _LEAK), None)
+    leak = next((finding for finding in findings if finding.id == _LEAK), None)
     if leak is not None:
         arguments = {"trace": shown, "what": "finding", "name": leak.key}
         return Verdict(kind="cause", finding=leak.key, next=Next(tool="explain", arguments=arguments))
     # one rank alone does not show which part of its communication is waiting for others
-    waits = any(each.saving is not None and each.saving.refused_id == _ONE_RANK for each in findings)
+    waits = any(finding.saving is not None and finding.saving.refused_id == _ONE_RANK for finding in findings)
     is_one = len(catalog.run(shown).workers) > 1
     of_all = Next(tool="ranks", arguments={"run": catalog.id_of_run(trace)}) if waits and is_one else None
     return Verdict(kind="nothing_found", finding=None, next=of_all)
@@ -277,12 +277,12 @@ def _mostly(excess_ns: float, found: Finding) -> bool:
 
 
 def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
-    """The longest steps that take `least` times the median, and what each has more of than the median step."""
+    """Return the longest steps that take `least` times the median, and what each has more of than the median step."""
     if not parts.step_ns:
         return []
     times = np.array(parts.step_ns)
     middle = int(np.argsort(times, kind="stable")[(len(times) - 1) // 2])
-    found = []
+    longest = []
     for at in np.argsort(-times, kind="stable")[:_MOST_SLOW].tolist():
         if times[at] <= least * times[middle]:
             continue
@@ -290,21 +290,21 @@ def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
         cause = max(more, key=lambda each: more[each], default=None)
         name = name_of(parts.steps[at]) or ""
         most = None if cause is None else milliseconds(more[cause])
-        found.append(SlowStep(step=name, ms=milliseconds(int(times[at])), cause=cause, more_ms=most))
-    return found
+        longest.append(SlowStep(step=name, ms=milliseconds(int(times[at])), cause=cause, more_ms=most))
+    return longest
 
 
-def finding_brief(found: Finding) -> TraceFindingBrief:
+def finding_brief(finding: Finding) -> TraceFindingBrief:
     """In a few words; the tool explain has the rest."""
-    title = sentence(found.title, found.values)
+    title = sentence(finding.title, finding.values)
     return brief(
         TraceFindingBrief,
-        found,
-        id=found.key,
+        finding,
+        id=finding.key,
         title=title,
-        names={key: name for key, name in named(found.values).items() if f"{{{key}}}" in title},
-        where=None if found.where is None else name_of(found.where.text),
-        saving_ms=None if found.saving is None else milliseconds(found.saving.after_others_ns),
+        names={key: name for key, name in named(finding.values).items() if f"{{{key}}}" in title},
+        where=None if finding.where is None else name_of(finding.where.text),
+        saving_ms=None if finding.saving is None else milliseconds(finding.saving.after_others_ns),
     )
 
 

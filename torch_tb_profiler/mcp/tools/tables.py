@@ -58,16 +58,16 @@ class AgentTable(msgspec.Struct, frozen=True):
 
 
 def _ask(
-    of: ListedTable, agents: AgentOptions, trace: TraceProfile, group: str | None, steps: StepRange | None
+    listed: ListedTable, agents: AgentOptions, trace: TraceProfile, group: str | None, steps: StepRange | None
 ) -> Table[Any]:
-    own = {**agents.own} if group is None else {**agents.own, "group_by": group}
-    if of.question:
+    params = {**agents.own} if group is None else {**agents.own, "group_by": group}
+    if listed.question:
         ends = {} if steps is None else {"from_step": steps.first, "to_step": steps.last}
-        answer: Table[Any] = trace.answer(of.question, **ends, **own)
+        answer: Table[Any] = trace.answer(listed.question, **ends, **params)
         return answer
 
     def made(model: Model) -> Table[Any]:
-        grid = RESULTS[of.name](model if steps is None else model.of_steps(steps), own).as_grid()
+        grid = RESULTS[listed.name](model if steps is None else model.of_steps(steps), params).as_grid()
         return Table(PageMeta(), grid.columns, grid.values)
 
     return trace.ask(made)
@@ -165,26 +165,26 @@ class TablePage(ToolAnswer, frozen=True, kw_only=True):
     table: TableCells
 
 
-def _table(catalog: TraceCatalog, asked: WhichRows) -> TablePage:
-    named = TABLES[asked.what]
-    if asked.group_by is not None and asked.group_by not in named.groups:
+def _table(catalog: TraceCatalog, params: WhichRows) -> TablePage:
+    named = TABLES[params.what]
+    if params.group_by is not None and params.group_by not in named.groups:
         known = ", ".join(named.groups) or "nothing"
-        raise Wrong(f"group_by of {asked.what} can be {known}")
-    steps = step_range(asked.from_step, asked.to_step)
-    found = TableAnswer(named.ask(catalog.trace(asked.trace), asked.group_by, steps))
-    shown = {key_of(column): column for column in found.table.columns}
-    columns = _chosen_columns(shown, asked.columns)
-    query = Query(_keys(asked.sort, shown), _keys(asked.filter, shown), None, asked.offset, asked.limit)
+        raise Wrong(f"group_by of {params.what} can be {known}")
+    steps = step_range(params.from_step, params.to_step)
+    answer = TableAnswer(named.ask(catalog.trace(params.trace), params.group_by, steps))
+    shown = {key_of(column): column for column in answer.table.columns}
+    columns = _chosen_columns(shown, params.columns)
+    query = Query(_keys(params.sort, shown), _keys(params.filter, shown), None, params.offset, params.limit)
     try:
-        page = found.page(query)
+        page = answer.page(query)
     except QueryProblem as error:
         raise Wrong(f"{error}; columns are {', '.join(shown)}") from None
-    left = page.meta.matched - asked.offset - len(page.rows[page.columns[0].key] if page.columns else ())
+    left = page.meta.matched - params.offset - len(page.rows[page.columns[0].key] if page.columns else ())
     return TablePage(
         total=page.meta.total,
         matched=page.meta.matched,
         units={key_of(c): str(c.unit) for c in columns if c.unit not in (None, "ns", "count", "bytes")},
-        hidden=[] if asked.columns else [key for key, column in shown.items() if column.hidden],
+        hidden=[] if params.columns else [key for key, column in shown.items() if column.hidden],
         table=cells_of(columns, page.rows),
         notes=[] if page.meta.total else [f"The trace has nothing for this table: {named.help}."],
         more={"table.rows": left} if left > 0 else {},
@@ -260,8 +260,8 @@ class DefinitionsAnswer(ToolAnswer, frozen=True, kw_only=True):
     unknown: int
 
 
-def _definitions(_: TraceCatalog, asked: DefinitionNames) -> DefinitionsAnswer:
-    found = [definitions_of(name) for name in asked.names]
+def _definitions(_: TraceCatalog, params: DefinitionNames) -> DefinitionsAnswer:
+    found = [definitions_of(name) for name in params.names]
     seen: dict[str, ColumnMeaning] = {}
     for table, each in (pair for pairs in found for pair in pairs):
         # the same words for the same column of several tables are said once
@@ -321,7 +321,7 @@ class SqlTool(QuerySessions):
         super().__init__(limits or QueryLimits(rows=_MOST_ROWS))
 
     def tool(self) -> AnyTool:
-        """The tool, which only a server that was started with --sql has."""
+        """Return the tool, which only a server that was started with --sql has."""
         return Tool(
             name="sql",
             title="SQL",
@@ -337,9 +337,9 @@ class SqlTool(QuerySessions):
             untrusted=("table.columns", "table.rows[]"),
         )
 
-    def _sql(self, catalog: TraceCatalog, asked: OneQuery) -> SqlAnswer:
+    def _sql(self, catalog: TraceCatalog, params: OneQuery) -> SqlAnswer:
         try:
-            found = self.ask(catalog.trace(asked.trace).stored(), asked.query)
+            found = self.ask(catalog.trace(params.trace).stored(), params.query)
         except QueryError as error:
             # lines below the first point at a place in the statement
             raise Wrong(harmless(str(error).partition("\n")[0], _LONGEST_ERROR)) from None

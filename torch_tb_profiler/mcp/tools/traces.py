@@ -38,31 +38,31 @@ class TracesAnswer(ToolAnswer, frozen=True, kw_only=True):
     next: Next | None
 
 
-def _traces(catalog: TraceCatalog, asked: WhichTraces) -> TracesAnswer:
+def _traces(catalog: TraceCatalog, params: WhichTraces) -> TracesAnswer:
     listing = catalog.look()
-    wanted = asked.match.casefold()
-    found = [(name, trace) for name, trace in listing.traces.items() if wanted in name.casefold()]
-    total = len(found)
+    wanted = params.match.casefold()
+    listed = [(name, trace) for name, trace in listing.traces.items() if wanted in name.casefold()]
+    total = len(listed)
     if not wanted:
         first = {id(trace) for run in listing.runs.values() for trace in run.traces[:_OF_RUN]}
-        found = [(name, trace) for name, trace in found if id(trace) in first]
+        listed = [(name, trace) for name, trace in listed if id(trace) in first]
     rows: list[list[str | float | bool | None]] = []
-    for name, trace in found[asked.offset : asked.offset + _PAGE]:
+    for name, trace in listed[params.offset : params.offset + _PAGE]:
         known = trace.source.workspace.known(trace.source.file)
         size = digits(trace.size / _BYTES_IN_MB)
         rows.append([name, size, known is not None, *((known.events, known.rank) if known else (None, None))])
-    left = len(found) - asked.offset - len(rows)
+    left = len(listed) - params.offset - len(rows)
     notes = []
     if listing.outside:
         notes.append(f"{listing.outside} files are links to places outside the root and are not read.")
-    if len(found) < total and not wanted:
+    if len(listed) < total and not wanted:
         notes.append(f"Of a run with more the first {_OF_RUN} traces are listed; match lists the others.")
-    if not found:
-        notes.append("There is no such trace below the root." if asked.match else "There is no trace below the root.")
+    if not listed:
+        notes.append("There is no such trace below the root." if params.match else "There is no trace below the root.")
     return TracesAnswer(
         total=total,
         table=TableCells(columns=COLUMNS, rows=rows),
-        next=_next(catalog, found[0][0]) if found else None,
+        next=_next(catalog, listed[0][0]) if listed else None,
         notes=notes,
         more={"table.rows": left} if left > 0 else {},
     )

@@ -92,7 +92,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         return [each["key"] for each in self._descriptions]
 
     def page(self, query: Query | None = None, keys: Sequence[str] | None = None) -> Page[Any]:
-        """The rows that are asked for. Raises Problem.
+        """Return the rows that are asked for. Raises QueryProblem.
 
         keys: of the columns, also of derived ones; None for those of the table
         """
@@ -115,7 +115,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _described(self, key: str) -> Column:
-        """Of a column, perhaps a derived one. Raises Problem."""
+        """Of a column, perhaps a derived one. Raises QueryProblem."""
         for column in self._columns:
             if column.key == key:
                 return column
@@ -150,15 +150,15 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     def _rows(self, query: Query) -> tuple[Int32 | None, int]:
         """Which rows, in order, and how many; None for all as they are."""
-        asked = (query.sort, query.filter, query.search or "")
-        rows = self._remembered.get(asked)
+        request = (query.sort, query.filter, query.search or "")
+        rows = self._remembered.get(request)
         if rows is None:
             order = self._order(query.sort)
             kept = self._filtered(query)
             if kept is None:
                 return order, len(self)
             rows = np.flatnonzero(kept).astype(np.int32) if order is None else order[kept[order]]
-            self._remembered.put(asked, rows)
+            self._remembered.put(request, rows)
         return rows, len(rows)
 
     def _order(self, sort: str) -> Int32 | None:
@@ -196,8 +196,8 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         if len(wanted) > MOST_SORTS:
             raise QueryProblem("too_many_sorts", f"sort has more than {MOST_SORTS} columns", text)
         keys: list[Any] = []
-        for each in wanted:
-            key = each.removeprefix("-")
+        for column_sort in wanted:
+            key = column_sort.removeprefix("-")
             column = self._kept.get(key)
             if column is None:
                 raise QueryProblem("unknown_column", f"there is no column {key!r}", text, key)
@@ -205,7 +205,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             if missing is not None:
                 keys.append(missing)
                 order = np.where(missing, 0, order)
-            keys.append(-order if each.startswith("-") else order)
+            keys.append(-order if column_sort.startswith("-") else order)
         # the last key is the most important one
         found: Int64 = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
         return found

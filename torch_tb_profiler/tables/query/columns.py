@@ -32,7 +32,7 @@ def natural_key(text: str) -> str:
 
 
 def _padded(number: re.Match[str]) -> str:
-    """The longer number is the larger one; zeros in front do not count."""
+    """Put the length before the digits: the longer number is the larger one; leading zeros do not count."""
     digits = number[0].lstrip("0")
     return f"0{chr(len(digits) + 1)}{digits}"
 
@@ -63,7 +63,7 @@ class QueryColumn(Protocol):
         """In which rows a condition on this column holds."""
 
     def take(self, rows: Int32 | slice) -> list[Any]:
-        """The values of some rows, as JSON has them."""
+        """Return the values of some rows, as JSON has them."""
 
 
 def column_of(kind: str, values: Any, missing_below_zero: bool = False) -> QueryColumn:
@@ -77,7 +77,7 @@ def column_of(kind: str, values: Any, missing_below_zero: bool = False) -> Query
 
 
 def _values_and_missing(values: Any, dtype: Any) -> tuple[npt.NDArray[Any], Bool | None]:
-    """The values and which are missing. numpy.ma takes 10 ms to load: only what was masked asks for it."""
+    """Return the values and which are missing. numpy.ma takes 10 ms to load: only what was masked asks for it."""
     if not isinstance(values, np.ndarray):
         missing = np.array([value is None for value in values], np.bool_)
         if not missing.any():
@@ -124,7 +124,7 @@ class NumberColumn(_InArray, frozen=True):
         return found if missing is None else found & ~missing
 
     def largest(self) -> float:
-        """The largest magnitude; 0 without values."""
+        """Return the largest magnitude; 0 without values."""
         there = np.abs(self._there())
         return float(there.max(initial=0))
 

@@ -78,7 +78,7 @@ class PatternCondition(msgspec.Struct, frozen=True):
     token: str
 
     def search(self, texts: Sequence[str]) -> Bool:
-        """In which of the texts, given in small letters. Raises Problem."""
+        """In which of the texts, given in small letters. Raises QueryProblem."""
         try:
             return self.pattern.search(texts)
         except PatternError as error:
@@ -125,7 +125,7 @@ class _Token(msgspec.Struct, frozen=True):
 
 
 def parse_filter(text: str, columns: Sequence[Column], search: str) -> list[Condition]:
-    """Conditions that must all hold. `search`: the column in which words are looked for. Raises Problem."""
+    """Conditions that must all hold. `search`: the column in which words are looked for. Raises QueryProblem."""
     if len(text) > LONGEST:
         raise QueryProblem("too_long", f"the filter is longer than {LONGEST} characters", "")
     return [_condition(token, columns, search) for token in _tokens(text)]

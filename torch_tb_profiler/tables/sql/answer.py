@@ -53,7 +53,7 @@ class SqlRows(Tabular, msgspec.Struct, frozen=True):
         return harmless(f"<{len(self.rows)} rows of {', '.join(self.columns)}>")
 
     def to_columns(self) -> dict[str, tuple[Any, ...]]:
-        """The values of each column."""
+        """Return the values of each column."""
         values = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
         return dict(zip(self.columns, values, strict=True))
 
@@ -82,7 +82,7 @@ class QueryAnswer(Answer, frozen=True, kw_only=True):
 def table_of_rows(
     names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> tuple[list[Column], dict[str, list[Any]]]:
-    """The columns of what was found, with units where their names end with one, and the values of each."""
+    """Return the columns of what was found, with units where their names end with one, and the values of each."""
     columns, values = [], {}
     for at, (name, kind) in enumerate(zip(names, types, strict=True)):
         cells = [_text_of(as_cell(row[at], _LARGEST)) for row in rows]
@@ -108,12 +108,12 @@ def _declared(name: str, kind: str) -> Column:
 
 
 def _text_of(cell: Cell) -> Any:
-    """Lists and the like as JSON."""
+    """Return lists and the like as JSON."""
     return msgspec.json.encode(cell).decode() if isinstance(cell, list | dict) else cell
 
 
 def as_cell(value: Any, largest: int = _EXACT) -> Cell:
-    """A value of DuckDB for JSON. largest: larger integers become texts."""
+    """Return a value of DuckDB for JSON. largest: larger integers become texts."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):

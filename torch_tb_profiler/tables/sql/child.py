@@ -94,8 +94,8 @@ def main() -> None:
     _write_no_files()
     begin = from_json(sys.stdin.buffer.readline(), QuerySetup)
 
-    def say(said: QueryReply) -> None:
-        output.write(msgspec.json.encode(said) + b"\n")
+    def say(reply: QueryReply) -> None:
+        output.write(msgspec.json.encode(reply) + b"\n")
         output.flush()
 
     database: Database | None = None
@@ -129,7 +129,7 @@ def _source(stored: StoredTrace) -> TraceSource:
 
 
 def answer(database: Database, statement: str, limits: QueryLimits, prepared: Any = lambda: None) -> QueryAnswer:
-    """The first rows of a query; `prepared` is called when its tables are made. Raises QueryError."""
+    """Return the first rows of a query; `prepared` is called when its tables are made. Raises QueryError."""
     ended = threading.Event()
 
     def begin() -> None:
@@ -144,9 +144,9 @@ def answer(database: Database, statement: str, limits: QueryLimits, prepared: An
     timer.daemon = True
     limit_memory(FREE_BYTES)
     try:
-        found = database.find(statement, begin)
+        result = database.find(statement, begin)
         began = time.perf_counter_ns()
-        rows, more = _first_rows(found.next_rows, limits)
+        rows, more = _first_rows(result.next_rows, limits)
         took = time.perf_counter_ns() - began
     except QueryError:
         if ended.is_set():
@@ -156,12 +156,12 @@ def answer(database: Database, statement: str, limits: QueryLimits, prepared: An
         timer.cancel()
         limit_memory(None)
     return QueryAnswer(
-        columns=found.columns,
-        types=found.types,
+        columns=result.columns,
+        types=result.types,
         rows=rows,
         more=more,
-        prepared_ns=found.prepared_ns,
-        query_ns=found.query_ns + took,
+        prepared_ns=result.prepared_ns,
+        query_ns=result.query_ns + took,
     )
 
 

@@ -48,12 +48,12 @@ class SqlColumn(msgspec.Struct, frozen=True):
     missing: str = ""
 
     def called(self, name: str, missing: str | None = None) -> SqlColumn:
-        """The same column under another name; missing: when it is NULL."""
+        """Return the same column under another name; missing: when it is NULL."""
         return replace(self, name=name, missing=self.missing if missing is None else missing)
 
 
 def of_schema(table: type[TraceTable], name: str) -> SqlColumn:
-    """A column of the trace file."""
+    """Return a column of the trace file."""
     found = next(column for column in table.schema() if column.name == name)
     key = found.source[0] if found.source else ""
     return SqlColumn(
@@ -69,14 +69,14 @@ def of_schema(table: type[TraceTable], name: str) -> SqlColumn:
 
 
 def of_definition(definition: Definition, missing: str = "") -> SqlColumn:
-    """A column that an analysis defines."""
+    """Return a column that an analysis defines."""
     return SqlColumn(
         definition.key, definition.type, definition.unit or "", definition.help, f"definition: {definition.id}", missing
     )
 
 
 def of_field(answer: type, name: str, values: ColumnType, unit: str = "", missing: str = "") -> SqlColumn:
-    """A field of an answer or of a result, which its docstring describes."""
+    """Return a field of an answer or of a result, which its docstring describes."""
     return SqlColumn(name, values, unit, field_texts(answer)[name], f"{answer.__name__}.{name}", missing)
 
 
@@ -155,7 +155,7 @@ def _known_floats(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def rows_at(rows: Ints, index: Ints) -> Int64:
-    """The rows that positions of a table name; -1 for those below zero."""
+    """Return the rows that positions of a table name; -1 for those below zero."""
     found = np.full(len(index), -1, np.int64)
     there = index >= 0
     found[there] = rows[index[there]]
@@ -244,12 +244,12 @@ def event_values(model: Model, rows: Ints) -> dict[str, SqlValues]:
 
 
 def step_values(model: Model, rows: Ints) -> SqlTexts:
-    """The step of some events."""
+    """Return the step of some events."""
     return SqlTexts(steps_of(model)[rows], model.steps.names)
 
 
 def thread_values(model: Model, rows: Ints) -> SqlTexts:
-    """The track of some events."""
+    """Return the track of some events."""
     return SqlTexts(model.trace.events.track[rows], tuple(map(track_name, model.trace.tracks)))
 
 
@@ -269,5 +269,5 @@ def steps_of(model: Model) -> Int64:
 
 
 def category_values(model: Model, rows: Ints) -> SqlTexts:
-    """The category of some events."""
+    """Return the category of some events."""
     return SqlTexts(model.trace.events.category[rows].astype(np.int64), [each.name.lower() for each in Category])

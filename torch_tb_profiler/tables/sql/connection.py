@@ -57,7 +57,7 @@ LONGEST_STATEMENT = 100_000
 
 
 def connect(locked: bool = True) -> duckdb.DuckDBPyConnection:
-    """An empty database. locked: nothing outside it can be reached, and no setting be changed. Raises QueryError."""
+    """Open an empty database. locked: it reaches nothing outside, and no setting can change. Raises QueryError."""
     try:
         import duckdb  # noqa: PLC0415 - an extra, and 0.1 s
     except ImportError:
@@ -132,7 +132,7 @@ def check_types(types: Iterable[str]) -> None:
 
 
 def failed_query(error: Exception) -> QueryError:
-    """The message of DuckDB, or one of this program where that helps more."""
+    """Return the message of DuckDB, or one of this program where that helps more."""
     name, text = type(error).__name__, str(error)
     if name in _REFUSED:
         return query_error("sql_failed", _REFUSED[name])
@@ -152,13 +152,12 @@ _TAKEN = frozenset({"main", "temp", "system", "memory", "pg_catalog", "informati
 
 
 def schemas_of(traces: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
-    """The schema of each trace (run, worker, span); a single trace is in `main`."""
+    """Return the schema of each trace (run, worker, span); a single trace is in `main`."""
     return (MAIN,) if len(traces) == 1 else schema_names(traces)
 
 
 def schema_names(traces: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
-    """A name for each trace (run, worker, span) that needs no quotes: its worker's; with run, span and a number where
-    that is not enough.
+    """Name each trace (run, worker, span) without need of quotes: by its worker; with run, span and number if needed.
 
     >>> schema_names([("a", "rank-0", "1"), ("a", "rank-1", "1"), ("a", "1", "1")])
     ('rank_0', 'rank_1', 't1')
@@ -181,7 +180,7 @@ def _plain(text: str) -> str:
 
 
 def split_name(name: str) -> list[str]:
-    """The parts of a name as DuckDB writes it: `a.b`, `a."b.c"`.
+    """Return the parts of a name as DuckDB writes it: `a.b`, `a."b.c"`.
 
     >>> split_name('a."b.c"')
     ['a', 'b.c']
@@ -190,12 +189,12 @@ def split_name(name: str) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """A name in SQL."""
+    """Return a name in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names made distinct: later ones get a number.
+    """Return the names made distinct: later ones get a number.
 
     >>> distinct_names(["a", "a", "a_1", "b"])
     ('a', 'a_2', 'a_1', 'b')

@@ -52,7 +52,7 @@ IN_STEPS = "CREATE MACRO {schema}.in_steps(a, b) AS EXISTS (SELECT 1 FROM {windo
 
 
 def short_names(model: Model) -> dict[str, str]:
-    """The short name of each kernel."""
+    """Return the short name of each kernel."""
     events = model.trace.events
     codes = np.unique(events.name[events.category == Category.KERNEL])
     return {text: short_name(text) for text in model.trace.strings.texts(codes) if text}
@@ -91,7 +91,7 @@ class TraceSource(msgspec.Struct, frozen=True):
     ask: Callable[[Callable[[Model], Any]], Any]
 
 
-class QueryResult(msgspec.Struct, frozen=True):
+class QueryRows(msgspec.Struct, frozen=True):
     """The result of a query.
 
     next_rows    so many of the rows that were not given yet; none at the end
@@ -113,7 +113,7 @@ class Database:
     """
 
     def __init__(self, traces: Sequence[TraceSource], open_to_all: bool = False) -> None:
-        """Raises QueryError: DuckDB is not installed."""
+        """Open an empty database. Raises QueryError: DuckDB is not installed."""
         self.connection = connect(locked=not open_to_all)
         self._copies = open_to_all
         self._traces = tuple(traces)
@@ -128,7 +128,7 @@ class Database:
             self.connection.execute(macro)
         self._describe()
 
-    def find(self, statement: str, prepared: Callable[[], None] = lambda: None) -> QueryResult:
+    def find(self, statement: str, prepared: Callable[[], None] = lambda: None) -> QueryRows:
         """Run one SELECT, or explain one; `prepared` is called before. Raises QueryError."""
         began = time.perf_counter_ns()
         check(self.connection, statement)
@@ -143,9 +143,7 @@ class Database:
             described = cursor.description or []
         names, types = distinct_names([str(each[0]) for each in described]), [str(each[1]) for each in described]
         check_types(types)
-        return QueryResult(
-            names, tuple(types), partial(self._next, cursor), prepared_ns, time.perf_counter_ns() - began
-        )
+        return QueryRows(names, tuple(types), partial(self._next, cursor), prepared_ns, time.perf_counter_ns() - began)
 
     def _next(self, cursor: duckdb.DuckDBPyConnection, count: int) -> list[tuple[Any, ...]]:
         with self._in_words():
@@ -161,7 +159,7 @@ class Database:
         return SqlRows(found.columns, found.types, tuple(rows))
 
     def _leave(self) -> None:
-        """The transaction of the query before."""
+        """End the transaction of the previous query."""
         with suppress(QueryError), in_words():
             self.connection.execute("ROLLBACK")
 
@@ -221,21 +219,21 @@ class Database:
     def _put(
         self, schema: str, table: SqlTable | RunTable, columns: Sequence[SqlColumn], values: Mapping[str, SqlValues]
     ) -> None:
-        """A view of arrays, its texts in tables of their own; or copies of all."""
+        """Make a view of arrays, its texts in tables of their own; or copies of all."""
         base = f"_{schema}_{table.name}"
         arrays: dict[str, npt.NDArray[Any]] = {}
         selected, joined = [], []
         for at, column in enumerate(columns):
-            found, name = values[column.name], quoted(column.name)
+            cells, name = values[column.name], quoted(column.name)
             if column.type == "string":
-                texts = found if isinstance(found, SqlTexts) else SqlTexts.of(found)  # type: ignore[arg-type]
+                texts = cells if isinstance(cells, SqlTexts) else SqlTexts.of(cells)  # type: ignore[arg-type]
                 arrays[column.name], listed = texts.used()
                 where = f"_.{quoted(f'{base}_{column.name}')}"
                 self._put_texts(where, listed)
                 selected.append(f"t{at}.text AS {name}")
                 joined.append(f"JOIN {where} t{at} ON t{at}.code = b.{name}")
             else:
-                arrays[column.name] = _whole(plain(found))
+                arrays[column.name] = _whole(plain(cells))
                 selected.append(f"b.{name}")
         self.connection.register(base, arrays)
         target, kind = f"{quoted(schema)}.{quoted(table.name)}", "TABLE" if self._copies else "VIEW"
@@ -257,7 +255,7 @@ class Database:
         self.connection.execute("; ".join(("BEGIN", *said, "COMMIT")))
 
     def _make_all(self, table: SqlTable) -> None:
-        """The table of every trace, with the names of its trace before its columns."""
+        """Make a view over the table of every trace, with the names of its trace before its columns."""
         parts = []
         for schema, trace in zip(self._schemas, self._traces, strict=True):
             self.make(schema, table.name)
@@ -313,7 +311,7 @@ class Database:
         self.connection.execute(IN_STEPS.format(schema=quoted(schema), windows=windows))
 
     def _describe(self) -> None:
-        """The tables `columns` and `traces`."""
+        """Make the tables `columns` and `traces`."""
         tables: list[SqlTable | RunTable] = [*TABLES, *RUN_TABLES]
         rows = [
             (
@@ -336,7 +334,7 @@ class Database:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """What DuckDB raises becomes a QueryError, which knows what tables there are."""
+        """Raise what DuckDB raises as a QueryError that knows what tables there are."""
         try:
             with in_words():
                 yield
@@ -354,7 +352,7 @@ class Database:
 
 
 def _missing_table(said: str) -> str:
-    """The table that DuckDB does not find; empty where it says something else, of which a query may be a part."""
+    """Return the table that DuckDB misses; empty if it says something else, which may quote the query."""
     _, _, behind = said.partition("Table with name ")
     name, end, _ = behind.partition(" does not exist")
     return name if end else ""

@@ -55,20 +55,20 @@ class QuerySession:
         self.close()
 
     def ask(self, statement: str) -> QueryAnswer:
-        """The first rows of one SELECT. Raises QueryError."""
+        """Return the first rows of one SELECT. Raises QueryError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
             self._tell(msgspec.json.encode(statement))
-            said = self._next(self.limits.prepare_seconds, "its tables were not made in {seconds:g} s")
-            if said.prepared:
-                said = self._next(self.limits.seconds, None)
-            if said.reason is not None:
-                raise QueryError(said.reason)
-            if said.answer is None:
+            reply = self._next(self.limits.prepare_seconds, "its tables were not made in {seconds:g} s")
+            if reply.prepared:
+                reply = self._next(self.limits.seconds, None)
+            if reply.reason is not None:
+                raise QueryError(reply.reason)
+            if reply.answer is None:
                 self._end()
                 raise query_error("sql_failed", "the process of the query answered nothing")
-            return said.answer
+            return reply.answer
 
     def close(self) -> None:
         """End the process; another `ask` starts it again."""
@@ -103,7 +103,7 @@ class QuerySession:
             self._process.stdin.flush()
 
     def _next(self, seconds: float, late: str | None) -> QueryReply:
-        """The next line of the process. Raises QueryError when it is late or the process has ended."""
+        """Return the next line of the process. Raises QueryError when it is late or the process has ended."""
         until = time.monotonic() + seconds
         try:
             line = self._heard.get(timeout=max(until - time.monotonic(), 0))

@@ -66,13 +66,13 @@ def _work(model: Model, *categories: Category) -> Int64:
 
 
 def _of_work(model: Model, work: Int64, names: tuple[str, ...]) -> dict[str, SqlValues]:
-    """What kernels, copies and fills have in common; work: positions in `Model.device_work`."""
+    """Return what kernels, copies and fills have in common; work: positions in `Model.device_work`."""
     links, table = model.device_links, model.device_work
     schema = {column.name: column for column in DeviceWork.schema()}
-    found: dict[str, SqlValues] = {}
+    columns_found: dict[str, SqlValues] = {}
     for name in (*_WHERE, *names):
         values = getattr(table, name)[work]
-        found[name] = (
+        columns_found[name] = (
             SqlTexts(values, model.trace.strings)
             if schema[name].is_string
             else values
@@ -82,7 +82,7 @@ def _of_work(model: Model, work: Int64, names: tuple[str, ...]) -> dict[str, Sql
     return {
         **event_values(model, table.row[work]),
         **operator_values(model, links.operator_node[work]),
-        **found,
+        **columns_found,
         "exposed_ns": _exposed(model, work),
         "launch_row": known(rows_at(model.launches.row, links.launch[work])),
     }

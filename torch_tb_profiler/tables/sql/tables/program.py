@@ -31,16 +31,16 @@ from torch_tb_profiler.tables.sql.columns import (
 
 
 def _steps(model: Model) -> Mapping[str, SqlValues]:
-    found = step_times(model)
-    unknown = known(np.full(len(found), -1, np.int64))
+    times = step_times(model)
+    unknown = known(np.full(len(times), -1, np.int64))
     return {
-        "step": SqlTexts.of(found.names),
-        "label": SqlTexts.of(found.labels),
-        "kind": SqlTexts.of(found.kind or [None] * len(found)),
-        "start_ns": found.start_ns,
-        "duration_ns": found.duration_ns,
-        "end_ns": found.start_ns + found.duration_ns,
-        **{f"{each}_ns": found.category_ns.get(each, unknown) for each in CATEGORIES},
+        "step": SqlTexts.of(times.names),
+        "label": SqlTexts.of(times.labels),
+        "kind": SqlTexts.of(times.kind or [None] * len(times)),
+        "start_ns": times.start_ns,
+        "duration_ns": times.duration_ns,
+        "end_ns": times.start_ns + times.duration_ns,
+        **{f"{each}_ns": times.category_ns.get(each, unknown) for each in CATEGORIES},
     }
 
 
