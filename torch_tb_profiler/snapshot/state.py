@@ -142,7 +142,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _others(value: Any) -> int:
-    """Return how many parts of a list are no dicts."""
+    """Count the parts of a list that are no dicts."""
     return len(value) - len(_dicts(value)) if isinstance(value, list | tuple) else 0
 
 

@@ -67,7 +67,7 @@ def of_packed(given: OperatorArguments, first: int, lengths: int, mask: _PackedM
 
 
 def _pairs(given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, mask: _PackedMask) -> tuple[int, int] | None:
-    """Return how many pairs of a query and a key there are at least and at most; None if nothing can be said.
+    """Return the least and the largest number of query-key pairs; None if unknown.
 
     Of sequences that attend to themselves the sum of squares is least where all are of one length, if no row is left
     over at the end. Where queries and keys differ there may be none.
@@ -138,7 +138,7 @@ class _Attention(msgspec.Struct, frozen=True):
 
 
 def kept(queries: int, keys: int, corner: Corner) -> Fraction:
-    """Return which part of the scores a causal mask leaves.
+    """Return the part of the scores that a causal mask leaves.
 
     >>> kept(4, 4, "upper_left")
     Fraction(5, 8)
@@ -193,7 +193,7 @@ def _read(how: _Attention) -> Reader:
 
 
 def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
-    """Return which part of the scores a window leaves, whose diagonal ends in the lower right corner.
+    """Return the part of the scores that a window leaves, whose diagonal ends in the lower right corner.
 
     before   keys in front of its own that a query sees; negative: all. behind: those that follow it
 
@@ -209,7 +209,7 @@ def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
 
 
 def _causal_place(how: _Attention, given: OperatorArguments) -> int | None:
-    """Return where the truth value stands that says it; None if none was recorded."""
+    """Return the place of the truth value that tells whether it is causal; None if none was recorded."""
     flags = [at for at, _ in given.flags()]
     behind = next((at for at in flags if at and _NUMBER.fullmatch(given.concrete[at - 1])), None)
     if behind is not None or how.causal is None:

@@ -284,7 +284,7 @@ def _operands(tensors: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
 
 
 def _lengths(a: Tensor, b: Tensor) -> list[int]:
-    """Return how long rows of a product of a with b, or with b turned, may be."""
+    """Return the possible row lengths of a product of a with b, or with b transposed."""
     return sorted({b.dims[other] for own, other in ((0, 1), (1, 0)) if b.dims[own] == a.dims[1]})
 
 

@@ -258,7 +258,7 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
 
 
 def missing_blocks(model: Model) -> Missing | None:
-    """Return what a trace without any block lacks."""
+    """Return what is missing from a trace without any block."""
     if len(memory_blocks(model)):
         return None
     return "no_memory_addresses" if len(memory_records(model)) else "no_memory"

@@ -292,7 +292,7 @@ def _in_use(at: MemoryAt) -> MemoryInUse:
 
 
 def _device_index(model: Model, device: str | None) -> int:
-    """Return which device is asked about; by default the first, an accelerator if there is one."""
+    """Return the index of a device; by default the first, an accelerator if there is one."""
     index = 0 if device is None else memory_records(model).device_index(device)
     if index is None:
         raise NotFound(because("no_memory_of", {"device": device or ""}))

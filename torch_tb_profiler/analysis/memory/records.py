@@ -83,7 +83,7 @@ class MemoryRecords(msgspec.Struct, frozen=True):
         return slice(first, max(first, after))
 
     def device_index(self, name: str) -> int | None:
-        """Return which device has this name."""
+        """Return the index of the device with this name."""
         return next((i for i, device in enumerate(self.devices) if device.name == name), None)
 
 

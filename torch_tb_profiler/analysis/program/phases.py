@@ -270,7 +270,7 @@ def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
 
 
 def _between(spans: list[Spans], start: Int64, end: Int64, rest: bool = True) -> Int64:
-    """Return how much of each lies in each window, shape (steps, phases); with `rest` what is left is `OTHER`."""
+    """Return the time of each step in spans of phases, shape (steps, phases); with `rest` what is left is `OTHER`."""
     found = np.stack([Coverage(each).between(start, end) for each in spans], axis=1)
     if rest:
         found[:, _OTHER] += np.maximum(end - start, 0) - found.sum(axis=1)

@@ -247,7 +247,7 @@ def _above(model: Model, counts: WorkCounts, of_calls: CallRoofs) -> Int8:
 
 
 def _tensor_cores(model: Model, counts: WorkCounts, of_calls: CallRoofs) -> Int8:
-    """Return how products use tensor cores: an index into TENSOR_CORES, -1 on devices without any, shape (calls,)."""
+    """Return how matmuls use tensor cores: an index into TENSOR_CORES, -1 on devices without any, shape (calls,)."""
     calls, activities = counts.calls, counts.activities
     state = np.full(len(calls), -1, np.int8)
     able = [each.device for each in roofs(model) if each.tensor_cores]
@@ -288,7 +288,7 @@ def _causes(calls: CountedCalls) -> Int8:
 
 
 def _below_wave(model: Model, counts: WorkCounts) -> Bool:
-    """Return which are kernels with fewer blocks than multiprocessors, shape (activities,)."""
+    """Return which activities are kernels with fewer blocks than multiprocessors, shape (activities,)."""
     if counts.on_host:
         return np.zeros(len(counts.activities), np.bool_)
     blocks = blocks_per_sm(model.trace, model.device_work.take(counts.activities.place))

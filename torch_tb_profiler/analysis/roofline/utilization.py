@@ -215,7 +215,7 @@ class _Limits(msgspec.Struct, frozen=True):
 
 
 def _in_steps(model: Model, found: WorkCounts) -> Bool:
-    """Return which are in a step, shape (activities,)."""
+    """Return which activities are in a step, shape (activities,)."""
     if found.on_host:
         in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.activities.row]) >= 0
         return in_a_step
@@ -223,7 +223,7 @@ def _in_steps(model: Model, found: WorkCounts) -> Bool:
 
 
 def _weights(found: WorkCounts, inside: Bool) -> Float64:
-    """Return which part of the time of its activities is in the steps, shape (calls,)."""
+    """Return the part of each call's activity time that is in the steps, shape (calls,)."""
     activities, count = found.activities, len(found.calls)
     owned = (activities.call >= 0) & (activities.recorded < 0)
     whole = sums_at(activities.call[owned], activities.duration[owned], count)
@@ -259,7 +259,7 @@ def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
 
 @cached
 def computed_again(model: Model) -> Bool:
-    """Return which are computed a second time in the backward pass, shape (calls,)."""
+    """Return which calls recompute in the backward pass, shape (calls,)."""
     found, nodes = work_counts(model), recomputed(model)
     again = np.zeros(len(model.tree), np.bool_)
     again[nodes] = True

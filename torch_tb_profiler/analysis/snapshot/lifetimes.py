@@ -131,11 +131,11 @@ class Lifetimes(msgspec.Struct, frozen=True):
         return len(self.address)
 
     def alive(self, position: int) -> Bool:
-        """Return which hold their blocks after a record, whether released or not."""
+        """Return which allocations hold their blocks after a record, whether released or not."""
         return (self.born <= position) & (self.gone > position)
 
     def wanted(self, position: int) -> Bool:
-        """Return which are in use after a record: born and not released."""
+        """Return which allocations are in use after a record: born and not released."""
         return (self.born <= position) & (self.released > position)
 
 

@@ -102,7 +102,7 @@ def snapshot_figures(model: Model) -> SnapshotFigures:
 
 
 def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
-    """Return where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
+    """Compare snapshots; where one has more lines than are kept, a line that only the other kept is left out."""
     if not figures:
         none = np.empty(0, np.int64)
         return RankRows(
