@@ -1,6 +1,7 @@
 """Tables of columns for the site of the documentation, made of the declarations.
 
-A comment in a page of docs/views names the columns whose definitions stand there in the site, all of a group or some of them:
+A comment in a page of docs/views names the columns whose definitions stand there in the site: all of a group, or some
+of them:
 
     <!-- columns: kernels -->
     <!-- columns: memory name calls, overview busy -->
@@ -60,7 +61,7 @@ def _chosen(of: str, defined: dict[str, dict[str, Definition]]) -> Iterator[Defi
 
 
 def documented(group: dict[str, Definition]) -> list[str]:
-    """Return the keys of a group to define: of a comparison the baseline's, and not the same again for the experiment."""
+    """Return the keys of a group to define; of a comparison those of the baseline, not again of the experiment."""
     return [key for key, each in group.items() if not each.help.startswith(("Experiment: ", "Experiment − baseline: "))]
 
 

@@ -13,7 +13,12 @@ from zipfile import ZipFile
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from torch_tb_profiler.trace.vocabulary import ARGUMENTS_OF_COPIES, BARE_NAMES, MEMORY_WORDS, ORIGINAL_STREAM
+from torch_tb_profiler.trace.vocabulary import (  # noqa: E402
+    ARGUMENTS_OF_COPIES,
+    BARE_NAMES,
+    MEMORY_WORDS,
+    ORIGINAL_STREAM,
+)
 
 _FOLDER = "torch/profiler/"
 _EXPORTERS = ("_cupti", "_cuspy")

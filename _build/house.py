@@ -10,7 +10,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from pathlib import Path
 _DEFINES = ("analysis/definition.py", "analysis/result.py", "analysis/tabular.py")
 #: a text that begins as a sentence does
 _SENTENCE = re.compile(r"[A-Z`][\w`./ ]*(?: [\w`'%.,:()/-]+){4}")
+#: names that stand for anything; a comprehension, or a few lines, may use them
+VAGUE = frozenset({"found", "told", "asked", "said", "each", "those", "these", "here", "of", "at"})
+SHORT_LIFE = 8
 LONG_FUNCTION, MANY_PARAMETERS, LEAST_FIELDS, SHARED = 80, 5, 5, 0.6
 
 
@@ -51,6 +55,13 @@ def main(checkout: str = ".") -> int:
         f"functions of more than {MANY_PARAMETERS} parameters": sum(
             len(each.args.args) + len(each.args.kwonlyargs) > MANY_PARAMETERS for each in functions
         ),
+        "names of public classes that are defined more than once": len(shared_names(trees)),
+        "suppressed rules of the package": _found(
+            root, files, r"torch_tb_profiler/.*\.py$", r"# (?:noqa|type: ignore)"
+        ),
+        f"locals named like 'found' that live longer than {SHORT_LIFE} lines": sum(
+            len(list(vague_locals(tree))) for tree in trees.values()
+        ),
         "sentences in the code of insights": sum(len(sentences(tree)) for name, tree in trees.items() if speaks(name)),
     }
     for what, count in figures.items():
@@ -63,6 +74,30 @@ def files_of(root: Path) -> list[str]:
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=root, capture_output=True, check=True, text=True).stdout
     return [name for name in listed.split("\0") if name and (root / name).is_file()]
+
+
+def shared_names(trees: Mapping[str, ast.Module]) -> set[str]:
+    """Return the names of public classes that several modules define."""
+    defined = [
+        statement.name
+        for tree in trees.values()
+        for statement in tree.body
+        if isinstance(statement, ast.ClassDef) and not statement.name.startswith("_")
+    ]
+    return {name for name, count in Counter(defined).items() if count > 1}
+
+
+def vague_locals(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Find locals and parameters whose name says nothing of what they are, with the line where they begin."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        lines: dict[str, list[int]] = defaultdict(list)
+        for node in ast.walk(function):
+            name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+            if name in VAGUE:
+                lines[name].append(node.lineno)  # type: ignore[attr-defined]
+        yield from ((min(at), name) for name, at in lines.items() if max(at) - min(at) > SHORT_LIFE)
 
 
 def speaks(name: str) -> bool:

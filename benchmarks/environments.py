@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from torch_tb_profiler.workspace.pool import VARIABLES as WORKER_VARIABLES
+from torch_tb_profiler.workspace.reading.pool import VARIABLES as WORKER_VARIABLES
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "benchmarks" / ".work"

@@ -89,6 +89,7 @@ def every_call(trace: str, run: str, step: str = "", finding: str = "", names: t
         ("traces", {}),
         ("traces", {"match": "RANK"}),
         ("summary", {"trace": trace}),
+        ("hang", {}),
         ("ranks", {"run": run}),
         ("ranks", {"run": trace, "limit": 20}),
         ("compare", {"base": [trace], "new": [trace]}),

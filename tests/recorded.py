@@ -12,7 +12,7 @@ import pytest
 from torch_tb_profiler.discovery.names import is_candidate, may_be_snapshot, parse_name
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.workspace.heads import examine_stream
+from torch_tb_profiler.workspace.listing.sniff import examine_stream
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data" / "traces"

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from tests.tiny import wait_until
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.workspace import Workspace, open_workspace
 
@@ -21,7 +21,7 @@ from torch_tb_profiler.workspace import Workspace, open_workspace
 @contextmanager
 def everything_read(logs: Path, cache: Path, processes: int = 2) -> Iterator[Workspace]:
     """Over a log directory that does not change."""
-    workspace = open_workspace(parse_logdir(str(logs)), cache, processes, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(logs)), cache, processes, questions=PREFETCHED)
     try:
         wait_until(lambda: not workspace.status().loading, "everything is read")
         yield workspace

@@ -67,7 +67,7 @@ def msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 
 
 def _with_description(kind: Any) -> Any:
-    """The type, once msgspec knows all about it and those inside of it."""
+    """Return the type, once msgspec has its description and those of the types inside."""
     found = _described.get(kind)
     if found is None:
         with _making:

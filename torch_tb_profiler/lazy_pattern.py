@@ -11,18 +11,18 @@ from typing import Any, AnyStr, cast
 
 def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, for a pattern of a module; what is wrong with it is raised at its first use."""
-    return cast("re.Pattern[AnyStr]", _Late(text, flags))
+    return cast("re.Pattern[AnyStr]", _LazyPattern(text, flags))
 
 
-class _Late:
+class _LazyPattern:
     """Has the attributes of the compiled pattern from the moment when one is asked for."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
-        self._told = text, flags
+        self._arguments = text, flags
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        text, flags = self._told
+        text, flags = self._arguments
         found = self.__dict__[name] = getattr(re.compile(text, flags), name)
         return found

@@ -18,7 +18,7 @@ _Mark = re.Pattern[bytes]
 
 
 class OtherFormat(msgspec.Struct, frozen=True):
-    """marks: all of them are found in the first bytes. kind: of the reason that a user is told."""
+    """A format. marks: all are found in the first bytes; kind: of the reason that a user sees."""
 
     kind: str
     marks: tuple[_Mark, ...]
@@ -34,7 +34,7 @@ def _format(kind: str, *marks: bytes) -> OtherFormat:
 #: length of a message of protocol buffers behind the tag of its field
 _LENGTH = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
 
-#: told by what a file begins with
+#: by what a file begins with
 _BEGINNINGS = (
     _format(
         "packed_xz",
@@ -95,7 +95,7 @@ ROCPROF = _format(
     rb'"EndNs"\s*:',
 )
 
-#: told by keys of a JSON object without traceEvents
+#: by keys of a JSON object without traceEvents
 _OBJECTS = (
     _format(
         "chakra",
@@ -126,7 +126,7 @@ _OBJECTS = (
     ),
 )
 
-#: told by the first line of a text
+#: by the first line of a text
 _LINES = (
     _format(
         "torch_trace_log",
@@ -153,7 +153,7 @@ _EXTENSIONS = lazy_pattern(
     r"|csv|jsonl|bin|html?)(?:\.gz|\.zst)?|gz|zst)\Z",
     re.IGNORECASE,
 )
-#: told by the extension, because their first bytes are not public
+#: by the extension, because their first bytes are not public
 _BY_NAME = (
     (
         lazy_pattern(r"\.(?:nsys-rep|qdrep|qdstrm)\Z", re.IGNORECASE),
@@ -168,7 +168,7 @@ KINDS = frozenset(form.kind for form in (*_BEGINNINGS, *_OBJECTS, *_LINES, ROCPR
 
 
 def may_be_other(name: str) -> bool:
-    """Whether the name of a file is that of another program's profile, or of an archive."""
+    """Return whether the name of a file is that of another program's profile, or of an archive."""
     return _EXTENSIONS.search(name) is not None
 
 
@@ -182,7 +182,7 @@ def other_format(text: bytes) -> Reason | None:
 
 
 def other_by_name(name: str) -> Reason | None:
-    """The same by the name of a file whose content is not known."""
+    """Name another format by the name of a file whose content is unknown; None if it says nothing."""
     return next((because(kind) for ending, kind in _BY_NAME if ending.search(name)), None)
 
 
@@ -200,5 +200,5 @@ _NO_JSON_BEGINS_WITH = {
 
 
 def not_json(text: bytes) -> Reason:
-    """Why a text is not JSON, as far as its first bytes say."""
+    """Return why a text is not JSON, as far as its first bytes say."""
     return because(_NO_JSON_BEGINS_WITH.get(text[:2], "not_json"))

@@ -12,8 +12,8 @@ from torch_tb_profiler.discovery import Root, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.serving import open_for_page
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import Workspace, logs
-from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
+from torch_tb_profiler.workspace import Workspace, process
+from torch_tb_profiler.workspace.listing.scanner import DEFAULT_INTERVAL
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -49,7 +49,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return ()
 
     def _mounted(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """The application below TensorBoard's path for plugins."""
+        """Run the application below TensorBoard's path for plugins."""
         mount = f"/data/plugin/{self.plugin_name}"
         inner = dict(environ)
         inner["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + mount
@@ -58,8 +58,8 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 
 def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
-    """The plugin for what TensorBoard was started with; None if there is nothing it could read."""
-    logs.configure()
+    """Make the plugin for what TensorBoard was started with; None if there is nothing that it could read."""
+    process.configure_logging()
     roots = _roots(context)
     if not roots:
         return None

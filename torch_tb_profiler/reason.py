@@ -1,4 +1,4 @@
-"""Why a file cannot be listed, read, or taken for a trace, or a question answered: in words and for other languages."""
+"""Why a file cannot be listed, read or taken for a trace, or a question not be answered: a sentence, and its parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 Value = str | int | float | bool
 
-#: of what is said in English alone
+#: kind of what exists in English alone
 OTHER = "other"
 
 
@@ -17,7 +17,7 @@ OTHER = "other"
 class Reason:
     """A sentence; one about a file goes on after its name.
 
-    kind, values: what it says, for saying it in another language
+    kind, values: what it says, for other languages
     """
 
     kind: str
@@ -29,7 +29,7 @@ class Reason:
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reason says, for saying it in another language.
+    """What a reason says, for other languages.
 
     kind    which reason it is; `other` exists only in English
     values  what the sentence says beyond its kind
@@ -52,6 +52,6 @@ class ErrorWithReason(Exception):
 
 
 def reason_of(error: Exception) -> Reason:
-    """That of an error which has one, else its words."""
+    """Return the reason of an error, else its words as one."""
     found = getattr(error, "reason", None)
     return found if isinstance(found, Reason) else Reason(OTHER, str(error) or type(error).__name__)

@@ -1,4 +1,4 @@
-"""Opening files of this machine that nothing but a file can stand for."""
+"""Opening regular files of this machine, and nothing that could stand in their place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 
 def open_handle(path: str | Path) -> int:
-    """A handle for reading. Raises OSError, also where there is a pipe or a device, which could block for ever."""
+    """Open a handle for reading. Raises OSError, also for a pipe or a device, which could block for ever."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -22,5 +22,5 @@ def open_handle(path: str | Path) -> int:
 
 
 def open_file(path: str | Path) -> BinaryIO:
-    """The same as a stream."""
+    """Open a stream for reading, as `open_handle`."""
     return os.fdopen(open_handle(path), "rb")

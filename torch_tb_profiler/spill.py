@@ -1,10 +1,10 @@
-"""Large arrays of what was computed, in a file without a name that the system reads from when they are used.
+"""Large arrays of results, in an unnamed file that the system reads from when they are used.
 
 A process needs few of its arrays at a time. `spilled` writes the large ones to a file and gives read-only views of
 it; `let_go` takes their pages from the process, and they come back when they are touched. The system keeps them in its
 cache of files as long as it has room, so that little is read from the disk.
 
-Nothing is put aside before `use` was called, by a process that is all ours. Where the system cannot do it, or has no
+Nothing is spilled before `use` was called, by a process that is all ours. Where the system cannot do it, or has no
 room, arrays stay in memory.
 """
 
@@ -29,7 +29,7 @@ import numpy.typing as npt
 T = TypeVar("T")
 AnyArray = npt.NDArray[Any]
 
-#: bytes from which on an array is put aside
+#: bytes from which on an array is spilled
 LEAST = 1 << 20
 #: bytes of one file; a larger array has its own. A file goes when the last of its arrays does
 FILE = 16 << 20
@@ -66,8 +66,8 @@ class SpillFiles:
         self._blocks, self._done = 0, threading.Event()
 
     def put(self, values: AnyArray) -> AnyArray:
-        """The same values in a file, or `values` where they are few, there already, or cannot be written."""
-        if values.nbytes < self._least or values.dtype.hasobject or 0 in values.strides or _is_aside(values):
+        """Return the same values in a file; `values` themselves if few, in a file already, or impossible to write."""
+        if values.nbytes < self._least or values.dtype.hasobject or 0 in values.strides or _is_spilled(values):
             return values
         with self._lock:
             key = id(values)
@@ -90,12 +90,12 @@ class SpillFiles:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Let go whenever many pages are there, until the block ends, and then. Blocks of several threads share it."""
+        """Let pages go whenever they are many, until the block ends, and then. Blocks of several threads share it."""
         with self._lock:
             self._blocks += 1
             if self._blocks == 1:
                 self._done = threading.Event()
-                watch = threading.Thread(target=self._watch, args=(self._done,), name="arrays aside", daemon=True)
+                watch = threading.Thread(target=self._watch, args=(self._done,), name="spilled arrays", daemon=True)
                 with contextlib.suppress(RuntimeError):  # the system has no thread left: pages go at the end
                     watch.start()
         try:
@@ -123,7 +123,7 @@ class SpillFiles:
         return np.frombuffer(held, values.dtype, values.size, begin).reshape(values.shape)
 
     def _place(self, size: int) -> tuple[FileIO, mmap.mmap, int]:
-        """A file with so much room behind what it holds, its pages, and where that begins."""
+        """Return a file with so much room behind what it holds, its pages, and where the room begins."""
         begin = -(-self._end // mmap.PAGESIZE) * mmap.PAGESIZE
         if self._file is None or self._map is None or begin + size > len(self._map):
             self._file, self._map = None, None  # it goes with its arrays
@@ -142,14 +142,14 @@ class SpillFiles:
 
 
 def _files_allowed() -> int:
-    """A quarter of those that the process may have open, and 1,024 where that is without limit."""
+    """Return a quarter of the files that the process may have open; 1,024 where there is no limit."""
     import resource  # noqa: PLC0415 - not every system has it
 
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return 1024 if allowed == resource.RLIM_INFINITY else allowed // 4
 
 
-def _is_aside(values: AnyArray) -> bool:
+def _is_spilled(values: AnyArray) -> bool:
     base: object = values
     while isinstance(base, np.ndarray):
         base = base.base
@@ -157,7 +157,7 @@ def _is_aside(values: AnyArray) -> bool:
 
 
 def _of_files() -> int:
-    """Bytes of files in the memory of the process."""
+    """Return the bytes of files in the memory of the process."""
     return int(_STATM.read_bytes().split()[2]) * mmap.PAGESIZE
 
 
@@ -179,7 +179,7 @@ def use(directory: Path) -> None:
 
 
 def _is_disk(directory: Path) -> bool:
-    """Whether files of a directory are on a disk of this machine, as far as the system says."""
+    """Return whether files of a directory are on a disk of this machine, as far as the system says."""
     try:
         device = directory.stat().st_dev
         mounts = _MOUNTS.read_text().splitlines()
@@ -192,13 +192,13 @@ def _is_disk(directory: Path) -> bool:
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """While something is computed: what was put aside stays out of memory but for what is used."""
+    """Keep spilled arrays out of memory but for what is used, while something is computed."""
     with contextlib.nullcontext() if _used is None else _used.watched():
         yield
 
 
 def spilled_property(compute: Callable[[Any], T]) -> cached_property[T]:
-    """A cached property whose value is put aside."""
+    """Make a cached property whose value is spilled."""
 
     @wraps(compute)
     def computed(owner: Any) -> T:
@@ -208,31 +208,31 @@ def spilled_property(compute: Callable[[Any], T]) -> cached_property[T]:
 
 
 def spilled(result: T) -> T:
-    """A result with its large arrays put aside: an array, or what has arrays in its fields.
+    """Spill the large arrays of a result: an array, or what has arrays in its fields.
 
-    Its own fields are changed, not copied. Of an object in a field of a plain object nothing is: it belongs to others.
+    Its fields are changed, not copied. Objects in fields of a plain object are left alone: they belong to others.
     """
     return result if _used is None else cast(T, _put(_used, result))
 
 
-def _put(aside: SpillFiles, found: object, inside: bool = False) -> object:
+def _put(files: SpillFiles, found: object, inside: bool = False) -> object:
     if isinstance(found, np.ndarray):
-        return aside.put(found)
+        return files.put(found)
     if isinstance(found, tuple | list | dict) and len(found) > _MOST_VALUES:
         return found
     if type(found) is tuple:
-        return tuple(_put(aside, each, inside) for each in found)
+        return tuple(_put(files, each, inside) for each in found)
     if isinstance(found, list):
-        found[:] = [_put(aside, each, inside) for each in found]
+        found[:] = [_put(files, each, inside) for each in found]
     elif isinstance(found, dict):
-        found.update({key: _put(aside, each, inside) for key, each in found.items()})
+        found.update({key: _put(files, each, inside) for key, each in found.items()})
     elif isinstance(found, msgspec.Struct):
         for name in found.__struct_fields__:
             before = getattr(found, name)
-            after = _put(aside, before, inside)
+            after = _put(files, before, inside)
             if after is not before:
                 msgspec.structs.force_setattr(found, name, after)
-        _put(aside, getattr(found, "__dict__", None), inside)
+        _put(files, getattr(found, "__dict__", None), inside)
     elif not inside and not isinstance(found, type):
-        _put(aside, getattr(found, "__dict__", None), inside=True)
+        _put(files, getattr(found, "__dict__", None), inside=True)
     return found

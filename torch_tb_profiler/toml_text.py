@@ -1,4 +1,4 @@
-"""TOML, as a user or we have written it."""
+"""TOML, written by users or by us."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TomlError(Exception):
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """The tables of a text. Raises TomlError."""
+    """Parse a text. Raises TomlError."""
     try:
         return tomllib.loads(text)
     except RecursionError:

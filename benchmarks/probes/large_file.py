@@ -14,7 +14,7 @@ from own import peak, say
 
 from torch_tb_profiler.trace import Trace, read_to_file
 from torch_tb_profiler.trace.schema import TRACE_TABLES
-from torch_tb_profiler.workspace.helpers import HelperProcesses
+from torch_tb_profiler.workspace.reading.child_processes import HelperProcesses
 
 
 def main(path: str, columns: str, helpers: int) -> None:

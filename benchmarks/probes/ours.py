@@ -27,18 +27,18 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     from torch_tb_profiler import spill
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
-    from torch_tb_profiler.web.ahead import QUESTIONS
+    from torch_tb_profiler.web import PREFETCHED
     from torch_tb_profiler.workspace import OpenTrace
-    from torch_tb_profiler.workspace.cache import Cache
-    from torch_tb_profiler.workspace.identity import content_key
-    from torch_tb_profiler.workspace.protocol import TIMELINE, Answered, Answering, Done, Job, Prepared
-    from torch_tb_profiler.workspace.worker import perform
+    from torch_tb_profiler.workspace.cache.identity import content_key
+    from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+    from torch_tb_profiler.workspace.reading.protocol import TIMELINE, Answered, Answering, Done, Job, Prepared
+    from torch_tb_profiler.workspace.reading.worker import perform
 
     say(imported=cpu(), imported_memory=resident())
     began = cpu()
     (root,) = parse_logdir(logdir)
     storage = storage_for(root.url)
-    cache = Cache(Path(cache_dir))
+    cache = TraceCache(Path(cache_dir))
     spill.use(cache.directory)
     reading = timeline = 0.0
     entries = list(storage.list(storage.resolve(root.url), lambda _: None))
@@ -46,7 +46,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
         key = content_key(storage, entry)
         worker = entry.path.rpartition("/")[2].partition(".")[0]
         trace = OpenTrace(Path(logdir).name, worker, "1", key, entry.size, len(entries))
-        answering = Answering(QUESTIONS, trace, str(cache.answers(key)), str(cache.timeline(key)))
+        answering = Answering(PREFETCHED, trace, str(cache.answers(key)), str(cache.timeline(key)))
         job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), answering)
         messages: list[tuple[object, float]] = []
 
@@ -71,7 +71,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
 
 def reopen(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     import torch_tb_profiler.web.app
-    import torch_tb_profiler.workspace.worker  # noqa: F401 - so that it counts as import, as in `first`
+    import torch_tb_profiler.workspace.reading.worker  # noqa: F401 - so that it counts as import, as in `first`
 
     say(imported=cpu(), imported_memory=resident())
     _views(logdir, cache_dir, plan, cpu())

@@ -20,10 +20,10 @@ from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.ingest.reading import Children, read_rank
 from torch_tb_profiler.ingest.runner import IngestTarget, RankKept, Task
 from torch_tb_profiler.storage import Entry, storage_for
-from torch_tb_profiler.workspace.identity import answers_version
-from torch_tb_profiler.workspace.places import place_at
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
-from torch_tb_profiler.workspace.worker import perform
+from torch_tb_profiler.workspace.cache.identity import answers_version
+from torch_tb_profiler.workspace.cache.stores import store_at
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.reading.worker import perform
 
 
 class _Here(Children):
@@ -46,7 +46,7 @@ def _read(number: int, entry: Entry, folder: Path) -> None:
 
 
 def _kept(number: int, entry: Entry, folder: Path) -> None:
-    place = place_at(str(folder / str(number)))
+    place = store_at(str(folder / str(number)))
     place.prepare()
     target = IngestTarget(place.url, False, "probe-", EXPANSION, answers_version())
     task = Task.of(number, TraceFile("", "", entry), target)

@@ -30,15 +30,14 @@ from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.links import inputs_of
 from torch_tb_profiler.trace import read_to_file
 from torch_tb_profiler.web.answers.trace import first_of_trace
-from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.app import TimeLimit, create_app
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
-from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.workspace import OpenTrace, open_workspace
 from torch_tb_profiler.workspace import workspace as workspaces
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, stored
-from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.identity import content_key
-from torch_tb_profiler.workspace.summary import summarize
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, stored
+from torch_tb_profiler.workspace.cache.identity import content_key
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+from torch_tb_profiler.workspace.reading.worker import summary_of
 
 RUN, SMALL = "run", "small"
 
@@ -54,7 +53,7 @@ def timed(part: str, work: Callable[[], Any]) -> Any:
 def prepare(logdir: str, cache_dir: str) -> None:
     (root,) = parse_logdir(logdir)
     storage = storage_for(root.url)
-    cache = Cache(Path(cache_dir))
+    cache = TraceCache(Path(cache_dir))
     entries = sorted(storage.list(storage.resolve(root.url), lambda _: None), key=lambda entry: entry.path)
     small = [entry for entry in entries if entry.path.startswith(f"{SMALL}/")]
     add_small(storage, cache, small)
@@ -67,7 +66,7 @@ def prepare(logdir: str, cache_dir: str) -> None:
             return read_to_file(stream, columns)
 
     model = Model(timed("read", read))
-    summary = timed("summary", lambda: summarize(model))
+    summary = timed("summary", lambda: summary_of(model))
     cache.add(first, summary)
     for key in others:
         shutil.copy(columns, cache.columns(key))
@@ -85,11 +84,11 @@ def prepare(logdir: str, cache_dir: str) -> None:
     timed("timeline", lambda: timeline_file.write(build(model, inputs), cache.timeline(first)))
 
 
-def add_small(storage: Storage, cache: Cache, entries: Sequence[Entry]) -> None:
+def add_small(storage: Storage, cache: TraceCache, entries: Sequence[Entry]) -> None:
     for entry in entries:
         key = content_key(storage, entry)
         with storage.open(entry) as stream:
-            cache.add(key, summarize(Model(read_to_file(stream, cache.columns(key)))))
+            cache.add(key, summary_of(Model(read_to_file(stream, cache.columns(key)))))
 
 
 def ask(logdir: str, cache_dir: str, plan: list[tuple[str, dict[str, str]]]) -> None:

@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.snapshot.layout import segment_layout
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, Trace
-from torch_tb_profiler.workspace.snapshot_process import read_snapshot
+from torch_tb_profiler.workspace.reading.child_processes import read_snapshot
 
 SLOTS, BYTES, BASE = 320, 1 << 21, 1 << 40
 REPETITIONS = 3

@@ -16,7 +16,7 @@ from tests.attack.values import numbers_in
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_blocks import CHECK, FIRST_BLOCK, HEAD
 from torch_tb_profiler.trace.unpack import crc, deflate
-from torch_tb_profiler.workspace.sealed import sealed, unsealed
+from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
 
 #: what a field of the index is set to
 NUMBERS = (-1, 0, 1, 7, 255, 2**20, 2**31, 2**40, 2**53, 2**62, 2**63 - 1, -(2**63), 2**64 - 1)
@@ -41,9 +41,9 @@ def rewritten(content: bytes, change: Change, dice: random.Random) -> bytes:
 def hostile(content: bytes, kind: str, seed: int) -> bytes:
     """A column file changed in one of the ways of `CHANGES`; a sealed one stays sealed."""
     dice = random.Random(f"{kind} {seed}")
-    inside = unsealed(content)
+    inside = verified(content)
     if inside is not None:
-        return sealed(rewritten(inside, CHANGES[kind], dice))
+        return checksummed(rewritten(inside, CHANGES[kind], dice))
     return rewritten(content, CHANGES[kind], dice)
 
 

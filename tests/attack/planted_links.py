@@ -12,15 +12,15 @@ from pathlib import Path
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import pack
-from torch_tb_profiler.workspace.answer_store import AnswerFolder
-from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.places import Folder
-from torch_tb_profiler.workspace.protocol import Summary
-from torch_tb_profiler.workspace.sealed import write_sealed
-from torch_tb_profiler.workspace.temporary import remove_left_overs
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
+from torch_tb_profiler.workspace.cache.checksummed import write_checksummed
+from torch_tb_profiler.workspace.cache.stores import FolderStore
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+from torch_tb_profiler.workspace.process import remove_left_overs
+from torch_tb_profiler.workspace.status import TraceSummary
 
 KEYS = [digit * 40 for digit in "0123456789"]
-SUMMARY = Summary(events=1, notes=0, troubles=(), views=(), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=(), rank=None, world_size=None, host_name="")
 OLD = (1e9, 1e9)
 
 
@@ -39,7 +39,7 @@ def foreign(folder: Path) -> None:
         os.utime(folder / name, OLD)
     for name in (f"{KEYS[2]}.v.answers", "folder"):
         (folder / name).mkdir()
-        write_sealed(folder / name / ("a" * 24), b"mine")
+        write_checksummed(folder / name / ("a" * 24), b"mine")
         (folder / name / "b.part").write_text("mine")
         os.utime(folder / name / "b.part", OLD)
 
@@ -50,7 +50,7 @@ def seen(folder: Path) -> dict[str, tuple[bytes, float]]:
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime) for path in files}
 
 
-def plant(cache: Cache, target: Path, dice: random.Random) -> None:
+def plant(cache: TraceCache, target: Path, dice: random.Random) -> None:
     """Links and folders under the names of the cache, and in its folders of answers."""
     targets = [target, *target.iterdir(), Path("/dev/null"), target / "nowhere"]
     for key in KEYS:
@@ -71,7 +71,7 @@ def plant(cache: Cache, target: Path, dice: random.Random) -> None:
                 (cache.answers(key) / name).symlink_to(dice.choice(targets), target_is_directory=True)
 
 
-def _left_overs(cache: Cache, target: Path, dice: random.Random) -> None:
+def _left_overs(cache: TraceCache, target: Path, dice: random.Random) -> None:
     """Temporary directories that are links, or whose mark is one."""
     for name, mark in (("torch_tb_profiler-a", None), ("torch_tb_profiler-b", target / "in-use")):
         with contextlib.suppress(OSError):
@@ -88,12 +88,12 @@ def _left_overs(cache: Cache, target: Path, dice: random.Random) -> None:
         tempfile.tempdir = before
 
 
-def _command(cache: Cache, _: Path, dice: random.Random) -> None:
+def _command(cache: TraceCache, _: Path, dice: random.Random) -> None:
     with contextlib.redirect_stdout(None):
         main(["cache", dice.choice(("--prune", "--clear", "--json")), "--cache-dir", str(cache.directory)])
 
 
-def _answers(cache: Cache, _: Path, dice: random.Random) -> None:
+def _answers(cache: TraceCache, _: Path, dice: random.Random) -> None:
     folder = AnswerFolder(cache.answers(dice.choice(KEYS)))
     for name in ("a" * 24, "d" * 24):
         folder.get(name)
@@ -101,7 +101,7 @@ def _answers(cache: Cache, _: Path, dice: random.Random) -> None:
     cache.added_to(dice.choice(KEYS))
 
 
-def _writing(cache: Cache, _: Path, dice: random.Random) -> None:
+def _writing(cache: TraceCache, _: Path, dice: random.Random) -> None:
     key = dice.choice(KEYS)
     cache.touch(key)
     cache.add(key, SUMMARY)
@@ -109,14 +109,14 @@ def _writing(cache: Cache, _: Path, dice: random.Random) -> None:
     cache.keep_result(f"{key}.run", b"x")
     cache.result(f"{key}.run")
     with contextlib.suppress(OSError, StorageError):
-        Folder(cache.directory, is_private=True, part="ingest-0f-").sweep()
+        FolderStore(cache.directory, is_private=True, part="ingest-0f-").sweep()
 
 
-DEEDS: tuple[Callable[[Cache, Path, random.Random], object], ...] = (
+DEEDS: tuple[Callable[[TraceCache, Path, random.Random], object], ...] = (
     lambda cache, _, __: cache.sweep(),
     lambda cache, _, __: cache.clear(),
     lambda cache, _, dice: cache.remove(dice.choice(KEYS)),
-    lambda cache, _, __: Cache(cache.directory, limit=1).sweep(),
+    lambda cache, _, __: TraceCache(cache.directory, limit=1).sweep(),
     _left_overs,
     _command,
     _answers,
@@ -131,7 +131,7 @@ def harmed(folder: Path, seed: int) -> list[str]:
     target.mkdir(parents=True)
     foreign(target)
     before = seen(target)
-    cache = Cache(folder / "cache", limit=1)
+    cache = TraceCache(folder / "cache", limit=1)
     plant(cache, target, dice)
     mine = [path for path in cache.directory.rglob("mine.txt") if not path.parent.is_symlink()]
     for _ in range(20):

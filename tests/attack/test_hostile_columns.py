@@ -21,7 +21,7 @@ from tests.tiny import wait_until
 from tests.tracegen import Config
 from tests.tracegen.writer import write_run
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.ingest.ingest import ingest
+from torch_tb_profiler.ingest.ingest import Readers, ingest
 from torch_tb_profiler.web.openapi import document
 from torch_tb_profiler.workspace import open_workspace
 
@@ -51,7 +51,7 @@ def prepared(folder: Path) -> Prepared:
     snapshot = logs / SNAPSHOT["run"] / f"{SNAPSHOT['worker']}.pickle"
     snapshot.parent.mkdir()
     snapshot.write_bytes(dumped(random_run(1).snapshot()))
-    ingest(str(logs), str(place), processes=1)
+    ingest(str(logs), str(place), Readers(processes=1))
     with everything_read(logs, folder / "cache", 1) as workspace:
         client = client_of(workspace)
         places = places_in(client, RUN, WORKER, shape="[[2, 2], [2, 2]]")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import torch_tb_profiler
-from torch_tb_profiler.lazy_pattern import _Late
+from torch_tb_profiler.lazy_pattern import _LazyPattern
 from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
 
 parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
@@ -55,8 +55,8 @@ def modules() -> Iterator[ModuleType]:
 
 def within(value: object) -> Iterator[tuple[object, re.Pattern[Any]]]:
     """Patterns, each with what it is held as."""
-    if isinstance(value, _Late):
-        yield value, re.compile(*value._told)
+    if isinstance(value, _LazyPattern):
+        yield value, re.compile(*value._arguments)
     elif isinstance(value, re.Pattern):
         yield value, value
     elif isinstance(value, FirstMatch):

@@ -58,7 +58,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     addresses: list[str] = []
     with everything_read(folder / "logs", folder / "cache", 1) as workspace:
         app = only_for(create_app(workspace), "127.0.0.1", [])
-        threading.Thread(target=serve, args=(app, "127.0.0.1", 0, addresses.append), daemon=True).start()
+        arguments = app, "127.0.0.1", 0, lambda address, _: addresses.append(address)
+        threading.Thread(target=serve, args=arguments, daemon=True).start()
         wait_until(lambda: bool(addresses), "the server listens")
         yield int(addresses[0].rstrip("/").rpartition(":")[2])
 

@@ -23,8 +23,8 @@ from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.workspace.subject import subject_of
-from torch_tb_profiler.workspace.summary import summarize
+from torch_tb_profiler.workspace.answering.asking import subject_of
+from torch_tb_profiler.workspace.reading.worker import summary_of
 
 OPENED: Any = SimpleNamespace(run="r", worker="w", span="s", size=1, workers_of_run=1)
 
@@ -35,7 +35,7 @@ def answered(content: bytes, target: Path) -> int:
     with column_file.Writer(target) as writer:
         writer.finish(write(found, writer, len(content)))
     model = Model(column_file.open_trace(target))
-    summarize(model)
+    summary_of(model)
     count = 0
     for question in QUESTIONS:
         for own in question.asked_first(model):

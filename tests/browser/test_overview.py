@@ -39,7 +39,8 @@ def opened(request: pytest.FixtureRequest, on_its_own: Profiler) -> tuple[Profil
 def look_at_the_answer(profiler: Profiler, answer: dict[str, Any]) -> None:
     """One sentence on top, how much of the time has a cause, and what all findings save."""
     bound = answer["bound"]
-    region = profiler.ui.get_by_role("region", name="What bounds this run")
+    subject = "rank" if answer["workers"] > 1 else "run"
+    region = profiler.ui.get_by_role("region", name=f"What bounds this {subject}")
     expect(region.get_by_role("strong")).to_have_text(bound["sentence"])
     expect(region).to_contain_text("of the step time explained")
     told = [finding for finding in answer["findings"] if finding["saving"] and finding["saving"]["after_others_ns"]]

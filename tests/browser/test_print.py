@@ -29,7 +29,7 @@ def printed(on_its_own: Profiler) -> Profiler:
 
 def test_all_pages(printed: Profiler) -> None:
     """The device table at the end of the view is on the last page."""
-    expect(printed.page.get_by_text("4 ranks together")).to_be_visible()  # comes last
+    expect(printed.page.get_by_text("all 4 ranks replayed together")).to_be_visible()  # comes last
     assert pages(printed.page.pdf(format="A4")) == 3
 
 

@@ -29,10 +29,11 @@ from torch_tb_profiler.storage import storage_for
 from torch_tb_profiler.timeline.tracks import TIMELINE_STEPS
 from torch_tb_profiler.web.answers.trace import first_of_trace
 from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
-from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.identity import content_key
-from torch_tb_profiler.workspace.protocol import Answering, Job, Prepared, Summary
-from torch_tb_profiler.workspace.worker import perform
+from torch_tb_profiler.workspace.cache.identity import content_key
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+from torch_tb_profiler.workspace.reading.protocol import Answering, Job, Prepared
+from torch_tb_profiler.workspace.reading.worker import perform
+from torch_tb_profiler.workspace.status import TraceSummary
 
 SLICES = [200_000, *(pytest.param(slices, marks=pytest.mark.long) for slices in (1_000_000, 10_000_000))]
 WHERE = {"run": "wide", "worker": "worker0"}
@@ -83,7 +84,7 @@ def steps_only(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[
 @pytest.fixture(scope="module", params=SLICES)
 def wide(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, output: Path) -> Iterator[Wide]:
     folder = tmp_path_factory.mktemp("wide")
-    logs, cache = folder / "logs", Cache(folder / "cache" / "torch_tb_profiler")
+    logs, cache = folder / "logs", TraceCache(folder / "cache" / "torch_tb_profiler")
     (logs / "wide").mkdir(parents=True)
     (logs / "wide" / "worker0.1.pt.trace.json").write_text('{"schemaVersion": 1, "traceEvents": []}')
     (root,) = parse_logdir(str(logs))
@@ -93,11 +94,11 @@ def wide(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     made = write_columns(request.param, cache.columns(key))
     trace = OpenTrace("wide", "worker0", "1", key, entry.size, 1)
     asked = Answering(f"{__name__}:steps_only", trace, str(cache.answers(key)), str(cache.timeline(key)))
-    job = Job(0, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), asked, is_read=True)
+    job = Job(0, entry, str(cache.columns(key)), asked, is_read=True)
     prepared = perform(job, lambda _: None)
     assert isinstance(prepared, Prepared)
     assert not prepared.details
-    cache.add(key, Summary(request.param, 0, (), ("overview", "operators", "kernels"), None, None, ""))
+    cache.add(key, TraceSummary(request.param, 0, (), ("overview", "operators", "kernels"), None, None, ""))
     arguments = ("serve", str(logs))
     server = Server("torch_tb_profiler", arguments, output / "wide.log", {"XDG_CACHE_HOME": str(folder / "cache")})
     server.start()

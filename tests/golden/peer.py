@@ -20,9 +20,8 @@ from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
-from torch_tb_profiler.web.http import HttpError, Parameters
+from torch_tb_profiler.web.http import HttpError, Parameters, read_parameters
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.parameters import read_parameters
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 GOLDENS = SHARED / "data" / "goldens" / "peer"

@@ -13,7 +13,7 @@ import pytest
 from tests.golden.peer import GOLDENS, LOGDIRS, model_of, trace_file
 from torch_tb_profiler.analysis.counters import counters
 from torch_tb_profiler.trace.rewrite import examine, with_events
-from torch_tb_profiler.web.trace_counters import counter_events
+from torch_tb_profiler.web.trace_file import counter_events
 
 pytestmark = pytest.mark.skipif(
     not GOLDENS.is_dir(), reason=f"the recorded answers of the old plugin are not at {GOLDENS}"

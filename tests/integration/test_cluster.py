@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -16,7 +17,7 @@ from tests.cluster import ROOT, Cluster, cluster
 from tests.rank_logs import columns_of, parts_in, write_ranks
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.ingest import as_json
-from torch_tb_profiler.ingest.ingest import Ingested, ingest
+from torch_tb_profiler.ingest.ingest import Ingested, Readers, ingest
 from torch_tb_profiler.ingest.runner import IngestProgress, IngestRefused
 
 pytest.importorskip("distributed")
@@ -80,7 +81,9 @@ def test_killed_workers_lose_nothing(running: Cluster, job: Path, expected: tupl
             killed.append(chance.choice(below))
             os.kill(killed[-1], signal.SIGKILL)
 
-    found = ingest(str(job), str(tmp_path), lambda: on(running, []), told=kill, seed=1)
+    found = ingest(
+        str(job), str(tmp_path), Readers(lambda: on(running, []), seed=1), SimpleNamespace(show=kill, say=print)
+    )
     assert len(killed) == KILLS
     assert told(found) == expected[0]
     assert columns_of(tmp_path) == columns_of(expected[1])
@@ -103,7 +106,7 @@ def test_other_versions_are_said_and_another_build_is_refused(running: Cluster, 
     with cluster(tmp_path, 0) as elsewhere:
         elsewhere.add_worker(tmp_path / "other")
         with pytest.raises(IngestRefused, match=r"worker tcp://127.0.0.1:\d+ .* has another build"):
-            ingest(str(job), str(tmp_path / "place"), lambda: on(elsewhere, []))
+            ingest(str(job), str(tmp_path / "place"), Readers(lambda: on(elsewhere, [])))
     assert not parts_in(tmp_path / "place")
 
 
@@ -116,7 +119,12 @@ def test_when_the_scheduler_goes_the_rest_is_read_here(job: Path, expected: tupl
             if progress.ranks == 3 and alone.scheduler.poll() is None:
                 alone.scheduler.kill()
 
-        found = ingest(str(job), str(tmp_path / "place"), lambda: on(alone, said), told=kill, say=said.append)
+        found = ingest(
+            str(job),
+            str(tmp_path / "place"),
+            Readers(lambda: on(alone, said)),
+            SimpleNamespace(show=kill, say=said.append),
+        )
     assert len(said) == 1
     assert "was lost" in said[0]
     assert "are read on this machine" in said[0]

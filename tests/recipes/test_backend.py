@@ -18,13 +18,13 @@ import sys, json
 from pathlib import Path
 from werkzeug.test import Client
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.workspace import open_workspace
 import time
 
 if __name__ == "__main__":
-    workspace = open_workspace(parse_logdir(sys.argv[1]), Path(sys.argv[2]), 1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(sys.argv[1]), Path(sys.argv[2]), 1, questions=PREFETCHED)
     try:
         deadline = time.monotonic() + 60
         while workspace.status().loading and time.monotonic() < deadline:

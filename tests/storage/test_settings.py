@@ -27,7 +27,7 @@ from tests.storage.stores import (
     s3_store,
 )
 from torch_tb_profiler.storage import StorageError, environment, storage_for
-from torch_tb_profiler.storage.s3 import Settings
+from torch_tb_profiler.storage.s3 import S3Settings
 
 MANY = 10_000
 #: objects that Azure lists at once
@@ -61,7 +61,7 @@ def refusal(url: str) -> StorageError:
 def test_variables_of_s3(
     variables: dict[str, str], endpoint: str | None, verify: bool | str | None, region: str | None
 ) -> None:
-    assert Settings.of(variables) == Settings(region, endpoint, verify)
+    assert S3Settings.of(variables) == S3Settings(region, endpoint, verify)
 
 
 # S3: a server that checks signatures and speaks TLS ---------------------------------------------------------

@@ -16,20 +16,20 @@ from tests.tiny import wait_until
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.ingest.ingest import ingest
 from torch_tb_profiler.ingest.runner import IngestRefused
-from torch_tb_profiler.storage import retry
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.storage import ranges
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.workspace import open_workspace
-from torch_tb_profiler.workspace.places import place_at
+from torch_tb_profiler.workspace.cache.stores import store_at
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(ranges, "FIRST_PAUSE", 0.01)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
 
 
 def test_of_many_writers_at_once_one_is_first(store: Store, tmp_path: Path) -> None:
-    place = place_at(store.url("cache"))
+    place = store_at(store.url("cache"))
     assert place.names() == frozenset()
     with ThreadPoolExecutor(16) as threads:
         first = list(threads.map(lambda number: place.put("a.columns", b"%d" % number), range(16)))
@@ -56,7 +56,7 @@ def test_ranks_are_read_into_a_store_and_served_from_it(store: Store, tmp_path: 
     assert (first.ranks, first.there) == (3, 0)
     assert ingest(str(logs), store.url("cache")).there == 3
     shutil.rmtree(logs)
-    workspace = open_workspace(parse_logdir(str(logs)), store.url("cache"), 1, 0, QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(logs)), store.url("cache"), 1, 0, PREFETCHED)
     try:
         wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is there")
         assert [t.state for t in workspace.run("job").traces] == ["ready"] * 3

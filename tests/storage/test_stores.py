@@ -10,7 +10,7 @@ import pytest
 
 from tests.storage.proxy import Fault
 from tests.storage.stores import Store, error_body
-from torch_tb_profiler.storage import Entry, StorageError, ranges, retry, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, ranges, storage_for
 
 ODD_NAMES = ("a b/c d.json", "é–漢/ü.json", "100%/x%41.json", "q?a=b&c#d.json", "plus+and~tilde.json", "'\"<>.json")
 
@@ -27,7 +27,7 @@ def read(entry: Entry, ahead: bool = True) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(ranges, "FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_a_store_that_stays_busy_is_given_up_in_words(store: Store) -> None:
             call()
         assert caught.value.kind == "throttled"
         assert caught.value.passes
-    assert (store.proxy.count("get"), store.proxy.count("list")) == (retry.TRIES, retry.TRIES)
+    assert (store.proxy.count("get"), store.proxy.count("list")) == (ranges.TRIES, ranges.TRIES)
 
 
 @pytest.mark.usefixtures("short_ranges")
@@ -292,7 +292,7 @@ def test_secrets_are_in_no_message(store: Store) -> None:
     said = [repr(entry)]
     for status in (400, 401, 403, 404, 409, 500, 503):
         for kind in ("list", "get"):
-            store.proxy.fail(Fault(kind, times=retry.TRIES, status=status, body=b"<Error>" + leak + b"</Error>"))
+            store.proxy.fail(Fault(kind, times=ranges.TRIES, status=status, body=b"<Error>" + leak + b"</Error>"))
         for call in (lambda: listed(store.url()), lambda: read(entry)):
             with pytest.raises(StorageError) as caught:
                 call()

@@ -210,7 +210,7 @@ def test_a_missing_package_costs_its_own_log_directory_only(start: Starter, tmp_
 def test_packages_of_stores_are_not_imported_before_their_schemes_are_used() -> None:
     packages = ("boto3", "botocore", "azure", "google.cloud", "google.auth", "fsspec", "pyarrow")
     code = (
-        "import sys, torch_tb_profiler.plugin, torch_tb_profiler.workspace.worker;"
+        "import sys, torch_tb_profiler.plugin, torch_tb_profiler.workspace.reading.worker;"
         f"print([name for name in {packages} if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.workspace import Refusal
-from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, pack
-from torch_tb_profiler.workspace.cache_sweep import CacheFiles
+from torch_tb_profiler.workspace import RefusedAnswer
+from torch_tb_profiler.workspace.cache.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, pack
+from torch_tb_profiler.workspace.cache.sweep import CacheFiles
 
 
 @pytest.mark.parametrize("body", [b"", b"short", b"long " * PACKED_FROM])
@@ -25,7 +25,7 @@ def test_gives_back_what_was_put(tmp_path: Path, body: bytes) -> None:
 
 
 def test_gives_back_a_refusal(tmp_path: Path) -> None:
-    refusal = Refusal(404, "there is no such thing " * PACKED_FROM, {"kind": "unknown"})
+    refusal = RefusedAnswer(404, "there is no such thing " * PACKED_FROM, {"kind": "unknown"})
     AnswerFolder(tmp_path / "a").put("x", refusal)
     assert AnswerFolder(tmp_path / "a").get("x") == refusal
 

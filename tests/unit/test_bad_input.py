@@ -20,8 +20,8 @@ from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.parsers import command_parser
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
-from torch_tb_profiler.workspace.catalog import catalog_name, read_catalog
-from torch_tb_profiler.workspace.places import place_at
+from torch_tb_profiler.workspace.cache.shared_cache import catalog_name, read_catalog
+from torch_tb_profiler.workspace.cache.stores import store_at
 
 pytestmark = pytest.mark.slow
 
@@ -207,7 +207,7 @@ def test_names_of_directories_that_are_no_text(tmp_path: Path, capsys: pytest.Ca
         code, _, err = ended(capsys, name, str(logs), *words, *own)
         assert code in (0, 3), (name, err)
     (catalog,) = place.glob("*.catalog")
-    found = read_catalog(place_at(f"file://{place}"), catalog.name)
+    found = read_catalog(store_at(f"file://{place}"), catalog.name)
     assert found is not None
     assert {Path(trace.of.file.entry.url).read_bytes()[:1] for trace in found.traces()} == {b"{"}
     assert len(list(found.traces())) == 2

@@ -56,6 +56,7 @@ def test_compilation_is_neither_compute_nor_python() -> None:
     told = bound(*compiling, op("aten::mm", 700, 300))
     assert (told.kind, told.values["by"]) == ("host", "compilation")
     assert told.sentence == (
+        "Recorded cold: 70 % of the time passes once, when the program starts, and will not come again. "
         "The host bounds this run: code is compiled while the steps run. Without that a step would take 300 µs "
         "instead of 1 ms (70 % less). What comes next is compute."
     )

@@ -13,27 +13,28 @@ import pytest
 
 from tests.tiny import write_trace
 from torch_tb_profiler.storage import storage_for
-from torch_tb_profiler.workspace import identity, logs
-from torch_tb_profiler.workspace.cache import DEFAULT_LIMIT, LIMIT_VARIABLE, Cache, default_directory
-from torch_tb_profiler.workspace.identity import (
-    COLUMNS,
+from torch_tb_profiler.workspace import process
+from torch_tb_profiler.workspace.answering.value_cache import Lru
+from torch_tb_profiler.workspace.cache import identity
+from torch_tb_profiler.workspace.cache.identity import (
+    COLUMNS_CODE,
     NOT_ANSWERS,
     WHOLE_BYTES,
     _sampled,
     content_key,
     fingerprint_of,
 )
-from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.cache.trace_cache import DEFAULT_LIMIT, LIMIT_VARIABLE, TraceCache, default_directory
+from torch_tb_profiler.workspace.status import TraceSummary
 
-SUMMARY = Summary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=("overview",), rank=None, world_size=None, host_name="")
 
 
 #: keys of traces: only files with such names are the cache's
 A, B, C = (digit * 40 for digit in "abc")
 
 
-def add(cache: Cache, key: str, size: int, age: float) -> None:
+def add(cache: TraceCache, key: str, size: int, age: float) -> None:
     cache.columns(key).write_bytes(b"x" * size)
     cache.add(key, SUMMARY)
     for path in cache.directory.glob(f"{key}.*"):
@@ -42,7 +43,7 @@ def add(cache: Cache, key: str, size: int, age: float) -> None:
 
 
 def test_finds_what_was_added(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "deep" / "cache")
+    cache = TraceCache(tmp_path / "deep" / "cache")
     assert cache.find("a") is None
     add(cache, "a", 10, 0)
     assert cache.find("a") == SUMMARY
@@ -55,7 +56,7 @@ def test_finds_what_was_added(tmp_path: Path) -> None:
 
 
 def test_sweeps_what_was_not_used_for_the_longest_time(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
+    cache = TraceCache(tmp_path)
     for key, age in ((A, 300), (B, 200), (C, 100)):
         add(cache, key, 40_000, age)
     cache.touch(A)
@@ -65,7 +66,7 @@ def test_sweeps_what_was_not_used_for_the_longest_time(tmp_path: Path) -> None:
 
 
 def test_the_newest_stays_however_large(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, limit=10)
+    cache = TraceCache(tmp_path, limit=10)
     add(cache, A, 100, 50)
     add(cache, B, 100, 0)
     cache.sweep()
@@ -74,7 +75,7 @@ def test_the_newest_stays_however_large(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_removed_stops_nobody(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, limit=10)
+    cache = TraceCache(tmp_path, limit=10)
     add(cache, A, 100, 50)
     cache.columns(A).unlink()
     cache.columns(A).mkdir()
@@ -86,7 +87,7 @@ def test_what_cannot_be_removed_stops_nobody(tmp_path: Path) -> None:
 
 
 def test_left_overs_of_dead_processes_are_removed(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
+    cache = TraceCache(tmp_path)
     for name, age in (
         (f"{A}.columns123.part", 10**6),
         (f"ingest-0f-{B}.columns.part", 10**6),
@@ -116,7 +117,7 @@ def test_files_of_the_user_are_never_removed(tmp_path: Path) -> None:
         os.utime(tmp_path / name, (1e9, 1e9))
     (tmp_path / "my.answers").mkdir()
     (tmp_path / "my.answers" / "x").write_text("mine")
-    cache = Cache(tmp_path, limit=10)
+    cache = TraceCache(tmp_path, limit=10)
     for key in (A, B):
         add(cache, key, 100, 0)
     cache.sweep()
@@ -129,7 +130,7 @@ def test_files_of_the_user_are_never_removed(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_written_is_replaced_until_the_end(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    cache = Cache(tmp_path / "file" / "cache")
+    cache = TraceCache(tmp_path / "file" / "cache")
     add(cache, "a", 1, 0)
     assert cache.find("a") == SUMMARY
     assert cache.directory.is_dir()
@@ -138,14 +139,14 @@ def test_a_directory_that_cannot_be_written_is_replaced_until_the_end(tmp_path: 
 
 
 def test_the_directory_of_the_user_is_kept_at_the_end(tmp_path: Path) -> None:
-    Cache(tmp_path / "cache").close()
+    TraceCache(tmp_path / "cache").close()
     assert (tmp_path / "cache").is_dir()
 
 
 @pytest.mark.parametrize(("text", "limit"), [("123", 123), ("", DEFAULT_LIMIT), ("10GB", DEFAULT_LIMIT)])
 def test_the_limit_from_the_environment(text: str, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT_VARIABLE, text)
-    assert Cache(tmp_path).limit == limit
+    assert TraceCache(tmp_path).limit == limit
 
 
 def test_the_default_directory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +165,7 @@ def test_a_user_without_a_home_gets_a_temporary_cache(monkeypatch: pytest.Monkey
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(OSError, match="no home directory"):
         default_directory()
-    cache = Cache()
+    cache = TraceCache()
     assert cache.directory.parent == tmp_path
     cache.close()
     assert not cache.directory.exists()
@@ -216,7 +217,7 @@ def test_samples_of_a_large_file_are_spread_over_it() -> None:
 
 
 def test_what_other_code_has_made_goes_before_the_columns(tmp_path: Path) -> None:
-    before, now = Cache(tmp_path, version="before"), Cache(tmp_path, version="now")
+    before, now = TraceCache(tmp_path, version="before"), TraceCache(tmp_path, version="now")
     add(before, A, 40_000, 100)
     before.timeline(A).write_bytes(b"x" * 40_000)
     os.utime(before.timeline(A), (1e9, 1e9))
@@ -265,21 +266,21 @@ def test_folders_without_sources_are_no_code(tmp_path: Path) -> None:
 
 
 def test_columns_are_made_by_nothing_but_the_code_they_are_known_by() -> None:
-    package = Path(identity.__file__).parents[1]
+    package = Path(identity.__file__).parents[2]
     imported: set[str] = set()
-    for name in COLUMNS:
+    for name in COLUMNS_CODE:
         for path in (package / name).rglob("*.py") if (package / name).is_dir() else [package / name]:
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package.name):
                     imported.add(node.module.split(".")[1])
-    assert imported <= {name.removesuffix(".py") for name in COLUMNS}
+    assert imported <= {name.removesuffix(".py") for name in COLUMNS_CODE}
 
 
 def test_all_other_code_is_of_answers() -> None:
     """A new room determines answers until somebody says otherwise."""
-    package = Path(identity.__file__).parents[1]
+    package = Path(identity.__file__).parents[2]
     assert {name for name in NOT_ANSWERS if not (package / name).exists()} <= {"static"}
-    assert not NOT_ANSWERS & set(COLUMNS)
+    assert not NOT_ANSWERS & set(COLUMNS_CODE)
 
 
 def test_the_least_recently_used_is_forgotten() -> None:
@@ -306,7 +307,7 @@ def test_the_log_level(level: str, expected: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(logger, "propagate", True)
     monkeypatch.setattr(logger, "level", logging.NOTSET)
     monkeypatch.setenv("TORCH_PROFILER_LOG_LEVEL", level)
-    logs.configure()
-    logs.configure()
+    process.configure_logging()
+    process.configure_logging()
     assert logger.level == expected
     assert len(logger.handlers) == 1

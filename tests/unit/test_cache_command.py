@@ -10,8 +10,8 @@ import pytest
 from tests.tiny import write_trace
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
-from torch_tb_profiler.workspace.addresses import Address, address_of
-from torch_tb_profiler.workspace.cache import LIMIT_VARIABLE
+from torch_tb_profiler.workspace.cache.trace_cache import LIMIT_VARIABLE
+from torch_tb_profiler.workspace.local_workspace import Address, address_of
 
 
 @pytest.fixture

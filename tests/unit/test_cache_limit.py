@@ -18,12 +18,14 @@ from tests.served import client_of, get
 from tests.tiny import write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.model import patterns
+from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.workspace import Key, pack, worker
-from torch_tb_profiler.workspace.answer_store import AnswerFolder
-from torch_tb_profiler.workspace.cache import LIMIT_VARIABLE, Cache
-from torch_tb_profiler.workspace.protocol import Failed, Job
-from torch_tb_profiler.workspace.sealed import part_of, remove_parts, write_sealed
+from torch_tb_profiler.workspace import Key, pack
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
+from torch_tb_profiler.workspace.cache.checksummed import part_of, remove_parts, write_checksummed
+from torch_tb_profiler.workspace.cache.trace_cache import LIMIT_VARIABLE, TraceCache
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.protocol import Failed, Job
 
 OF_TRACE = "run=run&worker=w"
 #: of a trace
@@ -57,7 +59,7 @@ def test_the_limit_is_kept_after_many_questions(
 
 
 def test_what_was_used_last_of_the_last_trace_stays_longest(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, limit=35_000)
+    cache = TraceCache(tmp_path, limit=35_000)
     cache.columns(KEY).write_bytes(b"x" * 10_000)
     folder = AnswerFolder(cache.answers(KEY))
     for age, name in ((30, "old"), (20, "middle"), (10, "new")):
@@ -72,7 +74,7 @@ def test_what_was_used_last_of_the_last_trace_stays_longest(tmp_path: Path) -> N
 
 
 def test_begun_files_of_the_dead_are_removed_wherever_they_are(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
+    cache = TraceCache(tmp_path)
     AnswerFolder(cache.answers(KEY)).put("x", pack(b"answer"))
     begun = [tmp_path / f"{KEY}.v.json.1-2-3.part", cache.answers(KEY) / "y.1-2-3.part"]
     young = cache.answers(KEY) / "z.1-2-3.part"
@@ -110,7 +112,7 @@ def test_a_full_disk_leaves_nothing_begun(tmp_path: Path, monkeypatch: pytest.Mo
         patch.setattr(Path, "replace", full)
         assert folder.put("y", pack(b"another")) == 0
         with pytest.raises(OSError, match="no room"):
-            write_sealed(tmp_path / "b", b"content")
+            write_checksummed(tmp_path / "b", b"content")
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "x"]
     assert folder.put("y", pack(b"another"))
     assert folder.get("y") == pack(b"another")
@@ -118,8 +120,7 @@ def test_a_full_disk_leaves_nothing_begun(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_trace_without_room_for_its_columns_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_trace(tmp_path / "w.pt.trace.json")
-    status = path.stat()
-    job = Job(1, str(path), status.st_size, status.st_mtime_ns, str(tmp_path / "w.columns"))
+    job = Job(1, LocalStorage().stat(str(path)), str(tmp_path / "w.columns"))
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
@@ -157,8 +158,8 @@ def test_a_temporary_cache_of_a_killed_process_is_removed_at_the_next_start(
     (tmp_path / "file").touch()
     (tmp_path / "torch_tb_profiler-of-the-user").mkdir()
     code = (
-        "import sys, time, pathlib; from torch_tb_profiler.workspace.cache import Cache;"
-        "cache = Cache(pathlib.Path(sys.argv[1])); print(cache.directory, flush=True); time.sleep(600)"
+        "import sys, time, pathlib; from torch_tb_profiler.workspace.cache.trace_cache import TraceCache;"
+        "cache = TraceCache(pathlib.Path(sys.argv[1])); print(cache.directory, flush=True); time.sleep(600)"
     )
     variables = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", code, str(tmp_path / "file" / "cache")]
@@ -168,10 +169,10 @@ def test_a_temporary_cache_of_a_killed_process_is_removed_at_the_next_start(
             directory = Path(process.stdout.readline().strip())
             assert directory.parent == tmp_path
             os.utime(directory / "in-use", (1e9, 1e9))
-            Cache(tmp_path / "cache").close()
+            TraceCache(tmp_path / "cache").close()
             assert directory.is_dir(), "it is in use, however old"
         finally:
             process.send_signal(signal.SIGKILL)
-    Cache(tmp_path / "cache").close()
+    TraceCache(tmp_path / "cache").close()
     assert not directory.exists()
     assert (tmp_path / "torch_tb_profiler-of-the-user").is_dir()

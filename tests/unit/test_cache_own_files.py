@@ -13,10 +13,10 @@ import pytest
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.ingest.ingest import IngestRefused, ingest
 from torch_tb_profiler.workspace import pack
-from torch_tb_profiler.workspace.answer_store import AnswerFolder
-from torch_tb_profiler.workspace.cache import Cache, open_cache
-from torch_tb_profiler.workspace.places import Folder, is_shared
-from torch_tb_profiler.workspace.temporary import remove_left_overs
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
+from torch_tb_profiler.workspace.cache.stores import FolderStore, is_shared
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
+from torch_tb_profiler.workspace.process import remove_left_overs
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights, and links take a privilege")
 
@@ -43,14 +43,14 @@ def names(folder: Path) -> list[str]:
 
 def test_what_a_link_leads_to_is_neither_removed_nor_counted(tmp_path: Path, foreign: Path) -> None:
     directory = tmp_path / "cache"
-    cache = Cache(directory, limit=1)
+    cache = TraceCache(directory, limit=1)
     before = names(foreign)
     cache.answers(KEY).symlink_to(foreign)
     cache.columns(OTHER).symlink_to(foreign / "thesis.tex")
     cache.timeline(OTHER).symlink_to(foreign)
     (directory / f"{OTHER}.columns7.part").symlink_to(foreign / "x")
     cache.sweep()
-    Cache(directory, limit=1).sweep()
+    TraceCache(directory, limit=1).sweep()
     assert main(["cache", "--prune", "--cache-dir", str(directory)]) == 0
     cache.clear()
     assert names(foreign) == before
@@ -62,7 +62,7 @@ def test_what_a_link_leads_to_is_neither_removed_nor_counted(tmp_path: Path, for
 
 
 def test_in_a_folder_of_answers_only_answers_are_removed(tmp_path: Path, foreign: Path) -> None:
-    cache = Cache(tmp_path / "cache")
+    cache = TraceCache(tmp_path / "cache")
     folder = AnswerFolder(cache.answers(KEY))
     folder.put("d" * 24, pack(b"answer"))
     for name in ("thesis", "notes.txt", "e" * 24):
@@ -75,7 +75,7 @@ def test_in_a_folder_of_answers_only_answers_are_removed(tmp_path: Path, foreign
 
 
 def test_answers_are_not_written_through_a_link(tmp_path: Path, foreign: Path) -> None:
-    cache = Cache(tmp_path / "cache")
+    cache = TraceCache(tmp_path / "cache")
     before = names(foreign)
     cache.answers(KEY).symlink_to(foreign)
     assert AnswerFolder(cache.answers(KEY)).get("c" * 24) is None
@@ -93,14 +93,14 @@ def test_names_that_only_begin_like_those_of_a_cache_are_the_users(tmp_path: Pat
     for name in mine:
         (tmp_path / name).write_text("mine")
         os.utime(tmp_path / name, (1e9, 1e9))
-    cache = Cache(tmp_path, limit=1)
+    cache = TraceCache(tmp_path, limit=1)
     cache.sweep()
     cache.clear()
     assert names(tmp_path) == sorted(mine)
 
 
 def refused(directory: Path, why: str, capsys: pytest.CaptureFixture[str]) -> None:
-    cache = Cache(directory)
+    cache = TraceCache(directory)
     assert cache.directory != directory
     assert why in cache.refused
     cache.close()
@@ -121,7 +121,7 @@ def test_a_directory_that_everybody_may_write_to_is_refused(
     with pytest.raises(IngestRefused, match="everybody may write to it"):
         ingest(str(tmp_path / "logs"))
     directory.chmod(0o775)
-    assert Cache(directory).directory == directory
+    assert TraceCache(directory).directory == directory
 
 
 @as_root
@@ -131,14 +131,14 @@ def test_a_directory_of_another_user_is_refused(tmp_path: Path, capsys: pytest.C
     refused(tmp_path / "theirs", "it belongs to another user", capsys)
     (tmp_path / "own").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "own")
-    assert Cache(tmp_path / "link").directory == tmp_path / "link"
+    assert TraceCache(tmp_path / "link").directory == tmp_path / "link"
     os.chown(tmp_path / "link", SOMEBODY, SOMEBODY, follow_symlinks=False)
     refused(tmp_path / "link", "it belongs to another user", capsys)
 
 
 @as_root
 def test_of_a_directory_that_took_the_place_of_the_cache_nothing_is_removed(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache", limit=1)
+    cache = TraceCache(tmp_path / "cache", limit=1)
     cache.directory.rename(tmp_path / "moved")
     (tmp_path / "theirs").mkdir()
     cache.directory.symlink_to(tmp_path / "theirs")
@@ -153,7 +153,7 @@ def test_of_a_directory_that_took_the_place_of_the_cache_nothing_is_removed(tmp_
 
 def test_a_shared_place_may_be_written_to_by_everybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
-    place = Folder(tmp_path / "place")
+    place = FolderStore(tmp_path / "place")
     place.prepare()
     (tmp_path / "place").chmod(0o777)
     assert is_shared(str(tmp_path / "place"))
@@ -184,7 +184,7 @@ def test_left_over_directories_are_not_removed_through_links(
 
 
 def test_what_was_used_before_the_clock_was_set_back_is_forgotten_first(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, limit=15_000)
+    cache = TraceCache(tmp_path, limit=15_000)
     for key, when in ((KEY, time.time() + 10**8), (OTHER, time.time() - 10**6)):
         cache.columns(key).write_bytes(b"x" * 10_000)
         os.utime(cache.columns(key), (when, when))

@@ -15,20 +15,20 @@ from torch_tb_profiler.ingest.cluster import ClusterRunner
 from torch_tb_profiler.ingest.reading import judge
 from torch_tb_profiler.ingest.runner import IngestRefused, Outcome, RankKept, RankLost, Task, encode
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.workspace.catalog import (
+from torch_tb_profiler.workspace.cache.shared_cache import (
     VERSION,
-    Catalog,
     CatalogFile,
     CatalogRun,
     CatalogTrace,
+    LogdirCatalog,
     catalog_name,
     read_catalog,
     write_catalog,
 )
-from torch_tb_profiler.workspace.places import Folder
-from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.cache.stores import FolderStore
+from torch_tb_profiler.workspace.status import TraceSummary
 
-SUMMARY = Summary(events=1, notes=0, troubles=(), views=(), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=(), rank=None, world_size=None, host_name="")
 KEY = "a" * 40
 GOOD = RankKept(5, KEY, SUMMARY, was_there=False)
 
@@ -82,7 +82,7 @@ def test_what_a_worker_says_to_have_written_is_removed_in_the_place_alone(tmp_pa
 def test_names_in_a_place_are_flat(name: str, tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
     (tmp_path / "x").write_text("mine")
-    place = Folder(tmp_path / "place")
+    place = FolderStore(tmp_path / "place")
     for deed in (place.has, place.read, place.remove, place.version, lambda name: place.put(name, b"")):
         with pytest.raises(OSError, match="no file of a cache has this name"):
             deed(name)
@@ -90,11 +90,11 @@ def test_names_in_a_place_are_flat(name: str, tmp_path: Path) -> None:
 
 
 def test_a_catalog_with_keys_that_lead_elsewhere_is_not_used(tmp_path: Path) -> None:
-    place = Folder(tmp_path)
+    place = FolderStore(tmp_path)
     entry = Entry("w.pt.trace.json", "/logs/w.pt.trace.json", 5, 1)
     (run,) = discover([(parse_logdir("/logs")[0], [entry])], lambda _: Content()).runs
     (file,) = run.traces
     for key, is_used in ((KEY, True), ("../../x", False), (KEY + "/", False)):
         traces = (CatalogTrace(CatalogFile.of(file), key, SUMMARY),)
-        write_catalog(place, Catalog(VERSION, "/logs", "code", (CatalogRun("run", traces, (), ()),), ()))
+        write_catalog(place, LogdirCatalog(VERSION, "/logs", "code", (CatalogRun("run", traces, (), ()),), ()))
         assert (read_catalog(place, catalog_name("/logs")) is not None) == is_used

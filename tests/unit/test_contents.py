@@ -15,7 +15,7 @@ from tests.unit.test_discovery import NOT_OURS, found
 from torch_tb_profiler.discovery import Content, examine, guess
 from torch_tb_profiler.discovery.content import picture
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.heads import TEXT_BYTES, examine_stream
+from torch_tb_profiler.workspace.listing.sniff import TEXT_BYTES, examine_stream
 
 TRACE = Content()
 #: as export_memory_timeline writes it

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.events import US, event, kernel, model_of, op
 from torch_tb_profiler.analysis.counters import counters, window
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.web.trace_counters import counter_events
+from torch_tb_profiler.web.trace_file import counter_events
 
 Piece = tuple[float, float]
 

@@ -16,14 +16,14 @@ from tests.tiny import write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.trace import column_file, files
 from torch_tb_profiler.trace.schema import OperatorRanges
-from torch_tb_profiler.workspace import Loading, Refusal, StoredAnswer, pack
-from torch_tb_profiler.workspace.answer_store import AnswerFolder
-from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.needs import TimelineOf
-from torch_tb_profiler.workspace.protocol import Summary
-from torch_tb_profiler.workspace.sealed import sealed, unsealed
+from torch_tb_profiler.workspace import Loading, RefusedAnswer, StoredAnswer, pack
+from torch_tb_profiler.workspace.answering.asking import TimelineOf
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
+from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+from torch_tb_profiler.workspace.status import TraceSummary
 
-SUMMARY = Summary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
+SUMMARY = TraceSummary(events=1, notes=0, warnings=(), views=("overview",), rank=None, world_size=None, host_name="")
 OF_TRACE = "run=run&worker=w"
 SLICE = f"/api/timeline/slice?{OF_TRACE}&row=1"
 
@@ -54,7 +54,7 @@ def test_a_table_found_damaged_behind_an_open_timeline_is_read_again_once(
     made = columns.stat().st_ino
     assert get(client, SLICE)
     with pytest.raises(Loading):  # another thread has found the same, but was slower
-        workspace.mend(column_file.ColumnFileError("has a damaged block", columns))
+        workspace.repair(column_file.ColumnFileError("has a damaged block", columns))
     assert workspace.find("run", "w").worker == "w"
     assert columns.stat().st_ino == made
     assert get(client, SLICE)
@@ -82,18 +82,18 @@ def test_a_lack_of_handles_is_told_and_removes_nothing(
 
 def test_every_wrong_byte_of_what_is_sealed_is_noticed() -> None:
     content = random.Random(2).randbytes(300)
-    good = sealed(content)
-    assert unsealed(good) == content
+    good = checksummed(content)
+    assert verified(good) == content
     for place in range(len(good)):
         for bit in range(8):
             bad = bytearray(good)
             bad[place] ^= 1 << bit
-            assert unsealed(bytes(bad)) is None
-    assert all(unsealed(good[:length]) is None for length in range(len(good)))
+            assert verified(bytes(bad)) is None
+    assert all(verified(good[:length]) is None for length in range(len(good)))
 
 
 def test_every_wrong_byte_of_a_summary_is_noticed(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
+    cache = TraceCache(tmp_path)
     cache.columns("a").write_bytes(b"x")
     cache.add("a", SUMMARY)
     (path,) = tmp_path.glob("a.*.json")
@@ -105,7 +105,7 @@ def test_every_wrong_byte_of_a_summary_is_noticed(tmp_path: Path) -> None:
     assert cache.find("a") == SUMMARY
 
 
-@pytest.mark.parametrize("answer", [pack(b"short"), pack(b"long" * 1000), Refusal(404, "no such step")])
+@pytest.mark.parametrize("answer", [pack(b"short"), pack(b"long" * 1000), RefusedAnswer(404, "no such step")])
 def test_every_wrong_byte_of_an_answer_is_noticed(tmp_path: Path, answer: StoredAnswer) -> None:
     folder = AnswerFolder(tmp_path)
     folder.put("a", answer)
@@ -118,7 +118,7 @@ def test_every_wrong_byte_of_an_answer_is_noticed(tmp_path: Path, answer: Stored
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache")
+    cache = TraceCache(tmp_path / "cache")
     cache.columns("a").touch(0o600)
     cache.add("a", SUMMARY)
     folder = AnswerFolder(cache.answers("a"))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from torch_tb_profiler.discovery import (
     Content,
-    Found,
     Root,
+    RunListing,
     discover,
     is_candidate,
     natural_key,
@@ -26,7 +26,7 @@ from torch_tb_profiler.storage import Entry
 NOT_OURS = Content(Reason("no_trace_events", "is JSON, but not a trace: it has no traceEvents"))
 
 
-def found(*paths: str, root: str = "/logs", contents: dict[str, Content] | None = None) -> Found:
+def found(*paths: str, root: str = "/logs", contents: dict[str, Content] | None = None) -> RunListing:
     """What is found among files of these contents, by path."""
     entries = [Entry(p, f"{root}/{p}", 1, 1) for p in paths]
     return discover([(Root(root), entries)], lambda entry: (contents or {}).get(entry.path, NOT_OURS))

@@ -15,31 +15,31 @@ from werkzeug.test import Client, TestResponse
 from tests.served import everything_read
 from tests.snapshots import dumped, fragmented
 from tests.tiny import wait_until, write_trace
-from torch_tb_profiler.discovery import Run, parse_logdir
+from torch_tb_profiler.discovery import RunFiles, parse_logdir
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.drops import CONTENT_TYPE, PATH, DropLimits, Drops, safe_name, takes_none
 from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.web.uploads import CONTENT_TYPE, PATH, UploadLimits, Uploads, refuse_uploads, safe_name
 from torch_tb_profiler.workspace import Workspace, local_workspace, open_workspace
 
-LIMITS = DropLimits(file=100_000, all=150_000, files=5, free=0)
+LIMITS = UploadLimits(file=100_000, all=150_000, files=5, free=0)
 
 
 class Noted:
     """What a workspace was given; nothing is read."""
 
     def __init__(self) -> None:
-        self.added: dict[str, Callable[[], Run]] = {}
+        self.added: dict[str, Callable[[], RunFiles]] = {}
 
-    def add(self, name: str, make: Callable[[], Run]) -> None:
+    def add(self, name: str, make: Callable[[], RunFiles]) -> None:
         self.added[name] = make
 
     def has_run(self, name: str) -> bool:
         return name in self.added
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[RunFiles]:
         return [make() for make in self.added.values()]
 
 
@@ -69,14 +69,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def drops(noted: Noted, folder: Path) -> Iterator[Drops]:
-    drops = Drops(cast(Workspace, noted), LIMITS)
+def drops(noted: Noted, folder: Path) -> Iterator[Uploads]:
+    drops = Uploads(cast(Workspace, noted), LIMITS)
     yield drops
     drops.close()
 
 
 @pytest.fixture
-def client(noted: Noted, drops: Drops) -> Client:
+def client(noted: Noted, drops: Uploads) -> Client:
     """Of a server that reads nothing."""
     return Client(only_for(drops.around(create_app(cast(Workspace, noted))), "127.0.0.1"))
 
@@ -96,7 +96,7 @@ def kept(tmp_path: Path) -> list[str]:
 
 
 def test_traces_become_runs_at_once_and_stay(workspace: Workspace, folder: Path, tmp_path: Path) -> None:
-    drops = Drops(workspace, LIMITS)
+    drops = Uploads(workspace, LIMITS)
     client = Client(drops.around(create_app(workspace)))
     body = trace_at(tmp_path)
     answer = send(client, "C:\\traces\\..\\my job.json", body)
@@ -183,7 +183,7 @@ def test_the_work_of_a_run_is_linear_in_its_files(
     monkeypatch.setattr(local_workspace, "discover", _counted(local_workspace.discover, discovered))
     body, run = trace_at(tmp_path), None
     with everything_read(tmp_path / "logs", tmp_path / "cache", 1) as workspace:
-        drops = Drops(workspace, DropLimits(free=0))
+        drops = Uploads(workspace, UploadLimits(free=0))
         client = Client(drops.around(create_app(workspace)))
         for number in range(count):
             answer = send(client, f"rank{number}.json", body, to=run)
@@ -255,7 +255,7 @@ def test_a_body_that_ends_early_is_not_kept(client: Client, tmp_path: Path) -> N
     assert (answer.status_code, kept(tmp_path)) == (400, [])
 
 
-def test_files_go_with_the_server(client: Client, drops: Drops, folder: Path, tmp_path: Path) -> None:
+def test_files_go_with_the_server(client: Client, drops: Uploads, folder: Path, tmp_path: Path) -> None:
     send(client, "a.json", trace_at(tmp_path))
     (own,) = folder.iterdir()
     assert own.stat().st_mode & 0o077 == 0
@@ -289,7 +289,7 @@ def test_a_fault_is_told_as_everywhere(
 
 def test_a_server_for_others_takes_none(noted: Noted, tmp_path: Path) -> None:
     app = create_app(cast(Workspace, noted))
-    client = Client(takes_none(app))
+    client = Client(refuse_uploads(app))
     for answer in (send(client, "a.json", trace_at(tmp_path)), client.get(PATH)):
         assert answer.status_code == 403
         assert "no other machine" in json.loads(answer.data)["error"]

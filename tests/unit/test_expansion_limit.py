@@ -22,11 +22,12 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.workspace import open_workspace, worker
-from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace import open_workspace
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Job, decode_order, encode
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Job, decode_order, encode
 
 MEGABYTE = 1 << 20
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1}'
@@ -82,7 +83,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         raise StorageError("not here")
 
     # what is of the whole process stays as it is
-    monkeypatch.setattr("torch_tb_profiler.workspace.logs.configure", lambda: None)
+    monkeypatch.setattr("torch_tb_profiler.workspace.process.configure_logging", lambda: None)
     monkeypatch.setattr("torch_tb_profiler.serving.open_for_page", refuse)
     monkeypatch.setattr(plugin, "open_for_page", refuse)
     return calls
@@ -120,7 +121,7 @@ def test_the_environment(
     text: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv(EXPANSION_VARIABLE, text)
-    assert Cache(tmp_path).limits.expansion == expected
+    assert TraceCache(tmp_path).limits.expansion == expected
     assert (EXPANSION_VARIABLE in caplog.text) == (text != "" and expected == 400)
     # an option comes first
-    assert Cache(tmp_path, expansion=9).limits.expansion == 9
+    assert TraceCache(tmp_path, expansion=9).limits.expansion == 9

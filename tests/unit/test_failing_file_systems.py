@@ -14,13 +14,14 @@ from tests.served import client_of, get
 from tests.tiny import wait_until, write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.discovery import named_roots, parse_logdir
-from torch_tb_profiler.storage import Entry, Problem, StorageError
+from torch_tb_profiler.storage import Entry, ListingProblem, StorageError
 from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.workspace import Workspace, open_workspace, scanner
-from torch_tb_profiler.workspace import cache as caches
-from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.scanner import Lister
+from torch_tb_profiler.workspace import Workspace, open_workspace
+from torch_tb_profiler.workspace.cache import trace_cache as caches
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
+from torch_tb_profiler.workspace.listing import scanner
+from torch_tb_profiler.workspace.listing.scanner import Lister
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +34,7 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threadin
     monkeypatch.setattr(scanner, "SILENT_SECONDS", 0.3)
     list_really, events = LocalTree.list, dict[str, threading.Event]()
 
-    def listed(self: LocalTree, report: Callable[[Problem], None]) -> list[Entry]:
+    def listed(self: LocalTree, report: Callable[[ListingProblem], None]) -> list[Entry]:
         for name, event in events.items():
             if self.root.endswith(name):
                 event.wait(60)
@@ -118,8 +119,8 @@ def test_a_cache_that_fails_later_is_read_around(number: int, read: Workspace, m
     with monkeypatch.context() as patch:
         for name in ("utime", "unlink", "replace", "link"):
             patch.setattr(os, name, fail)
-        patch.setattr("torch_tb_profiler.workspace.own_files.OwnFolder.names", fail)
-        patch.setattr("torch_tb_profiler.workspace.sealed.open_file", fail)
+        patch.setattr("torch_tb_profiler.workspace.cache.sweep.OwnFolder.names", fail)
+        patch.setattr("torch_tb_profiler.workspace.cache.checksummed.open_file", fail)
         read._cache.sweep()
         read._cache.clear()
         assert get(client, "/api/kernels?run=run&worker=w")
@@ -136,7 +137,7 @@ def test_a_cache_that_fails_at_the_start_is_replaced(tmp_path: Path, monkeypatch
         return really(directory)
 
     monkeypatch.setattr(caches, "CacheFiles", fail)
-    cache = Cache(tmp_path / "cache")
+    cache = TraceCache(tmp_path / "cache")
     assert os.strerror(errno.ESTALE) in cache.refused
     cache.close()
     assert not column_file.is_whole(tmp_path / "cache" / "nowhere")

@@ -18,14 +18,20 @@ from tests.simulated_helpers import columns_of, small_pieces
 from tests.tiny import wait_until, write_trace
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.trace import together
 from torch_tb_profiler.trace.helper import Batch
-from torch_tb_profiler.workspace import pool as pool_module
-from torch_tb_profiler.workspace import worker
-from torch_tb_profiler.workspace.helpers import HelperProcesses
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Alone, Done, Failed, Job, Message, encode
-from torch_tb_profiler.workspace.reading_order import LEAST_FOR_HELPERS, MOST_HELPERS, PROCESS_BYTES, helpers_for
+from torch_tb_profiler.workspace.reading import pool as pool_module
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.child_processes import HelperProcesses
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message, ReleaseHelpers, encode
+from torch_tb_profiler.workspace.reading.reading_order import (
+    LEAST_FOR_HELPERS,
+    MOST_HELPERS,
+    PROCESS_BYTES,
+    helpers_for,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -140,7 +146,7 @@ def test_a_helper_that_says_nonsense_is_done_without(
     trace: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        "torch_tb_profiler.workspace.helpers._BOOTSTRAP",
+        "torch_tb_profiler.workspace.reading.child_processes._HELPER_BOOTSTRAP",
         "import sys; out = sys.stdout.buffer; out.write(bytes(8)); out.flush(); sys.stdin.buffer.read(99);"
         "out.write(b'\\3' + bytes(7) + b'abc'); out.flush(); sys.stdin.buffer.read()",
     )
@@ -174,7 +180,7 @@ def unfinished(tmp_path: Path) -> Path:
 
 
 def large_job(number: int, path: Path) -> Job:
-    return Job(number, str(path), LARGE, 0, f"{path}.{number}.columns")
+    return Job(number, Entry(path.name, str(path), LARGE, 0), f"{path}.{number}.columns")
 
 
 def grandchildren(pool: Pool) -> list[int]:
@@ -214,18 +220,18 @@ def test_helpers_are_called_back_for_another_trace(
         (running,) = pool._running
         assert running.helpers == 1
         later = write_trace(tmp_path / "later.pt.trace.json")
-        pool.submit_later(Job(2, str(later), later.stat().st_size, later.stat().st_mtime_ns, f"{later}.columns"))
+        pool.submit_later(Job(2, LocalStorage().stat(str(later)), f"{later}.columns"))
         assert not pool._may_start()  # what can wait leaves the processor to the helper
         assert running.process is not None
         assert running.process.stdin is not None
         monkeypatch.setattr(running.process.stdin, "write", said.append)
         other = write_trace(tmp_path / "w.pt.trace.json")
-        pool.submit(Job(3, str(other), other.stat().st_size, other.stat().st_mtime_ns, f"{other}.columns"))
+        pool.submit(Job(3, LocalStorage().stat(str(other)), f"{other}.columns"))
         wait_until(lambda: {2, 3} <= outcomes.keys(), "the others are read")
         assert running.helpers == 0
     finally:
         pool.close()
-    assert said == [encode(Alone(1)) + b"\n"]
+    assert said == [encode(ReleaseHelpers(1)) + b"\n"]
 
 
 def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
@@ -234,7 +240,8 @@ def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
     ended: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "_exit", ended.append)
-        worker._listen(BytesIO(encode(Alone(7)) + b"\n" + encode(Job(8, "/x", 1, 1, "/y")) + b"\n"), jobs, alone, [])
+        job = Job(8, Entry("x", "/x", 1, 1), "/y")
+        worker._listen(BytesIO(encode(ReleaseHelpers(7)) + b"\n" + encode(job) + b"\n"), jobs, alone, [])
     assert alone == {7}
     assert jobs.get_nowait().id == 8
     assert ended == [0]
@@ -242,11 +249,12 @@ def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
 
 SERVER = """
 import sys, time
-from torch_tb_profiler.workspace import pool as pool_module
-from torch_tb_profiler.workspace.protocol import Job
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.reading import pool as pool_module
+from torch_tb_profiler.workspace.reading.protocol import Job
 pool_module.usable_processors = lambda: 2
 pool = pool_module.Pool(2, lambda job, message: None)
-pool.submit(Job(1, sys.argv[1], 10**9, 0, sys.argv[1] + ".columns"))
+pool.submit(Job(1, Entry(sys.argv[1], sys.argv[1], 10**9, 0), sys.argv[1] + ".columns"))
 while not pool.process_ids():
     time.sleep(0.01)
 print(pool.process_ids()[0], flush=True)

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,16 +21,16 @@ from tests.tracegen.cluster_writer import write_job
 from tests.tracegen.job import Job, Missing
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.ingest.ingest import Ingested, ingest
+from torch_tb_profiler.ingest.ingest import Ingested, Readers, ingest
 from torch_tb_profiler.ingest.reading import Child, Children
 from torch_tb_profiler.ingest.runner import IngestProgress, IngestRefused, RankLost
 from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.reason import OTHER, Reason, Why
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.workspace import open_workspace
-from torch_tb_profiler.workspace.places import Folder
-from torch_tb_profiler.workspace.protocol import Done, Failed, Reading
-from torch_tb_profiler.workspace.protocol import Job as ReadingJob
+from torch_tb_profiler.workspace.cache.stores import FolderStore
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Reading
+from torch_tb_profiler.workspace.reading.protocol import Job as ReadingJob
 
 pytestmark = pytest.mark.slow
 
@@ -134,14 +135,15 @@ def test_a_rank_that_fails_once_is_read_again(tmp_path: Path, monkeypatch: pytes
     read, tries = Child.read, []
 
     def unlucky(child: Child, job: Any, told: Any) -> Any:
-        tries.append(job.url)
-        if tries.count(job.url) == 1 and job.url.endswith("node0_1.pt.trace.json.gz"):
+        tries.append(job.entry.url)
+        if tries.count(job.entry.url) == 1 and job.entry.url.endswith("node0_1.pt.trace.json.gz"):
             return Failed(Reason("killed", "could not be read: the process that read it was killed"))
         return read(child, job, told)
 
     monkeypatch.setattr(Child, "read", unlucky)
     seen: list[IngestProgress] = []
-    found = ingest(str(tmp_path / "job"), told=seen.append)
+    reporter = SimpleNamespace(show=seen.append, say=seen.append)
+    found = ingest(str(tmp_path / "job"), reporter=reporter)
     assert (found.ranks, found.failed, len(tries)) == (3, 0, 4)
     assert seen[-1].ranks == seen[-1].of == 3
     assert seen[-1].bytes_done == seen[-1].bytes_of
@@ -177,7 +179,7 @@ def test_two_at_once_end_with_the_same_whole_place(tmp_path: Path) -> None:
     write_ranks(tmp_path / "job", 6)
 
     def one(seed: int) -> Ingested:
-        return ingest(str(tmp_path / "job"), str(tmp_path / "place"), processes=1, seed=seed)
+        return ingest(str(tmp_path / "job"), str(tmp_path / "place"), Readers(processes=1, seed=seed))
 
     with ThreadPoolExecutor(2) as threads:
         both = list(threads.map(one, (1, 2)))
@@ -195,7 +197,7 @@ def test_a_server_shows_a_shared_place_without_the_files(tmp_path: Path, own_cac
     kept = sorted(path.name for path in (tmp_path / "place").iterdir())
     shutil.rmtree(logs)
     for root in (str(logs), place):
-        workspace = open_workspace(parse_logdir(root), place, 1, questions=QUESTIONS)
+        workspace = open_workspace(parse_logdir(root), place, 1, questions=PREFETCHED)
         try:
             wait_until(lambda w=workspace: not w.status().scanning and not w.status().loading, "all is there")
             (run,) = workspace.status().runs
@@ -236,7 +238,7 @@ def test_the_page_of_a_run_is_what_ingest_has_left(tmp_path: Path, monkeypatch: 
 
 def test_a_page_opens_no_trace_and_is_kept(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_ranks(tmp_path / "logs" / "job", 3)
-    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=PREFETCHED)
     try:
         wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
         monkeypatch.setattr(workspace, "ask", lambda *_: pytest.fail("a trace is opened"))
@@ -254,7 +256,7 @@ def test_findings_of_a_run_are_kept_by_a_server_for_the_next(
     write_ranks(tmp_path / "logs" / "job", 3)
 
     def asked(forbidden: bool) -> list[object]:
-        workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=QUESTIONS)
+        workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=PREFETCHED)
         try:
             wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
             if forbidden:
@@ -317,22 +319,22 @@ def test_a_collective_that_a_rank_lacks_is_told(tmp_path: Path, run: Run, capsys
 def test_ranks_are_read_while_others_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process reads the second rank while the first waits to be written."""
     write_ranks(tmp_path / "job", 2)
-    read, put = Child.read, Folder.put
+    read, put = Child.read, FolderStore.put
     done: list[str] = []
 
     def reading(self: Child, job: ReadingJob, told: Callable[[Reading], None]) -> Done | Failed:
         found = read(self, job, told)
-        done.append(job.url)
+        done.append(job.entry.url)
         return found
 
-    def putting(self: Folder, name: str, source: Path | bytes, absent: bool = True) -> bool:
+    def putting(self: FolderStore, name: str, source: Path | bytes, absent: bool = True) -> bool:
         if name.endswith(".columns"):
             wait_until(lambda: len(done) == 2, "the second rank is read")
         return put(self, name, source, absent)
 
     monkeypatch.setattr(Child, "read", reading)
-    monkeypatch.setattr(Folder, "put", putting)
-    assert ingest(str(tmp_path / "job"), str(tmp_path / "place"), processes=1).ranks == 2
+    monkeypatch.setattr(FolderStore, "put", putting)
+    assert ingest(str(tmp_path / "job"), str(tmp_path / "place"), Readers(processes=1)).ranks == 2
 
 
 def test_what_waits_for_a_process_is_given_up_when_all_end(tmp_path: Path) -> None:

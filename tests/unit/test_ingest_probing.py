@@ -10,7 +10,7 @@ import pytest
 from tests.rank_logs import write_ranks
 from torch_tb_profiler.ingest.reading import Children, judge, probe_worker, read_rank
 from torch_tb_profiler.ingest.runner import IngestRefused, IngestTarget, RankLost, Task, WorkerFact, WorkerProbe
-from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.cache.identity import answers_version
 
 
 def check_of(tmp_path: Path, url: str = "") -> WorkerProbe:
@@ -51,8 +51,8 @@ def test_what_a_worker_lacks_is_said_with_its_name(tmp_path: Path) -> None:
 
 
 def test_a_place_of_its_own_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch_tb_profiler.workspace.places.LATE_SECONDS", 0.0)
-    monkeypatch.setattr("torch_tb_profiler.ingest.reading.read_late", lambda place, name: place.read(name))
+    monkeypatch.setattr("torch_tb_profiler.workspace.cache.stores.VISIBLE_SECONDS", 0.0)
+    monkeypatch.setattr("torch_tb_profiler.ingest.reading.read_when_visible", lambda place, name: place.read(name))
     check = check_of(tmp_path)
     unseen = msgspec.structs.replace(asked(check), nonce="ingest-probe.part-another")
     with pytest.raises(IngestRefused, match=r"has its own .*place"):

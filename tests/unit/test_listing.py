@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.discovery import Found, Root
-from torch_tb_profiler.storage import Entry, Problem, local
+from torch_tb_profiler.discovery import Root, RunListing
+from torch_tb_profiler.storage import Entry, ListingProblem, local
 from torch_tb_profiler.storage.local import LocalTree
-from torch_tb_profiler.workspace import scanner
-from torch_tb_profiler.workspace.scanner import Scanner
+from torch_tb_profiler.workspace.listing import scanner
+from torch_tb_profiler.workspace.listing.scanner import Scanner
 
 
 class Clock:
@@ -108,7 +108,7 @@ def test_what_cannot_be_read_is_told_each_time(tmp_path: Path, clock: Clock) -> 
     write(tmp_path / "w.json")
     tree = LocalTree(str(tmp_path))
     for _ in range(3):
-        problems: list[Problem] = []
+        problems: list[ListingProblem] = []
         assert names(tree.list(problems.append)) == ["w.json"]
         clock.now += local.QUIET_SECONDS
         assert len(problems) <= 1
@@ -140,15 +140,15 @@ def test_an_unchanged_listing_is_not_gone_through_again(tmp_path: Path, monkeypa
 def test_traces_are_shown_before_other_files_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "run" / "w.pt.trace.json")
     write(tmp_path / "run" / "other.json")
-    shown: list[Found] = []
+    shown: list[RunListing] = []
     scans = Scanner([Root(str(tmp_path))], 1.0, shown.append, lambda _: None)
-    look, before = scans._heads.look, list[Found]()
+    look, before = scans._sniffer.look, list[RunListing]()
 
     def noted(*given: object, **named: object) -> int:
         before.extend(shown)
         return look(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scans._heads, "look", noted)
+    monkeypatch.setattr(scans._sniffer, "look", noted)
     assert scans._step().complete
     assert [([run.name for run in found.runs], found.complete) for found in before] == [(["run"], False)]
 
@@ -159,9 +159,9 @@ def test_an_unchanged_listing_is_gone_through_once(tmp_path: Path, monkeypatch: 
         write(tmp_path / f"{number}.json")
     scans = Scanner([Root(str(tmp_path))], 1.0, lambda _: None, lambda _: None)
     calls: list[int] = []
-    waiting, look = scans._heads.waiting, scans._heads.look
-    monkeypatch.setattr(scans._heads, "waiting", lambda entries: calls.append(1) or waiting(entries))
-    monkeypatch.setattr(scans._heads, "look", lambda entries, seconds: look(entries, most=1, seconds=seconds))
+    waiting, look = scans._sniffer.waiting, scans._sniffer.look
+    monkeypatch.setattr(scans._sniffer, "waiting", lambda entries: calls.append(1) or waiting(entries))
+    monkeypatch.setattr(scans._sniffer, "look", lambda entries, seconds: look(entries, most=1, seconds=seconds))
     steps = 1
     while not scans._step().complete:
         steps += 1
@@ -196,7 +196,7 @@ def test_what_is_gone_before_it_is_read_is_no_problem(tmp_path: Path, monkeypatc
             (tmp_path / "b" / "w.json").rename(tmp_path / "b" / "x.json")
         yield every
 
-    problems: list[Problem] = []
+    problems: list[ListingProblem] = []
     tree = LocalTree(str(tmp_path))
     monkeypatch.setattr(local.os, "scandir", slow)
     assert names(tree.list(problems.append)) == ["b/v.json"]

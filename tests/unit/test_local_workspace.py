@@ -11,7 +11,7 @@ from tests.tiny import DEADLINE_SECONDS, write_trace
 from torch_tb_profiler import api
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_reading_ahead_ends_when_the_cache_fails(logs: Path, tmp_path: Path, mon
         raise PermissionError("not here")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Cache, "add", add)
+        patched.setattr(TraceCache, "add", add)
         opened: list[api.Profile] = []
         opening = threading.Thread(
             target=lambda: opened.append(api.open(logs, workers=1, cache_dir=tmp_path / "cache")), daemon=True

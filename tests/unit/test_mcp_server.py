@@ -25,9 +25,9 @@ pytestmark = pytest.mark.slow
 RUN = "generated_4gpu_h100"
 TRACE = f"{RUN}~rank0~1"
 #: what is known of an answer that must be all of it: nobody may add a tool that writes, fetches or starts something
-TOOL_NAMES = ["traces", "summary", "step", "table", "explain", "compare", "ranks", "definitions"]
+TOOL_NAMES = ["traces", "summary", "step", "table", "explain", "compare", "ranks", "hang", "definitions"]
 #: of the list of tools, about four characters each
-_MOST_TOKENS_OF_TOOLS = 10_000
+_MOST_TOKENS_OF_TOOLS = 10_600
 
 
 # what is offered --------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.old_plugin import modules as old_modules
-from torch_tb_profiler.web.old_plugin import tree_json
+from torch_tb_profiler.web.old_plugin import wire
 
 
 def rows(table: ModuleTable) -> dict[str, tuple[Any, ...]]:
@@ -264,11 +264,11 @@ def test_the_docs_repeat_the_definitions(repository: Path) -> None:
 
 def test_nested_json() -> None:
     nodes = [(0, b'{"n":1}'), (1, b'{"n":2}'), (2, b'{"n":3}'), (1, b'{"n":4}'), (0, b'{"n":5}')]
-    assert json.loads(b"[" + tree_json.nested(nodes) + b"]") == [
+    assert json.loads(b"[" + wire.nested(nodes) + b"]") == [
         {"n": 1, "children": [{"n": 2, "children": [{"n": 3, "children": []}]}, {"n": 4, "children": []}]},
         {"n": 5, "children": []},
     ]
-    assert tree_json.nested([]) == b""
+    assert wire.nested([]) == b""
 
 
 def test_without_modules_of_a_source_no_program_tree_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,7 +219,7 @@ def test_a_large_file_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("torch_tb_profiler.cli.work.progress._PATIENCE", 0.0)
     monkeypatch.setattr("torch_tb_profiler.cli.work.progress._PAUSE", 0.0)
-    monkeypatch.setattr("torch_tb_profiler.workspace.worker.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("torch_tb_profiler.workspace.reading.worker.PROGRESS_SECONDS", 0.0)
     out: Any = Terminal()
     monkeypatch.setattr(traces.sys, "stderr", out)
     write_trace(tmp_path / "run" / "a.pt.trace.json", steps=2000)

@@ -22,8 +22,8 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.other_formats import KINDS, other_format
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.reader import TraceError
-from torch_tb_profiler.workspace.heads import examine_stream
-from torch_tb_profiler.workspace.scanner import list_runs
+from torch_tb_profiler.workspace.listing.scanner import list_runs
+from torch_tb_profiler.workspace.listing.sniff import examine_stream
 
 
 def tar() -> bytes:

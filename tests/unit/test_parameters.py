@@ -9,8 +9,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from torch_tb_profiler.web.http import HttpError, Parameters
-from torch_tb_profiler.web.parameters import query_parameters, read_parameters
+from torch_tb_profiler.web.http import HttpError, Parameters, query_parameters, read_parameters
 
 
 class Asked(msgspec.Struct, frozen=True):

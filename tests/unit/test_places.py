@@ -10,24 +10,31 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.workspace.cache import Cache, open_cache
-from torch_tb_profiler.workspace.places import MARK, Folder, Stored, is_shared, place_at, read_late
+from torch_tb_profiler.workspace.cache.stores import (
+    MARK,
+    FolderStore,
+    RemoteStore,
+    is_shared,
+    read_when_visible,
+    store_at,
+)
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
 
 
 @pytest.fixture(params=["folder", "store"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Folder | Stored]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FolderStore | RemoteStore]:
     if request.param == "store":
         fsspec = pytest.importorskip("fsspec")
-        place = place_at("memory://test-of-places/cache")
+        place = store_at("memory://test-of-places/cache")
         yield place
         fsspec.filesystem("memory").rm("/test-of-places", recursive=True)
     else:
-        place = place_at(str(tmp_path / "deep" / "cache"))
+        place = store_at(str(tmp_path / "deep" / "cache"))
         place.prepare()
         yield place
 
 
-def test_who_is_first_stays(place: Folder | Stored, tmp_path: Path) -> None:
+def test_who_is_first_stays(place: FolderStore | RemoteStore, tmp_path: Path) -> None:
     (tmp_path / "made").write_bytes(b"made")
     assert place.put("a.columns", tmp_path / "made")
     assert not place.put("a.columns", b"another")
@@ -48,7 +55,7 @@ def test_who_is_first_stays(place: Folder | Stored, tmp_path: Path) -> None:
 
 
 def test_of_many_writers_at_once_one_is_first(tmp_path: Path) -> None:
-    place = Folder(tmp_path)
+    place = FolderStore(tmp_path)
     with ThreadPoolExecutor(16) as threads:
         first = list(threads.map(lambda number: place.put("a.columns", str(number).encode()), range(16)))
     assert sum(first) == 1
@@ -60,7 +67,7 @@ def test_others_may_read_what_is_shared_and_not_what_is_private(tmp_path: Path) 
     before = os.umask(0o027)
     try:
         for is_private, expected in ((False, 0o640), (True, 0o600)):
-            place = Folder(tmp_path / str(is_private), is_private)
+            place = FolderStore(tmp_path / str(is_private), is_private)
             place.prepare()
             place.put("a.columns", b"x")
             assert stat.S_IMODE((tmp_path / str(is_private) / "a.columns").stat().st_mode) == expected
@@ -72,24 +79,24 @@ def test_others_may_read_what_is_shared_and_not_what_is_private(tmp_path: Path) 
 def test_a_writer_sweeps_what_it_has_begun_and_nothing_else(tmp_path: Path) -> None:
     for name in ("mine-a.columns.1.part", "other-a.columns.1.part", "mine-a.columns"):
         (tmp_path / name).touch()
-    Folder(tmp_path, part="mine-").sweep()
-    Folder(tmp_path).sweep()
+    FolderStore(tmp_path, part="mine-").sweep()
+    FolderStore(tmp_path).sweep()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine-a.columns", "other-a.columns.1.part"]
 
 
 def test_what_is_late_is_waited_for(tmp_path: Path) -> None:
-    place = Folder(tmp_path)
+    place = FolderStore(tmp_path)
     with ThreadPoolExecutor(1) as threads:
-        reading = threads.submit(read_late, place, "a.rank", 60.0)
+        reading = threads.submit(read_when_visible, place, "a.rank", 60.0)
         place.put("a.rank", b"x")
         assert reading.result() == b"x"
     with pytest.raises(FileNotFoundError):
-        read_late(place, "b.rank", 0.0)
+        read_when_visible(place, "b.rank", 0.0)
 
 
 def test_a_directory_is_shared_when_it_was_made_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
-    Folder(tmp_path / "shared").prepare()
+    FolderStore(tmp_path / "shared").prepare()
     assert is_shared(str(tmp_path / "shared"))
     assert is_shared("s3://bucket/cache")
     assert not is_shared(str(tmp_path))
@@ -102,9 +109,9 @@ def test_a_directory_is_shared_when_it_was_made_so(tmp_path: Path, monkeypatch: 
 
 
 def test_what_only_the_place_has_is_copied_when_it_is_used(tmp_path: Path) -> None:
-    place = Folder(tmp_path / "shared")
+    place = FolderStore(tmp_path / "shared")
     place.prepare()
-    cache = Cache(tmp_path / "own", place=place)
+    cache = TraceCache(tmp_path / "own", store=place)
     assert cache.shared
     place.put(cache.columns("a").name, b"columns")
     assert not cache.has_columns("a")

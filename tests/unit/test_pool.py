@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
-from torch_tb_profiler.workspace import (
-    worker,
-)
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage.local import LocalStorage
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
 
 pytestmark = pytest.mark.slow
 
@@ -36,9 +36,7 @@ class Listener:
 
 
 def job(number: int, path: Path) -> Job:
-    status = path.stat()
-    changed = "" if os.name == "nt" else str(status.st_ctime_ns)  # as the local storage has it
-    return Job(number, str(path), status.st_size, status.st_mtime_ns, str(path) + ".columns", etag=changed)
+    return Job(number, LocalStorage().stat(str(path)), f"{path}.columns")
 
 
 @pytest.fixture
@@ -88,7 +86,7 @@ def test_waiting_jobs_can_be_hurried_and_withdrawn(tmp_path: Path, endless: Path
         for number in (2, 3, 4):
             pool.submit(job(number, trace))
         pool.withdraw(2)
-        pool.hurry(4)
+        pool.prioritize(4)
         os.kill(pool.process_ids()[0], signal.SIGKILL)
         wait_until(lambda: len(listener.outcomes) == 3, "the others are read")
     finally:
@@ -194,10 +192,11 @@ def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monk
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time
-from torch_tb_profiler.workspace.protocol import Job
-from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.reading.protocol import Job
+from torch_tb_profiler.workspace.reading.pool import Pool
 pool = Pool(1, lambda job, message: None)
-pool.submit(Job(1, sys.argv[1], 0, 0, "/nowhere"))
+pool.submit(Job(1, Entry(sys.argv[1], sys.argv[1], 0, 0), "/nowhere"))
 while not pool.process_ids():
     time.sleep(0.01)
 print(pool.process_ids()[0], flush=True)
@@ -214,7 +213,7 @@ time.sleep(600)
 def test_workers_import_neither_tensorboard_nor_a_web_server() -> None:
     script = """
 import sys
-import torch_tb_profiler.workspace.worker
+import torch_tb_profiler.workspace.reading.worker
 print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") if m in sys.modules])
 """
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
@@ -222,10 +221,10 @@ print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") 
 
 
 def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> None:
-    from torch_tb_profiler.workspace.worker import perform
+    from torch_tb_profiler.workspace.reading.worker import perform
 
     path = write_trace(tmp_path / "w.pt.trace.json")
-    stale = Job(1, str(path), 1, 1, str(tmp_path / "columns"))
+    stale = Job(1, Entry(path.name, str(path), 1, 1), str(tmp_path / "columns"))
     outcome = perform(stale, lambda message: None)
     assert isinstance(outcome, Failed)
     assert str(outcome.reason) == "is still being written; it is read again once it is complete"
@@ -235,7 +234,7 @@ def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> N
 def test_our_own_mistakes_stay_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     path = write_trace(tmp_path / "w.pt.trace.json")
-    monkeypatch.setattr(worker, "summarize", lambda model: 1 // 0)
+    monkeypatch.setattr(worker, "summary_of", lambda model: 1 // 0)
     outcome = worker.perform(job(1, path), lambda message: None)
     assert isinstance(outcome, Failed)
     assert outcome.reason.text.startswith("could not be read: ZeroDivisionError")
@@ -249,16 +248,16 @@ def test_memory_is_kept_for_a_job_that_comes_at_once(
     """Of a small file: what a large one leaves goes back, and what nobody takes."""
     back: list[None] = []
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    after = Job(2, "", 0, 0, "")
+    after = Job(2, Entry("", "", 0, 0), "")
 
     def gives() -> None:
         back.append(None)
         if not comes:
             jobs.put(after)
 
-    monkeypatch.setattr(worker, "give_back", gives)
+    monkeypatch.setattr(worker, "trim_memory", gives)
     monkeypatch.setattr(worker, "AT_ONCE_SECONDS", 0.05)
     if comes:
         jobs.put(after)
-    assert worker._after(Job(1, "", size, 0, ""), jobs) is after
+    assert worker._after(Job(1, Entry("", "", size, 0), ""), jobs) is after
     assert len(back) == given

@@ -22,16 +22,17 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import Trace, column_file, read_trace
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.web.answers.trace import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
-from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name, pack, stored
-from torch_tb_profiler.workspace.needs import ModelOf
-from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
-from torch_tb_profiler.workspace.runs import Runs
-from torch_tb_profiler.workspace.summary import open_model, summarize
+from torch_tb_profiler.workspace import Key, OpenTrace, RefusedAnswer, Workspace, open_workspace
+from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.open_traces import open_model
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name, pack, stored
+from torch_tb_profiler.workspace.listing.runs import RunRegistry
+from torch_tb_profiler.workspace.reading.protocol import TIMELINE, Done, Job, Message, Prepared
+from torch_tb_profiler.workspace.reading.worker import summary_of
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +136,7 @@ def test_a_table_of_many_pages_is_prepared_as_well() -> None:
     model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
     bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)
     answers = [stored(compute(model)) for bundle in bundles for _, compute in bundle]
-    bodies = [answer.plain() for answer in answers if not isinstance(answer, Refusal)]
+    bodies = [answer.plain() for answer in answers if not isinstance(answer, RefusedAnswer)]
     metas = [json.loads(body).get("meta", {}) for body in bodies if body.startswith(b"{")]
     assert 1200 in [meta.get("total") for meta in metas]
 
@@ -177,7 +178,7 @@ def test_prepared_answers_are_those_that_would_be_computed(
 
 def test_a_request_waits_for_the_process_that_is_about_to_answer(logs: Path, tmp_path: Path) -> None:
     """A server that is asked at once does not compute the same beside its worker process."""
-    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=PREFETCHED)
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
         assert get(client_of(workspace), f"/api/overview?{OF_TRACE}")["steps"]["rule"]
@@ -207,16 +208,16 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
 
 def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[type[object]] = []
-    hear = Runs._heard
+    hear = RunRegistry._on_message
 
-    def listen(runs: Runs, job: Job, message: Message | None) -> None:
+    def listen(runs: RunRegistry, job: Job, message: Message | None) -> None:
         heard.append(type(message))
         hear(runs, job, message)
 
-    monkeypatch.setattr(Runs, "_heard", listen)
+    monkeypatch.setattr(RunRegistry, "_on_message", listen)
     for rank in range(6):
         write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
-    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=QUESTIONS)
+    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=PREFETCHED)
     try:
         wait_until(lambda: heard.count(Prepared) == 6, "all are answered")
     finally:
@@ -300,12 +301,12 @@ def test_names_tell_who_is_asked() -> None:
 def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [memory(101, 4096, total=4096), op("aten::mm", 100, -5)]
     first = model_of(events)
-    summary = summarize(first)
-    assert summary.troubles == troubles(first) != ()
+    summary = summary_of(first)
+    assert summary.warnings == troubles(first) != ()
     again = open_model(first.trace, summary)
     monkeypatch.setattr(Model, "notes", property(lambda _: pytest.fail("looked for again")))
     first.answers.clear()
-    assert troubles(again) == troubles(first) == summary.troubles
+    assert troubles(again) == troubles(first) == summary.warnings
 
 
 def test_a_server_does_not_load_rules() -> None:
@@ -317,7 +318,7 @@ def test_a_server_does_not_load_rules() -> None:
 
 
 def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
-    code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker; print(*sys.modules)"
+    code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.reading.worker; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     held = set(found.stdout.split())
     assert "torch_tb_profiler.web.answers.trace" in held
@@ -327,7 +328,7 @@ def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
 def test_two_servers_share_a_cache(logs: Path, tmp_path: Path) -> None:
     """Both at once: the same answers, and nothing half-written is left."""
     first, second = (
-        open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=QUESTIONS) for _ in range(2)
+        open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=PREFETCHED) for _ in range(2)
     )
     try:
         for workspace in (first, second):

@@ -6,9 +6,9 @@ import pytest
 
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Job
-from torch_tb_profiler.workspace.reading_order import (
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Job
+from torch_tb_profiler.workspace.reading.reading_order import (
     MEMORY_VARIABLE,
     PROCESS_BYTES,
     host_in,
@@ -54,7 +54,7 @@ def test_memory_bounds_how_many_are_read_at_once(monkeypatch: pytest.MonkeyPatch
     large = [file(f"node_{rank}", 10 * 1000**2) for rank in range(8)]
     need = memory_for(large[0].entry)
     assert need > PROCESS_BYTES
-    monkeypatch.setattr("torch_tb_profiler.workspace.reading_order.processors", lambda: 16)
+    monkeypatch.setattr("torch_tb_profiler.workspace.reading.reading_order.processors", lambda: 16)
     for budget, expected in ((3 * need, 3), (need // 2, 1), (100 * need, 8)):
         monkeypatch.setenv(MEMORY_VARIABLE, str(budget))
         assert processes_for(large) == expected
@@ -64,7 +64,7 @@ def test_memory_bounds_how_many_are_read_at_once(monkeypatch: pytest.MonkeyPatch
 
 def test_a_pool_starts_no_more_than_its_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = Entry("w.pt.trace.json.gz", "/w.pt.trace.json.gz", 10 * 1000**2, 0)
-    jobs = [Job(number, entry.url, entry.size, 0, "/none") for number in range(3)]
+    jobs = [Job(number, entry, "/none") for number in range(3)]
     pool = Pool(0, lambda *_: None, memory=2 * memory_for(entry))
     pool.close()  # no thread takes what is asked for here
     pool._closed = False
@@ -87,6 +87,6 @@ def test_a_snapshot_needs_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> 
         assert measured <= memory_for(of(size).entry, kind="snapshot") <= 1.25 * measured
     plain, packed = (memory_for(of(10**7, name).entry, kind="snapshot") for name in ("s.pickle", "s.pickle.gz"))
     assert packed > 2 * plain
-    monkeypatch.setattr("torch_tb_profiler.workspace.reading_order.processors", lambda: 16)
+    monkeypatch.setattr("torch_tb_profiler.workspace.reading.reading_order.processors", lambda: 16)
     monkeypatch.setenv(MEMORY_VARIABLE, str(8 * 10**9))
     assert processes_for([of(10**9)] * 4) == 3

@@ -8,7 +8,7 @@ import pytest
 
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace_with_memory
-from torch_tb_profiler.workspace.answer_store import PACKED_FROM
+from torch_tb_profiler.workspace.cache.answer_store import PACKED_FROM
 
 LONG = "x" * (PACKED_FROM + 500)
 OF_TRACE = "run=run&worker=w&span=1"

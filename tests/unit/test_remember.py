@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.tiny import DEADLINE_SECONDS, wait_until
-from torch_tb_profiler.workspace.memory import Memory
+from torch_tb_profiler.workspace.answering.value_cache import ValueCache
 
 
 class Making:
@@ -27,7 +27,7 @@ class Making:
         return self._outcome()
 
 
-def remembering(memory: Memory[str, str], key: str, make: Callable[[], str]) -> tuple[threading.Thread, list[str]]:
+def remembering(memory: ValueCache[str, str], key: str, make: Callable[[], str]) -> tuple[threading.Thread, list[str]]:
     found: list[str] = []
 
     def remember() -> None:
@@ -42,16 +42,16 @@ def remembering(memory: Memory[str, str], key: str, make: Callable[[], str]) -> 
 
 
 @pytest.fixture
-def memory() -> Memory[str, str]:
-    return Memory(100, len)
+def memory() -> ValueCache[str, str]:
+    return ValueCache(100, len)
 
 
-def waiting(memory: Memory[str, str], key: str) -> int:
+def waiting(memory: ValueCache[str, str], key: str) -> int:
     making = memory._making.get(key)
     return making.users if making else 0
 
 
-def test_one_thread_makes_it_and_others_of_the_same_key_wait(memory: Memory[str, str]) -> None:
+def test_one_thread_makes_it_and_others_of_the_same_key_wait(memory: ValueCache[str, str]) -> None:
     making = Making(lambda: "value")
     threads = [remembering(memory, "a", making) for _ in range(3)]
     assert making.began.wait(DEADLINE_SECONDS)
@@ -66,7 +66,7 @@ def test_one_thread_makes_it_and_others_of_the_same_key_wait(memory: Memory[str,
     assert memory._making == {}
 
 
-def test_what_could_not_be_made_is_made_by_the_next(memory: Memory[str, str]) -> None:
+def test_what_could_not_be_made_is_made_by_the_next(memory: ValueCache[str, str]) -> None:
     def fail() -> str:
         raise ValueError("not now")
 
@@ -83,7 +83,7 @@ def test_what_could_not_be_made_is_made_by_the_next(memory: Memory[str, str]) ->
     assert memory._making == {}
 
 
-def test_what_is_dropped_while_it_is_made_is_not_kept(memory: Memory[str, str]) -> None:
+def test_what_is_dropped_while_it_is_made_is_not_kept(memory: ValueCache[str, str]) -> None:
     making = Making(lambda: "of a trace that is gone")
     thread, found = remembering(memory, "a", making)
     assert making.began.wait(DEADLINE_SECONDS)
@@ -96,12 +96,12 @@ def test_what_is_dropped_while_it_is_made_is_not_kept(memory: Memory[str, str]) 
     assert memory.get("a") == "new"
 
 
-def test_values_may_be_made_of_others(memory: Memory[str, str]) -> None:
+def test_values_may_be_made_of_others(memory: ValueCache[str, str]) -> None:
     assert memory.remember("a", lambda: memory.remember("b", lambda: "b") + "a") == "ba"
     assert memory.get("b") == "b"
 
 
-def test_it_holds_no_more_than_its_capacity(memory: Memory[str, str]) -> None:
+def test_it_holds_no_more_than_its_capacity(memory: ValueCache[str, str]) -> None:
     for key in "abc":
         memory.remember(key, lambda: "x" * 50)
     assert [memory.get(key) is not None for key in "abc"] == [False, True, True]

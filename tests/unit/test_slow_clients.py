@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import queue
 import socket
 import threading
 import time
@@ -18,11 +19,10 @@ from werkzeug.test import Client
 from tests.served import everything_read
 from tests.tiny import wait_until
 from torch_tb_profiler.web import app as app_module
-from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.app import TimeLimit, create_app
 from torch_tb_profiler.web.http import HttpError, Stream
+from torch_tb_profiler.web.responses import respond
 from torch_tb_profiler.web.server import READ_BODY, Patience, _Input, serve
-from torch_tb_profiler.web.time_limit import TimeLimit
-from torch_tb_profiler.web.wsgi_response import respond
 
 pytestmark = pytest.mark.slow
 
@@ -53,14 +53,12 @@ def answers(request: Request) -> Response:
 @pytest.fixture
 def connect() -> Iterator[Connect]:
     """Connections to a server with little patience; what is given is sent at once."""
-    addresses: list[str] = []
-    stops: list[Callable[[], None]] = []
-    thread = threading.Thread(
-        target=serve, args=(answers, "127.0.0.1", 0, addresses.append, QUICK, stops.append), daemon=True
-    )
+    ready: queue.SimpleQueue[tuple[str, Callable[[], None]]] = queue.SimpleQueue()
+    arguments = answers, "127.0.0.1", 0, lambda *told: ready.put(told), QUICK
+    thread = threading.Thread(target=serve, args=arguments, daemon=True)
     thread.start()
-    wait_until(lambda: bool(stops), "the server listens")
-    port = int(addresses[0].rstrip("/").rpartition(":")[2])
+    address, stop = ready.get(timeout=20)
+    port = int(address.rstrip("/").rpartition(":")[2])
     opened: list[socket.socket] = []
 
     def open_one(sent: bytes) -> socket.socket:
@@ -71,7 +69,7 @@ def connect() -> Iterator[Connect]:
     yield open_one
     for each in opened:
         each.close()
-    stops[0]()
+    stop()
     thread.join(20)
     assert not thread.is_alive()
 
@@ -222,7 +220,7 @@ def test_an_answer_that_takes_too_long_is_said_to(tmp_path: Path, monkeypatch: p
         return handle(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(app_module, "_handle", slow)
-    monkeypatch.setattr("torch_tb_profiler.web.time_limit.PATIENCE", 0.1)
+    monkeypatch.setattr("torch_tb_profiler.web.app.PATIENCE", 0.1)
     with everything_read(tmp_path / "logs", tmp_path / "cache") as workspace:
         client = Client(create_app(workspace, TimeLimit(0.2, most=2)))
         began = time.monotonic()
@@ -273,7 +271,7 @@ def test_who_is_told_to_end_as_a_request_begins_ends(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(threading.Thread, "start", start_and_end)
 
-    def ready(url: str) -> None:
+    def ready(url: str, _: object) -> None:
         threading.Thread(target=lambda: urlopen(f"{url}small").read(), daemon=True).start()
 
     with pytest.raises(SystemExit):

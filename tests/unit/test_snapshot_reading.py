@@ -20,7 +20,7 @@ from torch_tb_profiler.snapshot.schema import Records
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes, unpickle_stream
 from torch_tb_profiler.trace import Limits, Note, TraceError
-from torch_tb_profiler.workspace.snapshot_process import read_snapshot
+from torch_tb_profiler.workspace.reading.child_processes import read_snapshot
 
 pytestmark = pytest.mark.slow
 

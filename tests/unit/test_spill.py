@@ -25,14 +25,15 @@ from torch_tb_profiler import spill
 from torch_tb_profiler.cli import main as command
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.spill import SpillFiles, spilled
-from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.trace.lazy_columns import LazyColumns
 from torch_tb_profiler.web.prefetch import questions
-from torch_tb_profiler.workspace import OpenTrace, open_workspace, worker
-from torch_tb_profiler.workspace.answer_store import StoredAnswer, stored
-from torch_tb_profiler.workspace.protocol import Job
+from torch_tb_profiler.workspace import OpenTrace, open_workspace
+from torch_tb_profiler.workspace.cache.answer_store import StoredAnswer, stored
+from torch_tb_profiler.workspace.reading import worker
+from torch_tb_profiler.workspace.reading.protocol import Job
 
 LINUX = pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="needs madvise")
 pytestmark = LINUX
@@ -307,7 +308,7 @@ def test_a_worker_process_does(used: list[Path], tmp_path: Path, monkeypatch: py
     def perform(*_: object) -> None:
         raise Performed
 
-    job = Job(1, "url", 1, 1, str(tmp_path / "columns"))
+    job = Job(1, Entry("url", "url", 1, 1), str(tmp_path / "columns"))
     monkeypatch.setattr(worker, "_take_stdout", BytesIO)
     monkeypatch.setattr(worker, "_listen", lambda _, jobs, *__: jobs.put(job))
     monkeypatch.setattr(worker, "perform", perform)
@@ -319,7 +320,7 @@ def test_a_worker_process_does(used: list[Path], tmp_path: Path, monkeypatch: py
 def test_the_process_for_large_traces_does(tmp_path: Path) -> None:
     code = (
         "import sys; from torch_tb_profiler import spill; spill.use = lambda path: print(path, file=sys.stderr)\n"
-        "from torch_tb_profiler.workspace import answering; answering.main(sys.argv[1], 10, '')"
+        "from torch_tb_profiler.workspace.answering.answering_process import main; main(sys.argv[1], 10, '')"
     )
     asked = [sys.executable, "-c", code, str(tmp_path)]
     found = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)

@@ -19,15 +19,15 @@ import torch_tb_profiler
 from tests.tiny import wait_until
 from torch_tb_profiler import lazy_pattern as late
 from torch_tb_profiler.trace.schema import Events, OutOfMemory
-from torch_tb_profiler.web import time_limit
-from torch_tb_profiler.web.time_limit import TimeLimit
+from torch_tb_profiler.web import app
+from torch_tb_profiler.web.app import TimeLimit
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 
 #: of a worker process that answers ahead and of a server
-ALL = "import torch_tb_profiler.web.app, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker\n"
+ALL = "import torch_tb_profiler.web.app, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.reading.worker\n"
 
 #: a field of theirs is left out of what is printed or compared, which a struct cannot do
 DATACLASSES = {"CriticalPath", "JointRank", "RankSummary", "Reason", "Side", "Slow", "WhatIf"}
@@ -65,11 +65,11 @@ def test_every_pattern_can_be_compiled() -> None:
         ):
             importlib.import_module(module.name)
     gc.unfreeze()  # what was there before the tests: tests/spread.py
-    patterns = [each for each in gc.get_objects() if isinstance(each, late._Late)]
+    patterns = [each for each in gc.get_objects() if isinstance(each, late._LazyPattern)]
     gc.freeze()
     assert len(patterns) > 200
     for each in patterns:
-        assert each.pattern == each._told[0]
+        assert each.pattern == each._arguments[0]
 
 
 def test_a_pattern_is_what_re_makes_of_it() -> None:
@@ -162,7 +162,7 @@ def test_a_thread_answers_again() -> None:
 
 
 def test_a_thread_that_has_nothing_to_do_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_limit, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(app, "IDLE_SECONDS", 0.01)
     limit = TimeLimit()
     thread = limit.call(threading.current_thread)
     wait_until(lambda: not thread.is_alive(), "the thread ends")
@@ -171,7 +171,7 @@ def test_a_thread_that_has_nothing_to_do_ends(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nothing_is_lost_between_threads_that_end_and_those_that_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_limit, "IDLE_SECONDS", 0.001)
+    monkeypatch.setattr(app, "IDLE_SECONDS", 0.001)
     limit = TimeLimit()
     for number in range(300):
         assert limit.call(lambda number=number: number) == number

@@ -14,9 +14,9 @@ from tests.served import client_of, everything_read
 from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.workspace import Key, Workspace, open_workspace, pack
-from torch_tb_profiler.workspace.answer_store import AnswerFolder
-from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.needs import ModelOf
+from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 
 
 class Gate:
@@ -79,8 +79,8 @@ def test_while_a_disk_is_slow_an_answer_is_computed_and_the_cache_is_swept(
         wait_until(lambda: not workspace._pending, "the answers are prepared")
         trace = workspace.find("run", "a")
         monkeypatch.setattr(AnswerFolder, "get", read.before(AnswerFolder.get))
-        monkeypatch.setattr(Cache, "add", written.before(Cache.add))
-        monkeypatch.setattr(Cache, "sweep", swept.before(Cache.sweep))
+        monkeypatch.setattr(TraceCache, "add", written.before(TraceCache.add))
+        monkeypatch.setattr(TraceCache, "sweep", swept.before(TraceCache.sweep))
         workspace._cache.limit = 0
         asked: list[Callable[[], object]] = [
             lambda: workspace.ask(computed.wait, ModelOf(trace)),
@@ -104,7 +104,7 @@ def test_while_a_disk_is_slow_an_answer_is_computed_and_the_cache_is_swept(
 
 def test_while_the_cache_is_swept_at_the_start(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with gates("swept") as (swept,):
-        monkeypatch.setattr(Cache, "sweep", swept.before(Cache.sweep))
+        monkeypatch.setattr(TraceCache, "sweep", swept.before(TraceCache.sweep))
         opened: list[Workspace] = []
         opening = threading.Thread(
             target=lambda: opened.append(open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1)), daemon=True

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, ListingProblem, StorageError, storage_for
 from torch_tb_profiler.storage.local import LocalStorage
 
 
-def listed(root: Path) -> tuple[list[str], list[Problem]]:
-    problems: list[Problem] = []
+def listed(root: Path) -> tuple[list[str], list[ListingProblem]]:
+    problems: list[ListingProblem] = []
     return sorted(entry.path for entry in LocalStorage().list(str(root), problems.append)), problems
 
 
@@ -79,7 +79,7 @@ def test_a_directory_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatc
         "cannot be listed: Permission denied",
         {"place": "", "why": "Permission denied", "errno": "EACCES"},
     )
-    assert problems == [Problem("closed", reason)]
+    assert problems == [ListingProblem("closed", reason)]
 
 
 def test_a_missing_root_is_an_error_in_words(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_missing_file_is_an_error_in_words(tmp_path: Path) -> None:
 
 def test_names_that_are_no_text_are_made_printable(tmp_path: Path) -> None:
     touch(Path(os.fsdecode(os.fsencode(tmp_path) + b"/w\xff\n\x1b.pt.trace.json")))
-    problems: list[Problem] = []
+    problems: list[ListingProblem] = []
     (entry,) = LocalStorage().list(str(tmp_path), problems.append)
     assert entry.path == "w\\xff\\n\\x1b.pt.trace.json"
     with LocalStorage().open(entry) as stream:

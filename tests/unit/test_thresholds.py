@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.shared.thresholds import VARIABLE, ThresholdErro
 from torch_tb_profiler.analysis.snapshot.summary import SECTION, SnapshotFindingId
 from torch_tb_profiler.insights import RULES, diagnosis
 from torch_tb_profiler.insights.run.rules import RUN_RULES
-from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
@@ -81,9 +81,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_answers_that_are_kept_are_those_of_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = Cache(tmp_path / "cache").answers("key")
+    usual = TraceCache(tmp_path / "cache").answers("key")
     file = tmp_path / "findings.toml"
     file.write_text("[dataloader]\nleast_share = 0.5\n")
     monkeypatch.setenv(VARIABLE, str(file))
-    assert Cache(tmp_path / "cache").answers("key") != usual
-    assert Cache(tmp_path / "cache").columns("key") == Cache(tmp_path / "cache").columns("key")
+    assert TraceCache(tmp_path / "cache").answers("key") != usual
+    assert TraceCache(tmp_path / "cache").columns("key") == TraceCache(tmp_path / "cache").columns("key")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.properties import examples
@@ -19,9 +20,9 @@ from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import self_time
 from torch_tb_profiler.timeline.flows import FLOW_KINDS, of_slice, of_window
-from torch_tb_profiler.timeline.search import search
+from torch_tb_profiler.timeline.search import SearchedFor, search
 from torch_tb_profiler.timeline.summary import edges
-from torch_tb_profiler.timeline.tiles import exact_slices
+from torch_tb_profiler.timeline.tiles import SlicesOfWindow, exact_slices
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import PLACE, totals
 from torch_tb_profiler.trace import Category
@@ -49,11 +50,11 @@ def test_exact_slices_are_all_there_are(given: list[Event], window: tuple[int, i
         for row, lane, start, end in drawn(timeline)
         if lane in lanes.tolist() and touches(start, end, *window) and end - start >= least
     ]
-    total, found = exact_slices(timeline, lanes, *window, least, 10_000)
+    total, found = exact_slices(timeline, lanes, SlicesOfWindow("", *window, least, 10_000))
     assert total == len(expected)
     columns = (found.start, found.lane, found.longest, found.end)
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == sorted(expected)
-    total, found = exact_slices(timeline, lanes, *window, least, limit)
+    total, found = exact_slices(timeline, lanes, SlicesOfWindow("", *window, least, limit))
     lengths = sorted((end - start for start, _, _, end in expected), reverse=True)
     assert (total, len(found)) == (len(expected), min(limit, len(expected)))
     assert sorted((found.end - found.start).tolist(), reverse=True) == lengths[:limit]
@@ -134,7 +135,8 @@ def test_search_finds_all(given: list[Event], text: str, ignore_case: bool) -> N
         return text.lower() in name.lower() if ignore_case else text in name
 
     expected = sorted((start, row) for row, _, start, _ in drawn(timeline) if fits(strings[held.name[row]]))
-    found = search(timeline, text, is_pattern=False, ignore_case=ignore_case, bins=7, most=5, after=None)
+    asked = SearchedFor(text, case="ignore" if ignore_case else "match", bins=7, hits=5)
+    found = search(timeline, asked)
     assert found.count == found.density.sum() == len(expected)
     assert found.hits.tolist() == [row for _, row in expected[:5]]
     counts = Counter(strings[held.name[row]] for _, row in expected)
@@ -143,10 +145,10 @@ def test_search_finds_all(given: list[Event], text: str, ignore_case: bool) -> N
         of_name = [row for _, row in expected if held.name[row] == timeline.names.code[number]]
         assert held.duration[longest] == max(held.duration[row] for row in of_name)
     if len(expected) > 5:
-        more = search(timeline, text, is_pattern=False, ignore_case=ignore_case, bins=7, most=5, after=expected[4][1])
+        more = search(timeline, replace(asked, after=expected[4][1]))
         assert more.hits.tolist() == [row for _, row in expected[5:10]]
         then = expected[4][0]
-        later = search(timeline, text, is_pattern=False, ignore_case=ignore_case, bins=7, most=5, earliest=then)
+        later = search(timeline, replace(asked, earliest=then))
         assert later.hits.tolist() == [row for start, row in expected if start >= then][:5]
         assert later.count == len(expected)
 
@@ -155,7 +157,7 @@ def test_bins_of_a_trace_that_spans_years() -> None:
     """A product of its times and a count is no int64."""
     years = 9 * 10**13
     timeline = timeline_of([op("aten::mm", 0, 10), op("aten::mm", years, 10)])
-    found = search(timeline, "aten", False, False, 400, 10)
+    found = search(timeline, SearchedFor("aten", case="match", bins=400, hits=10))
     assert found.density.tolist() == [1, *[0] * 398, 1]
     borders = edges(timeline.begin, timeline.end)
     assert (np.diff(borders) > 0).all()
@@ -168,7 +170,8 @@ def test_search_by_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
     def found(pattern: str, ignore_case: bool = True) -> list[int]:
-        return search(timeline, pattern, True, ignore_case, 4, 10, None).hits.tolist()
+        case: Any = "ignore" if ignore_case else "match"
+        return search(timeline, SearchedFor(pattern, "regex", case, 4, 10)).hits.tolist()
 
     assert found("mm$") == [0, 1, 2]
     assert found("mm$", ignore_case=False) == [0, 1]

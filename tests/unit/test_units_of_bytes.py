@@ -32,7 +32,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "torch_tb_profiler/analysis/roofline/activities.py": ("more than 64 MB",),
     "torch_tb_profiler/words/zh-CN/columns.toml": ("超过 64 MB",),
     # 4 * 1000³
-    "torch_tb_profiler/workspace/reading_order.py": ("does not say, 4 GB",),
+    "torch_tb_profiler/workspace/reading/reading_order.py": ("does not say, 4 GB",),
     # DuckDB's megabytes are decimal
     "torch_tb_profiler/tables/sql/connection.py": ("512MB",),
     # names of devices

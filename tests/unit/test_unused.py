@@ -11,16 +11,17 @@ from tests import tiny
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.workspace import Key, Packed, lru, unused
-from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.needs import ModelOf, TimelineOf
-from torch_tb_profiler.workspace.unused import Unused
+from torch_tb_profiler.workspace import Key, Packed, process
+from torch_tb_profiler.workspace.answering import value_cache
+from torch_tb_profiler.workspace.answering.asking import ModelOf, TimelineOf
+from torch_tb_profiler.workspace.answering.value_cache import Lru
+from torch_tb_profiler.workspace.process import IdleTrimmer
 from torch_tb_profiler.workspace.workspace import LARGE_VALUE
 
 
 def test_only_what_was_not_used_for_so_long_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(lru.time, "monotonic", lambda: now)
+    monkeypatch.setattr(value_cache.time, "monotonic", lambda: now)
     memory: Lru[str, bytes] = Lru(100, len)
     memory.put("old", b"12345")
     memory.put("asked", b"123")
@@ -36,9 +37,9 @@ def test_only_what_was_not_used_for_so_long_is_dropped(monkeypatch: pytest.Monke
 
 def test_memory_is_given_back_when_something_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
-    monkeypatch.setattr(unused, "give_back", lambda: given.append("back"))
+    monkeypatch.setattr(process, "trim_memory", lambda: given.append("back"))
     dropped = iter([0, 2])
-    found = Unused([lambda _: next(dropped)])
+    found = IdleTrimmer([lambda _: next(dropped)])
     found.look()
     assert not given
     found.look()

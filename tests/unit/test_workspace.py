@@ -18,12 +18,12 @@ from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.workspace import (
     Key,
     Loading,
-    Unknown,
+    UnknownTrace,
     Unreadable,
     pack,
 )
-from torch_tb_profiler.workspace.needs import ModelOf, TimelineOf
-from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.answering.asking import ModelOf, TimelineOf
+from torch_tb_profiler.workspace.reading.pool import Pool
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:
@@ -91,9 +91,9 @@ def test_names_that_are_not_there(logs: Path, opened: Opener) -> None:
     workspace = opened()
     settled(workspace)
     for names in (("no", "w", "1"), ("run", "no", "1"), ("run", "w", "3"), ("run", "w", None)):
-        with pytest.raises(Unknown):
+        with pytest.raises(UnknownTrace):
             workspace.find(*names)
-    with pytest.raises(Unknown):
+    with pytest.raises(UnknownTrace):
         workspace.run("no")
 
 
@@ -142,7 +142,7 @@ def test_removed_files_and_runs_disappear_and_may_come_back(logs: Path, opened: 
     shutil.rmtree(logs / "a")
     second.unlink()
     wait_until(lambda: set(states(workspace)) == {"b/w.1.pt.trace.json"}, "they disappear")
-    with pytest.raises(Unknown):
+    with pytest.raises(UnknownTrace):
         workspace.find("a", "w")
     write_trace(logs / "a" / "w.pt.trace.json")
     wait_until(lambda: states(workspace).get("a/w.pt.trace.json") == "ready", "it comes back")

@@ -18,20 +18,11 @@ from tests.workspaces import Opener, count_of, settled, traces
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.workspace import (
-    Key,
-    Loading,
-    OpenRun,
-    Packed,
-    Tier,
-    Workspace,
-    file_names,
-    open_workspace,
-    pack,
-)
-from torch_tb_profiler.workspace.answer_store import as_file, packed_of
-from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.needs import ModelOf
+from torch_tb_profiler.workspace import Key, Loading, OpenRun, Packed, Tier, Workspace, open_workspace, pack
+from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.value_cache import Lru
+from torch_tb_profiler.workspace.cache import identity
+from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of
 
 
 @pytest.fixture
@@ -48,7 +39,7 @@ def columns(logs: Path, tmp_path: Path, opened: Opener) -> Path:
 def test_a_change_of_an_analysis_keeps_the_columns(
     columns: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_names, "answers_version", lambda: "another")
+    monkeypatch.setattr(identity, "answers_version", lambda: "another")
     before = columns.stat().st_ino
     second = opened()
     assert settled(second) == {"run/w.pt.trace.json": "ready"}
@@ -59,7 +50,7 @@ def test_a_change_of_an_analysis_keeps_the_columns(
 def test_unusable_columns_of_other_code_are_made_anew(
     columns: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_names, "answers_version", lambda: "another")
+    monkeypatch.setattr(identity, "answers_version", lambda: "another")
     columns.write_bytes(b"nonsense")
     second = opened()
     assert settled(second) == {"run/w.pt.trace.json": "ready"}
@@ -118,7 +109,7 @@ def answer_of_run(
     workspace: Workspace, run: OpenRun, question: Hashable, make: Callable[[], Packed], tier: Tier = "disk"
 ) -> Packed:
     if tier == "disk":
-        make = partial(workspace.kept_of_run, run, make, as_file, packed_of, question)
+        make = partial(workspace.kept_of_run, run, make, (as_file, packed_of), question)
     return workspace.remember(Key.of_run(run, question), make)
 
 
@@ -168,7 +159,7 @@ def test_an_answer_about_a_run_is_computed_once(
     write_trace(logs / "run" / "c.pt.trace.json")
     assert asked_again()
     assert not asked_again()
-    monkeypatch.setattr(file_names, "answers_version", lambda: "another")
+    monkeypatch.setattr(identity, "answers_version", lambda: "another")
     assert asked_again()
 
 

@@ -16,8 +16,8 @@ from torch_tb_profiler.discovery import Content, Root
 from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.heads import Heads
-from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, runs_of
+from torch_tb_profiler.workspace.listing.scanner import Scanner, list_files, list_runs, runs_of
+from torch_tb_profiler.workspace.listing.sniff import Sniffer
 
 NO_TRACE_EVENTS = "is JSON, but not a trace: it has no traceEvents"
 NO_EVENTS = "is JSON, but not a trace: it has no events"
@@ -164,7 +164,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     return Opened(monkeypatch)
 
 
-def step(root: Path, heads: Heads, most: int = 1000) -> dict[str, str | None]:
+def step(root: Path, heads: Sniffer, most: int = 1000) -> dict[str, str | None]:
     """List and look once; file → reason, None for a trace."""
     listing = list_files([Root(str(root))])
     waiting = heads.waiting(listing.entries())
@@ -187,7 +187,7 @@ def test_a_file_is_looked_at_again_only_when_it_changes(tmp_path: Path, opened: 
     write(tmp_path / "a.json", {})
     write(tmp_path / "trace.json", {"traceEvents": []})
     (tmp_path / "w.pt.trace.json").touch()
-    heads = Heads()
+    heads = Sniffer()
     first = step(tmp_path, heads)
     assert first == {"w.pt.trace.json": None, "trace.json": None, "a.json": NO_TRACE_EVENTS}
     assert opened.take() == ["a.json", "trace.json"]
@@ -200,7 +200,7 @@ def test_a_file_is_looked_at_again_only_when_it_changes(tmp_path: Path, opened: 
 
 def test_a_removed_file_is_forgotten(tmp_path: Path) -> None:
     write(tmp_path / "trace.json", {"traceEvents": []})
-    heads = Heads()
+    heads = Sniffer()
     step(tmp_path, heads)
     (entry,) = list_files([Root(str(tmp_path))]).entries()
     assert heads.content_of(entry) is not None
@@ -213,7 +213,7 @@ def test_likely_traces_are_looked_at_first_and_a_changed_file_stays_until_then(t
     for i in range(4):
         write(tmp_path / f"a{i}.json", {})
     write(tmp_path / "z_trace.json", {"traceEvents": []})
-    heads = Heads()
+    heads = Sniffer()
     assert step(tmp_path, heads, most=1) == {"z_trace.json": None}
     assert len(step(tmp_path, heads, most=3)) == 4
     write(tmp_path / "z_trace.json", {"no": "trace any more"})
@@ -225,14 +225,14 @@ def test_likely_traces_are_looked_at_first_and_a_changed_file_stays_until_then(t
 def test_looking_ends_when_its_time_is_over(tmp_path: Path) -> None:
     for i in range(3):
         write(tmp_path / f"{i}.json", {})
-    heads = Heads()
+    heads = Sniffer()
     entries = heads.waiting(list_files([Root(str(tmp_path))]).entries())
     assert heads.look(entries, seconds=0) == 1
 
 
 def test_a_file_that_cannot_be_opened_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "trace.json", {"traceEvents": []})
-    heads = Heads()
+    heads = Sniffer()
 
     def refuse(_: LocalStorage, __: Entry, ahead: bool) -> BinaryIO:
         raise StorageError("cannot be read: Permission denied")
@@ -246,8 +246,8 @@ def test_a_file_that_cannot_be_opened_is_tried_again(tmp_path: Path, monkeypatch
 def test_the_scanner_lists_on_until_all_files_were_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(5):
         write(tmp_path / f"{i}.json", {})
-    look = Heads.look
-    monkeypatch.setattr(Heads, "look", lambda heads, entries, seconds: look(heads, entries, 2))
+    look = Sniffer.look
+    monkeypatch.setattr(Sniffer, "look", lambda heads, entries, seconds: look(heads, entries, 2))
     seen: list[tuple[int, bool]] = []
     scanner = Scanner(
         [Root(str(tmp_path))], 0, lambda found: seen.append((len(found.skipped), found.complete)), pytest.fail
@@ -260,7 +260,7 @@ def test_the_scanner_lists_on_until_all_files_were_looked_at(tmp_path: Path, mon
 def test_ten_thousand_known_files_cost_no_reading_and_little_time(tmp_path: Path, opened: Opened) -> None:
     entries = [Entry(f"data/{i}.json", str(tmp_path / f"{i}.json"), 2, 1) for i in range(10_000)]
     (tmp_path / "0.json").write_text("{}")
-    heads = Heads()
+    heads = Sniffer()
     for entry in heads.waiting(entries):
         heads._known[entry.url] = (2, 1, ""), Content(NO_TRACE_EVENTS)
     assert heads.waiting(entries) == []

@@ -1,4 +1,4 @@
-"""The one exception of the Python API."""
+"""The one exception of the Python API, and checks of what a program gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What profiles and traces add for notebooks."""
+"""What profiles and traces add for notebooks (docs/notebooks.md): cards, and the page of a profile in a frame.
+
+Does not belong here: any number; IPython, which is not needed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import msgspec
 
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.notebook_cards import fenced, trace_card, trace_text, trouble_card
-from torch_tb_profiler.discovery import Run
+from torch_tb_profiler.discovery import RunFiles
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
@@ -53,7 +56,7 @@ class Frame:
 
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.serving.live import LiveServer
+    from torch_tb_profiler.serving.servers import LiveServer
 
 View = Literal[
     "overview",
@@ -85,7 +88,7 @@ class NotebookPage(msgspec.Struct, frozen=True):
 
     workspace: LocalWorkspace
     path: str
-    runs: Sequence[Run]
+    runs: Sequence[RunFiles]
     first: dict[str, str]
 
 
@@ -147,7 +150,7 @@ class TraceInNotebook(InNotebook):
         if choice is not None:
             # steps as they were chosen
             first |= {key: value for key, value in (("sr", choice.rule), ("sp", choice.pattern)) if value}
-        return NotebookPage(self.source.workspace, file.entry.url, (Run(self.run, (file,)),), first)
+        return NotebookPage(self.source.workspace, file.entry.url, (RunFiles(self.run, (file,)),), first)
 
     def _repr_html_(self) -> str:
         try:

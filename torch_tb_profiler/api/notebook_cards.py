@@ -1,4 +1,4 @@
-"""Cards: a trace or a log directory in a few lines of HTML, without script and style sheet. Names in it are escaped."""
+"""Cards: a trace, a log directory or a change in a few lines of HTML, without scripts; names are escaped."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def trace_card(summary: SummaryAnswer) -> str:
     if steps.median_ns is None:
         text = "no steps were found"
     else:
-        text = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}; bound by {summary.bound}"
+        text = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}"
     if summary.device.busy is not None:
         text += f"; devices busy {text_of(summary.device.busy, 'fraction')}"
     body = [
-        heading(title) + f'<p style="{CAPTION_STYLE}">{safe(text, _SENTENCE)}</p>',
+        heading(title) + paragraph(summary.bound_sentence) + f'<p style="{CAPTION_STYLE}">{safe(text, _SENTENCE)}</p>',
         _average_step_bar(summary.waterfall),
         _list([_finding(each) for each in summary.findings[:_MOST_FINDINGS]], "Nothing was found."),
         _list([_note(each) for each in summary.notes if each.severity != "info"][:_MOST_NOTES], ""),

@@ -34,8 +34,8 @@ from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_ra
 from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.storage import shown
+from torch_tb_profiler.workspace.answering.asking import trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
-from torch_tb_profiler.workspace.subject import trace_of
 
 
 class Run(InNotebook, Queried):
@@ -45,7 +45,7 @@ class Run(InNotebook, Queried):
     skipped    files of it that look like traces and were not taken, and why
     """
 
-    def __init__(self, workspace: LocalWorkspace, run: discovery.Run) -> None:
+    def __init__(self, workspace: LocalWorkspace, run: discovery.RunFiles) -> None:
         self.name = run.name
         self._found = (workspace, run)
         self.traces = tuple(
@@ -201,7 +201,7 @@ class Profile(InNotebook, Queried):
     skipped    what lies outside all runs and looks like a trace, and why it was not taken
     """
 
-    def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.Found) -> None:
+    def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.RunListing) -> None:
         self.path = path
         self._found = (workspace, found)
         self.runs = tuple(Run(workspace, run) for run in found.runs)

@@ -1,4 +1,4 @@
-"""Tells whether new recordings are slower than a baseline, as `torch-tb-profiler check` does."""
+"""`check` and `trends` over recordings, as `torch-tb-profiler check` and `compare --each` have them."""
 
 from __future__ import annotations
 

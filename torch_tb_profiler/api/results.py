@@ -1,4 +1,4 @@
-"""Several results of one kind."""
+"""Results of the Python API that several questions share: rows of one kind, and two traces side by side."""
 
 from __future__ import annotations
 

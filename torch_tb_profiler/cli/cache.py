@@ -11,7 +11,7 @@ from torch_tb_profiler.cli.messages import UserError, safe
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.workspace.cache import Cache as TraceCache
+    from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 
 _DAY = 86_400
 
@@ -37,7 +37,7 @@ class CacheCommand:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.workspace.cache import open_cache
+        from torch_tb_profiler.workspace.cache.trace_cache import open_cache
 
         cache = open_cache(arguments.cache_dir)
         try:
@@ -68,7 +68,7 @@ def contents_of(cache: TraceCache) -> dict[str, Any]:
                   timelines, ranks, runs, or others; how many files, and what they take
     """
     from torch_tb_profiler.storage import shown
-    from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
+    from torch_tb_profiler.workspace.cache.identity import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
 
     kind_of = {
         COLUMNS: "traces",
@@ -91,7 +91,7 @@ def contents_of(cache: TraceCache) -> dict[str, Any]:
     kinds = [{"kind": kind, "files": len(of_kind), "bytes": sum(of_kind)} for kind, of_kind in sizes.items()]
     return {
         "directory": shown(str(cache.directory)),
-        "shared": shown(cache.shared.place.url) if cache.shared else None,
+        "shared": shown(cache.shared.store.url) if cache.shared else None,
         "bytes": sum(map(sum, sizes.values())),
         "limit_bytes": cache.limit,
         "unused_days": None if oldest is None else max(time.time() - oldest, 0) / _DAY,

@@ -118,7 +118,7 @@ class CheckCommand:
         from torch_tb_profiler.cli.work.outputs import put
         from torch_tb_profiler.cli.work.targets import refuse_same, target_of
         from torch_tb_profiler.cli.work.traces import step_choice
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
         from torch_tb_profiler.workspace.recordings import (
             RecordingError,
@@ -129,7 +129,7 @@ class CheckCommand:
             why_not_compared,
         )
 
-        logs.configure()
+        process.configure_logging()
         settings = settings_of(arguments)
         saved = None if arguments.save is None else target_of(arguments, arguments.save, also_read=FILES)
         outputs = _outputs(arguments)

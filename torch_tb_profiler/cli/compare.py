@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import Recording
     from torch_tb_profiler.analysis.change.figures import RecordingFigures
-    from torch_tb_profiler.discovery import Run, TraceFile
+    from torch_tb_profiler.discovery import RunFiles, TraceFile
     from torch_tb_profiler.model import Model, StepChoice
     from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
@@ -71,11 +71,11 @@ class CompareCommand:
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.change.question import MOST_ROWS
         from torch_tb_profiler.cli.work.traces import step_choice
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
         from torch_tb_profiler.workspace.recordings import RecordingError, why_not_compared
 
-        logs.configure()
+        process.configure_logging()
         if not 1 <= arguments.limit <= MOST_ROWS:
             raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")
         choice = step_choice(arguments)
@@ -171,7 +171,7 @@ def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, 
     return made
 
 
-def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
+def _first(run: RunFiles, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
     """One of each span; says so where there are others."""
     first = [files[0] for files in spans]
     if any(len(files) > 1 for files in spans):
@@ -180,9 +180,9 @@ def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
     return first
 
 
-def _of(model: Model, run: Run, file: TraceFile) -> _Read:
+def _of(model: Model, run: RunFiles, file: TraceFile) -> _Read:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import recording
-    from torch_tb_profiler.workspace.subject import subject_of, trace_of
+    from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
 
     return _Read(TraceMeta(**subject_of(model, trace_of(run, file)).about("compare")), recording(model, run.name))

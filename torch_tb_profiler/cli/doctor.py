@@ -11,7 +11,7 @@ from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
     from torch_tb_profiler.cli.work.doctor_facts import CacheFacts, DoctorReport, Machine, PathFacts, TraceFacts
-    from torch_tb_profiler.discovery import Found, Skipped
+    from torch_tb_profiler.discovery import RunListing, Skipped
     from torch_tb_profiler.trace import Note
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
@@ -57,9 +57,9 @@ class DoctorCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.arrays.json import dumps_indented
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
-        logs.configure()
+        process.configure_logging()
         if arguments.profiler and arguments.path is None:
             print(RECOMMENDED, end="")
             return 0
@@ -106,7 +106,7 @@ def _below(path: str, cache_dir: str | None) -> PathFacts:
     )
 
 
-def _traces(found: Found, workspace: LocalWorkspace) -> list[TraceFacts]:
+def _traces(found: RunListing, workspace: LocalWorkspace) -> list[TraceFacts]:
     from torch_tb_profiler.cli.work.doctor_facts import TraceFacts
     from torch_tb_profiler.workspace.local_workspace import LocalTrace
 

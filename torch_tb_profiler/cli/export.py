@@ -81,9 +81,9 @@ class ExportCommand:
         from torch_tb_profiler.cli.work.outputs import put
         from torch_tb_profiler.cli.work.targets import target_of
         from torch_tb_profiler.cli.work.traces import chosen
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
-        logs.configure()
+        process.configure_logging()
         output = str(arguments.output)
         form = _format(arguments, output)
         if form == "table":

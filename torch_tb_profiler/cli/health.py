@@ -34,9 +34,9 @@ class HealthCommand:
     def run(self, arguments: argparse.Namespace) -> int:
         from torch_tb_profiler.arrays.json import dumps_indented
         from torch_tb_profiler.cli.work.traces import chosen
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
-        logs.configure()
+        process.configure_logging()
         with chosen(arguments, all_of_run=True) as found:
             answers = [found.ask(health_of, at) for at in range(len(found.files))]
         if arguments.json:

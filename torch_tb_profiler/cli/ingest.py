@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.ingest.results import RunOutcome
     from torch_tb_profiler.ingest.runner import Runner
     from torch_tb_profiler.ranks.run_answers import MissingCollective, RunTiles
-    from torch_tb_profiler.workspace.catalog import CatalogSkipped
+    from torch_tb_profiler.workspace.cache.shared_cache import CatalogSkipped
 
 
 #: of files and notes that are listed
@@ -61,27 +61,24 @@ class IngestCommand:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.cli.work.progress import IngestMeter
-        from torch_tb_profiler.ingest.ingest import ingest
+        from torch_tb_profiler.ingest.ingest import Readers, ingest
         from torch_tb_profiler.ingest.runner import IngestRefused
         from torch_tb_profiler.storage import StorageError, storage_for
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
         if arguments.workers is not None and arguments.workers < 1:
             raise UserError("--workers must be 1 or more")
         if arguments.scheduler and arguments.scheduler_file:
             raise UserError("--scheduler and --scheduler-file exclude each other: use one of them")
-        logs.configure()
+        process.configure_logging()
         meter = IngestMeter(sys.stderr)
         try:
             storage_for(arguments.logdir).require(arguments.logdir)
             ingested = ingest(
                 arguments.logdir,
                 arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, ""),
-                _cluster(arguments, meter.say),
-                arguments.workers,
-                stop_when_lost=arguments.scheduler_lost == "stop",
-                told=meter.show,
-                say=meter.say,
+                Readers(_cluster(arguments, meter.say), arguments.workers, arguments.scheduler_lost == "stop"),
+                meter,
                 with_clock=arguments.json,
             )
         except (IngestRefused, StorageError) as error:

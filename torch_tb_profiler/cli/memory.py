@@ -61,9 +61,9 @@ class MemoryCommand:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
-        logs.configure()
+        process.configure_logging()
         if arguments.error is not None:
             print(_of_text(arguments.error))
             return
@@ -193,7 +193,7 @@ def _timeline(path: Path) -> MemoryTimeline | None:
     from torch_tb_profiler.discovery.content import picture
     from torch_tb_profiler.snapshot.memory_timeline import MemoryTimelineError, read_memory_timeline
     from torch_tb_profiler.trace import Limits
-    from torch_tb_profiler.workspace.heads import examine_stream
+    from torch_tb_profiler.workspace.listing.sniff import examine_stream
 
     if not path.name.lower().endswith(_TIMELINE_ENDINGS) or not path.is_file():
         return None

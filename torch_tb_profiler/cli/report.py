@@ -11,7 +11,7 @@ from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.defaults import MOST_REPORTED, declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.discovery import Run, TraceFile
+    from torch_tb_profiler.discovery import RunFiles, TraceFile
 
 
 class ReportCommand:
@@ -49,13 +49,13 @@ class ReportCommand:
         from torch_tb_profiler.cli.work.outputs import replaced
         from torch_tb_profiler.cli.work.targets import target_of
         from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces
-        from torch_tb_profiler.discovery import Found, Root
+        from torch_tb_profiler.discovery import Root, RunListing
         from torch_tb_profiler.serving import open_for_page
         from torch_tb_profiler.serving.report import report_of
-        from torch_tb_profiler.workspace import logs
-        from torch_tb_profiler.workspace.addresses import address_of
+        from torch_tb_profiler.workspace import process
+        from torch_tb_profiler.workspace.local_workspace import address_of
 
-        logs.configure()
+        process.configure_logging()
         target = target_of(arguments, arguments.output)
         address = address_of(arguments.path)
         workers = arguments.worker or ([address.worker] if address.worker else [])
@@ -64,8 +64,8 @@ class ReportCommand:
         if not workers and len(files) < len(run.traces):
             print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
         beside = [] if arguments.compare is None else [_baseline(arguments.compare, files, run.name)]
-        chosen = Found((replace(run, traces=tuple(files)), *beside), ())
-        workspace = open_for_page([Root(address.path)], arguments.cache_dir, found=chosen)
+        chosen = RunListing((replace(run, traces=tuple(files)), *beside), ())
+        workspace = open_for_page([Root(address.path)], arguments.cache_dir, listing=chosen)
         try:
             page = report_of(workspace, run.name, [each.name for each in beside], tell)
         finally:
@@ -75,7 +75,7 @@ class ReportCommand:
         print(f"{safe(str(target.path))}: {len(page) / 1000**2:.1f} MB")
 
 
-def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
+def _baseline(path: str, files: Sequence[TraceFile], name: str) -> RunFiles:
     """Return the run that the others are compared with, under a name of its own: a trace of each of their workers.
 
     Raises UserError.
@@ -83,7 +83,7 @@ def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
     from msgspec.structs import replace
 
     from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces
-    from torch_tb_profiler.workspace.addresses import address_of
+    from torch_tb_profiler.workspace.local_workspace import address_of
 
     address = address_of(path)
     run = chosen_run(address.path, None)

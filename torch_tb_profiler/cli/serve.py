@@ -83,8 +83,8 @@ class ServeCommand:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.serving.alone import is_for_this_machine, serve_alone
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.serving.servers import ServerAddress, serve_alone
+        from torch_tb_profiler.workspace import process
 
         if arguments.workers is not None and arguments.workers < 1:
             raise UserError("--workers must be 1 or more")
@@ -92,23 +92,23 @@ class ServeCommand:
             raise UserError("--max-expansion must be 1 or more")
         if not 0 < arguments.time_limit <= LONGEST_ANSWER_SECONDS:
             raise UserError(f"--time-limit must be above 0 and at most {LONGEST_ANSWER_SECONDS:g}")
+        address = ServerAddress(arguments.host, arguments.port, arguments.allow_host)
         if arguments.sql:
             from torch_tb_profiler.tables.sql.connection import connect
 
-            if not is_for_this_machine(arguments.host, arguments.allow_host):
+            if not address.is_for_this_machine:
                 raise UserError("--sql needs a server that only this machine reaches: omit --host and --allow-host")
             connect().close()
-        logs.configure()
+        process.configure_logging()
         with _real_stderr():
             faulthandler.enable()  # a library that ends the process leaves a word of where that was
-        where = arguments.host, arguments.port
         with ended_by_signals(_stop):
             workspace = _opened(arguments)
             announce = _announce_and_open if arguments.open else _announce
             try:
-                serve_alone(workspace, *where, arguments.allow_host, arguments.time_limit, arguments.sql, announce)
+                serve_alone(workspace, address, arguments.time_limit, arguments.sql, announce)
             except (OSError, OverflowError, UnicodeError) as error:
-                raise UserError(f"cannot listen on {where[0]}:{where[1]}: {error}") from None
+                raise UserError(f"cannot listen on {address.host}:{address.port}: {error}") from None
 
 
 def _opened(arguments: argparse.Namespace) -> Workspace:
@@ -116,13 +116,13 @@ def _opened(arguments: argparse.Namespace) -> Workspace:
     from torch_tb_profiler.discovery import named_roots
     from torch_tb_profiler.serving import open_for_page
     from torch_tb_profiler.storage import is_local, shown, storage_for
-    from torch_tb_profiler.workspace.give_back import keep_little
+    from torch_tb_profiler.workspace.cache.stores import is_shared, store_at
     from torch_tb_profiler.workspace.local_workspace import find_traces
-    from torch_tb_profiler.workspace.places import is_shared, place_at
+    from torch_tb_profiler.workspace.process import tune_malloc
 
     # of the command or the environment: all that was read into it is shown
     address = arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, "")
-    shared = place_at(address).url if address and is_shared(address) else None
+    shared = store_at(address).url if address and is_shared(address) else None
     paths = arguments.paths or ([shared] if shared else [])
     if not paths:
         raise UserError("PATH is missing; it can be omitted only with a shared place (--cache-dir)")
@@ -135,13 +135,13 @@ def _opened(arguments: argparse.Namespace) -> Workspace:
     roots = named_roots(paths)
     # directories are listed again and again; where files are named, what is there now is all there is
     found = find_traces(*paths) if any(path.is_file() for path in here) else None
-    keep_little()
+    tune_malloc()
     return open_for_page(
         roots,
         arguments.cache_dir,
         arguments.workers,
         max_expansion=arguments.max_expansion,
-        found=found,
+        listing=found,
         is_alone=True,
     )
 

@@ -53,9 +53,9 @@ class SqlCommand:
         from torch_tb_profiler.cli.work import outputs
         from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.tables.sql.database import Database, TraceSource
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
-        logs.configure()
+        process.configure_logging()
         form, target = outputs.format_of(arguments)
         statement = _statement(arguments)
         if arguments.worker is None:

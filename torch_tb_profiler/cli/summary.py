@@ -38,10 +38,10 @@ class SummaryCommand:
         from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.insights.summary.question import SUMMARY
         from torch_tb_profiler.insights.summary.text import as_text
-        from torch_tb_profiler.workspace import logs
-        from torch_tb_profiler.workspace.addresses import address_of
+        from torch_tb_profiler.workspace import process
+        from torch_tb_profiler.workspace.local_workspace import address_of
 
-        logs.configure()
+        process.configure_logging()
         with chosen(arguments) as traces:
             is_one = arguments.worker is not None or address_of(arguments.path).worker is not None
             found = traces.answer(SUMMARY, NoParameters()) if is_one else _of_run(traces)
@@ -110,7 +110,7 @@ def _first(traces: Chosen) -> tuple[SummaryAnswer, dict[str, str]]:
 
 
 def _packed(traces: Chosen, places: Sequence[int]) -> int:
-    from torch_tb_profiler.workspace.reading_order import packed_bytes
+    from torch_tb_profiler.workspace.reading.reading_order import packed_bytes
 
     return sum(packed_bytes(traces.files[at].entry) for at in places)
 

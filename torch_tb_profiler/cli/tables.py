@@ -59,10 +59,10 @@ class TableCommand:
         from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
         from torch_tb_profiler.tables.query import Query, TableAnswer
         from torch_tb_profiler.tables.query.grammar import QueryProblem
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
         of = self._of
-        logs.configure()
+        process.configure_logging()
         form, target = outputs.format_of(arguments)
         limit = _limit(arguments.limit, ROWS if form == "text" else "all")
         table = TableAnswer(_made(of, arguments, limit))

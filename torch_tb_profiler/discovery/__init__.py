@@ -8,12 +8,19 @@ pure: entries and first bytes in, runs out. Does not belong here: listing (`stor
 from __future__ import annotations
 
 from torch_tb_profiler.discovery.content import Content, examine
-from torch_tb_profiler.discovery.guess import Guess, guess
-from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_candidate, natural_key, parse_name, why_skipped
+from torch_tb_profiler.discovery.names import (
+    DEFAULT_SPAN,
+    Guess,
+    guess,
+    is_candidate,
+    natural_key,
+    parse_name,
+    why_skipped,
+)
 from torch_tb_profiler.discovery.roots import Root, named_roots, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.discovery.runs import (
-    Found,
-    Run,
+    RunFiles,
+    RunListing,
     Skipped,
     TraceFile,
     TraceKind,
@@ -24,10 +31,10 @@ from torch_tb_profiler.discovery.runs import (
 __all__ = [
     "DEFAULT_SPAN",
     "Content",
-    "Found",
     "Guess",
     "Root",
-    "Run",
+    "RunFiles",
+    "RunListing",
     "Skipped",
     "TraceFile",
     "TraceKind",

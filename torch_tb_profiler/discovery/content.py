@@ -38,7 +38,7 @@ _SNAPSHOT_PAGE = (lazy_pattern(rb"MemoryViz", re.IGNORECASE), lazy_pattern(rb'"b
 
 
 def picture() -> Reason:
-    """Of the page that export_memory_timeline writes."""
+    """Return the reason for the page that export_memory_timeline writes."""
     return because("no_snapshot", {"is": "picture"})
 
 

@@ -1,4 +1,7 @@
-"""What the name of a file says: which files may be traces, and the parts of the name torch gives them."""
+"""What the name of a file says: whether it may be a trace, and of which worker, rank and time.
+
+torch gives traces names with known parts (`parse_name`); from other programs' names they are guessed (`guess`).
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class TraceName(msgspec.Struct, frozen=True):
 
 
 def parse_name(name: str) -> TraceName | None:
-    """The parts of `<worker>[.<digits>].pt.trace.json[.gz|.zst]`, the name torch gives; None for another name."""
+    """Split `<worker>[.<digits>].pt.trace.json[.gz|.zst]`, the name torch gives; None for another name."""
     match = _TRACE.fullmatch(name)
     if match is None:
         return None
@@ -49,7 +52,7 @@ def parse_name(name: str) -> TraceName | None:
 
 
 def recorded_ns(name: str) -> int | None:
-    """When a trace was recorded, ns since the epoch, by the stamp that torch puts into its name: in s, ms, µs or ns.
+    """Return when a trace was recorded, ns since the epoch, by the stamp in torch's name for it: in s, ms, µs or ns.
 
     None if there is none, or a number that is no time of this century.
 
@@ -62,38 +65,38 @@ def recorded_ns(name: str) -> int | None:
 
 
 def is_named_as_trace(name: str) -> bool:
-    """Whether a name has the extension that torch gives traces, however the file is packed."""
+    """Return whether a name has the extension that torch gives traces, however the file is packed."""
     return _TRACE_ENDING.search(name) is not None
 
 
 def is_candidate(name: str) -> bool:
-    """Whether a file may be a trace or a memory snapshot."""
+    """Return whether a file may be a trace or a memory snapshot."""
     return _CANDIDATE.search(name) is not None or may_be_snapshot(name)
 
 
 def is_looked_at(name: str) -> bool:
-    """Whether the content of a file decides what it is: a trace, a memory snapshot, or another program's."""
+    """Return whether the content of a file decides what it is: a trace, a memory snapshot, or another program's."""
     return is_candidate(name) or may_be_other(name)
 
 
 def may_be_snapshot(name: str) -> bool:
-    """Whether a file may be a memory snapshot."""
+    """Return whether a file may be a memory snapshot."""
     return _SNAPSHOT.search(name) is not None or _SNAPSHOT_PAGE.search(name) is not None
 
 
 def is_moment_folder(name: str) -> bool:
-    """Whether a directory is named for a moment of a run: `iteration_12`, `iteration_12_exit`."""
+    """Return whether a directory is named for a moment of a run: `iteration_12`, `iteration_12_exit`."""
     return _MOMENT_FOLDER.match(name) is not None
 
 
 def unpacked(name: str) -> tuple[str, str]:
-    """The name of what a file was packed from, and how it is packed: `""`, `.gz` or `.zst`."""
+    """Return the name of what a file was packed from, and how it is packed: `""`, `.gz` or `.zst`."""
     match = _PACKED.search(name)
     return (name[: match.start()], match.group().lower()) if match else (name, "")
 
 
 def why_skipped(name: str) -> Reason | None:
-    """Why a file that looks like a trace to a person is no candidate; None for other files."""
+    """Return why a file that looks like a trace to a person is no candidate; None for other files."""
     if _OTHERWISE_PACKED.search(name):
         return because("other_packing")
     if is_named_as_trace(name):
@@ -102,11 +105,80 @@ def why_skipped(name: str) -> Reason | None:
 
 
 def concerns(name: str) -> bool:
-    """Whether anything is said of a file: it may be a trace or a snapshot, or looks like one to a person."""
+    """Return whether anything is said of a file: it may be a trace or a snapshot, or looks like one to a person."""
     return is_looked_at(name) or why_skipped(name) is not None
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sorts `run2` before `run10`; never equal for different texts."""
+    """Return a key that sorts `run2` before `run10`; never equal for different texts."""
     parts = [(1, int(p), p) if p.isdigit() and p.isascii() else (0, 0, p) for p in _DIGITS.split(text)]
     return tuple(parts)
+
+
+#: for a file whose name is nothing but a time
+NAMELESS = "trace"
+
+_ENDING = lazy_pattern(r"(?:\.pt)?(?:\.trace)?\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_DATE = lazy_pattern(
+    r"(?<![0-9])(20[0-9]{2})[-_.]?([01][0-9])[-_.]?([0-3][0-9])"
+    r"[-_.T ]?([0-2][0-9])[-_.:h]?([0-5][0-9])[-_.:m]?([0-5][0-9])(?![0-9])"
+)
+# time.time() as text has a point
+_EPOCH = lazy_pattern(r"(?<![0-9])(?:([0-9]{10})\.([0-9]{1,9})|([0-9]{10,20}))(?![0-9])")
+_RANK = lazy_pattern(r"(?<![A-Za-z])(?<!local[-_])rank[-_ =\[(]*([0-9]{1,7})(?![0-9])", re.IGNORECASE)
+_COORDINATE = r"(?:tp|dp|pp|ep|cp|sp|dcp|pcp)[-_]?[0-9]+"
+_COORDINATES = lazy_pattern(rf"(?<![A-Za-z0-9]){_COORDINATE}(?:[-_]{_COORDINATE})*(?![A-Za-z0-9])", re.IGNORECASE)
+_WORKER = lazy_pattern(r"(?<![A-Za-z])worker[-_]?([0-9]{1,7})(?![0-9])", re.IGNORECASE)
+_SEPARATORS = "-_. "
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """What a name seems to say.
+
+    worker: as a part of the name says it; empty if none does
+    rank: None if the name has none
+    rest: the name without its ending and time, never empty
+    order: sorts files of one worker by their time; None if the name has none
+    """
+
+    worker: str
+    rank: int | None
+    rest: str
+    order: tuple[int, int] | None
+
+
+def guess(name: str) -> Guess:
+    stem = _ENDING.sub("", name)
+    order, rest = _time(stem)
+    rest = rest or NAMELESS
+    rank = rank_in(rest)
+    if rank is not None:
+        return Guess(f"rank{rank}", rank, rest, order)
+    if coordinates := _COORDINATES.search(rest):
+        return Guess(coordinates.group(), None, rest, order)
+    worker = _WORKER.search(rest)
+    return Guess(f"worker{int(worker[1])}" if worker else "", None, rest, order)
+
+
+def rank_in(text: str) -> int | None:
+    """Return the number after `rank`."""
+    match = _RANK.search(text)
+    return int(match[1]) if match else None
+
+
+def _time(stem: str) -> tuple[tuple[int, int] | None, str]:
+    """Return when a name says that it was recorded, and what is left of the name."""
+    if match := _DATE.search(stem):
+        order = (0, int("".join(match.groups())))
+    elif match := _EPOCH.search(stem):
+        seconds, fraction, digits = match.groups()
+        order = (1, int(seconds + fraction.ljust(9, "0")) if seconds else _nanoseconds(digits))
+    else:
+        return None, stem.strip(_SEPARATORS)
+    before, after = stem[: match.start()].rstrip(_SEPARATORS), stem[match.end() :].lstrip(_SEPARATORS)
+    return order, "-".join(part for part in (before, after) if part).strip(_SEPARATORS)
+
+
+def _nanoseconds(digits: str) -> int:
+    """Convert s, ms, µs or ns since the epoch, told apart by their length, which is the same until the year 2286."""
+    return int(digits + "0" * max(0, 9 - 3 * ((len(digits) - 10) // 3)))

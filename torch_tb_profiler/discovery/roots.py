@@ -37,7 +37,7 @@ def named_roots(paths: Sequence[str]) -> tuple[Root, ...]:
 
 
 def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
-    """`name:path,path2` as TensorBoard's --logdir_spec.
+    """Parse `name:path,path2` as TensorBoard's --logdir_spec.
 
     With several roots every one gets a name: a nameless one that of its directory, a repeated one a number.
     """
@@ -55,7 +55,7 @@ def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
 
 
 def base_name(url: str) -> str:
-    """The last part of a path or URL, as text."""
+    """Return the last part of a path or URL, as text."""
     return printable(re.split(r"[\\/]", without_slash(without_secrets(url)))[-1] or url)
 
 

@@ -25,17 +25,19 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.discovery.content import Content
-from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     PACKINGS,
+    Guess,
     TraceName,
+    guess,
     is_candidate,
     is_looked_at,
     is_moment_folder,
     may_be_snapshot,
     natural_key,
     parse_name,
+    rank_in,
     unpacked,
     why_skipped,
 )
@@ -74,7 +76,7 @@ class Skipped(msgspec.Struct, frozen=True):
     unlisted: bool = False
 
 
-class Run(msgspec.Struct, frozen=True):
+class RunFiles(msgspec.Struct, frozen=True):
     """traces: by worker, then span. skipped: files of the same directory."""
 
     name: str
@@ -82,13 +84,13 @@ class Run(msgspec.Struct, frozen=True):
     skipped: tuple[Skipped, ...] = ()
 
 
-class Found(msgspec.Struct, frozen=True):
+class RunListing(msgspec.Struct, frozen=True):
     """runs: in natural order. skipped: what lies outside of all runs, with its path.
 
     complete: false when there are files whose content is not known yet
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[RunFiles, ...]
     skipped: tuple[Skipped, ...]
     complete: bool = True
 
@@ -101,14 +103,14 @@ ContentOf = Callable[[Entry], Content | None]
 
 
 def must_be_examined(entry: Entry) -> bool:
-    """Whether the content of a file decides if it is a trace."""
+    """Return whether the content of a file decides if it is a trace."""
     file = _base(entry)
     return is_looked_at(file) and parse_name(file) is None
 
 
-def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> Found:
-    """Files whose content is not known yet are left out."""
-    runs: list[Run] = []
+def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> RunListing:
+    """Find runs in listings. Files whose content is not known yet are left out."""
+    runs: list[RunFiles] = []
     skipped: list[Skipped] = []
     for root, entries in listings:
         by_directory: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -121,16 +123,16 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
             if traces:
                 name = _run_name(root, directory, names)
                 names.add(name)
-                runs.append(Run(name, traces, left))
+                runs.append(RunFiles(name, traces, left))
             else:
                 prefix = "/".join(part for part in (root.name, directory) if part)
                 skipped += [Skipped(f"{prefix}/{s.file}" if prefix else s.file, s.reason) for s in left]
     runs.sort(key=lambda run: natural_key(run.name))
-    return Found(tuple(runs), tuple(skipped))
+    return RunListing(tuple(runs), tuple(skipped))
 
 
 def _directory(entry: Entry) -> str:
-    """The directory whose run a file belongs to."""
+    """Return the directory whose run a file belongs to."""
     directory, _, file = entry.path.rpartition("/")
     above, _, last = directory.rpartition("/")
     return above if may_be_snapshot(file) and is_moment_folder(last) else directory
@@ -147,7 +149,7 @@ def _run_name(root: Root, directory: str, taken: set[str]) -> str:
 
 
 def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[TraceFile, ...], tuple[Skipped, ...]]:
-    """The traces of one directory, and what else in it looks like one."""
+    """Return the traces of one directory, and what else in it looks like one."""
     named: list[tuple[TraceName, Entry]] = []
     others: list[_Other] = []
     skipped: list[Skipped] = []
@@ -186,7 +188,7 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
 
 
 def _why_no_trace(file: str, reason: Reason) -> Reason | None:
-    """Why a file that was looked at is no trace; None of one that nobody would take for one."""
+    """Return why a file that was looked at is no trace; None of one that nobody would take for one."""
     if reason.kind not in _SAYS_NOTHING:
         return reason
     return other_by_name(file) or why_skipped(file) or (reason if is_candidate(file) else None)
@@ -197,7 +199,7 @@ def _snapshot(found: Snapshot) -> TraceFile:
 
 
 def _twins(entries: Iterable[Entry]) -> dict[str, str]:
-    """Files that are another packing of a recording that is there, and the one that is taken."""
+    """Return files that are another packing of a recording that is there, and the one that is taken."""
     packings: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     for entry in entries:
         file = _base(entry)
@@ -215,7 +217,7 @@ def _same_as(shown: str) -> Reason:
 
 
 def _spans(files: list[tuple[TraceName, Entry]]) -> list[tuple[str, Entry]]:
-    """The files of one worker with the names of their spans."""
+    """Return the files of one worker with the names of their spans."""
     stamped = sorted((f for f in files if f[0].stamp), key=lambda f: (int(f[0].stamp), f[0].stamp, _base(f[1])))
     spans = [(str(number), entry) for number, (_, entry) in enumerate(stamped, start=1)]
     return spans + [(DEFAULT_SPAN, entry) for name, entry in files if not name.stamp]
@@ -245,7 +247,7 @@ def _by_worker(others: Sequence[_Other]) -> dict[str, list[_Other]]:
 
 
 def _others(worker: str, files: Sequence[_Other], numbered: int, alone: bool) -> list[TraceFile]:
-    """The traces of one worker that torch did not name; `numbered` of those it named come before them."""
+    """Return the traces of one worker that torch did not name; `numbered` of those it named come before them."""
 
     def place(other: _Other) -> tuple[object, ...]:
         order = other.guess.order

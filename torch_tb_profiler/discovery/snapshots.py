@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from torch_tb_profiler.discovery.guess import rank_in
-from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key
+from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key, rank_in
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import Entry
 
@@ -36,7 +35,7 @@ class _Named(msgspec.Struct, frozen=True):
 
 
 def named_snapshots(entries: Sequence[Entry], taken: Collection[str]) -> list[Snapshot]:
-    """The snapshots of a run by worker, then moment. taken: names of its other workers."""
+    """Return the snapshots of a run by worker, then moment. taken: names of its other workers."""
     stems = [_stem(entry) for entry in entries]
     # a number at the end is a rank where files differ in nothing else
     ends: defaultdict[str, list[str]] = defaultdict(list)
@@ -51,16 +50,16 @@ def named_snapshots(entries: Sequence[Entry], taken: Collection[str]) -> list[Sn
             rank, rest = int(number[1]), stem[: number.start()]
         named.append(_Named(entry, rank, re.sub(r"[-_. ]{2,}", "_", rest).strip(_SEPARATORS)))
     by_worker: defaultdict[str, list[_Named]] = defaultdict(list)
-    for each in named:
-        name = (each.rest or "snapshot") if each.rank is None else f"rank{each.rank}"
-        by_worker[f"{name} (memory)" if name in taken or each.rank is not None else name].append(each)
+    for snapshot in named:
+        name = (snapshot.rest or "snapshot") if snapshot.rank is None else f"rank{snapshot.rank}"
+        by_worker[f"{name} (memory)" if name in taken or snapshot.rank is not None else name].append(snapshot)
     found = []
     for worker in sorted(by_worker, key=natural_key):
-        mine = sorted(by_worker[worker], key=lambda each: natural_key(each.entry.path))
-        spans = [_moment(each, alone=len(mine) == 1) for each in mine]
-        for place, (each, span) in enumerate(zip(mine, spans, strict=True)):
+        mine = sorted(by_worker[worker], key=lambda snapshot: natural_key(snapshot.entry.path))
+        spans = [_moment(snapshot, alone=len(mine) == 1) for snapshot in mine]
+        for place, (snapshot, span) in enumerate(zip(mine, spans, strict=True)):
             again = spans[:place].count(span)
-            found.append(Snapshot(worker, f"{span} ({again + 1})" if again else span, each.entry, each.rank))
+            found.append(Snapshot(worker, f"{span} ({again + 1})" if again else span, snapshot.entry, snapshot.rank))
     return found
 
 
@@ -69,7 +68,7 @@ def _stem(entry: Entry) -> str:
 
 
 def _moment(named: _Named, alone: bool) -> str:
-    """The directory of its moment, else what its name says besides the rank."""
+    """Return the directory of its moment, else what its name says besides the rank."""
     folder = named.entry.path.rpartition("/")[0].rpartition("/")[2]
     if is_moment_folder(folder):
         return folder

@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.defaults import EXPANSION, EXPANSION_VARIABLE
-from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
+from torch_tb_profiler.discovery import RunFiles, RunListing, Skipped, TraceFile, natural_key
 from torch_tb_profiler.ingest.local import LocalRunner
 from torch_tb_profiler.ingest.reading import judge
 from torch_tb_profiler.ingest.results import RankUnusable, RunOutcome, outcome_of
@@ -28,23 +29,55 @@ from torch_tb_profiler.ingest.runner import (
 )
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storable, storage_for
-from torch_tb_profiler.workspace.cache import default_directory
-from torch_tb_profiler.workspace.catalog import (
+from torch_tb_profiler.workspace.cache.identity import FileNames, answers_version
+from torch_tb_profiler.workspace.cache.shared_cache import (
     VERSION,
-    Catalog,
     CatalogFailed,
     CatalogFile,
     CatalogRun,
     CatalogSkipped,
     CatalogTrace,
+    LogdirCatalog,
     write_catalog,
 )
-from torch_tb_profiler.workspace.file_names import FileNames
-from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.cache.stores import FolderStore, RemoteStore, store_at
+from torch_tb_profiler.workspace.cache.trace_cache import default_directory
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
-from torch_tb_profiler.workspace.numbers import number_from_environment
-from torch_tb_profiler.workspace.places import Folder, Stored, place_at
-from torch_tb_profiler.workspace.reading_order import in_reading_order, processes_for
+from torch_tb_profiler.workspace.process import int_from_environment
+from torch_tb_profiler.workspace.reading.reading_order import in_reading_order, processes_for
+
+
+class Readers(msgspec.Struct, frozen=True):
+    """Who reads the ranks.
+
+    connect: to a cluster; None for this machine
+    processes: of this machine; None for as many as processors and memory allow
+    stop_when_lost: when the cluster is gone the rest is not read here
+    seed: of the order in which ranks are read, for tests
+    """
+
+    connect: Callable[[], Runner] | None = None
+    processes: int | None = None
+    stop_when_lost: bool = False
+    seed: int | None = None
+
+
+class Reporter(Protocol):
+    """Takes what a person should know, from several threads."""
+
+    def show(self, progress: IngestProgress) -> None:
+        """Show how far it is."""
+
+    def say(self, text: str) -> None:
+        """Show a sentence."""
+
+
+class _Silent:
+    def show(self, progress: IngestProgress) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        pass
 
 
 class Ingested(msgspec.Struct, frozen=True):
@@ -82,39 +115,32 @@ class _Work(msgspec.Struct):
 def ingest(
     logdir: str,
     cache_dir: str = "",
-    scheduler: Callable[[], Runner] | None = None,
-    processes: int | None = None,
-    stop_when_lost: bool = False,
-    seed: int | None = None,
-    told: Callable[[IngestProgress], None] = lambda _: None,
-    say: Callable[[str], None] = lambda _: None,
+    readers: Readers | None = None,
+    reporter: Reporter | None = None,
     with_clock: bool = False,
 ) -> Ingested:
     """Read every rank that is not there yet, and reduce each run.
 
     cache_dir: a folder or address for all; empty for the user's own cache
-    scheduler: connects to a cluster; None for this machine
-    processes: of this machine; None for as many as processors and memory allow
-    stop_when_lost: when the cluster is gone the rest is not read here
-    seed: of the order in which ranks are read, for tests
     with_clock: clocks will be asked for: `RunOutcome.summary`
 
     Raises IngestRefused.
     """
+    readers, reporter = readers or Readers(), reporter or _Silent()
     traces = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
-    expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
+    expansion = int_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
     target = IngestTarget(storable(place.url), _is_private(place), part, expansion, answers_version())
     work = _Work([file for run in traces.runs for file in run.traces], target)
     runner: Runner | None = None
     try:
-        runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
+        runner = readers.connect() if readers.connect else LocalRunner(processes_for(work.files, readers.processes))
         check = WorkerProbe(
             **WorkerProbe.fields_of(work.files[0].entry), nonce=f"{target.part}probe.part", target=target
         )
         judge(runner.probe(check), check)
-        _read_all(work, runner, processes, stop_when_lost, seed, told, say)
+        _read_all(work, runner, readers, reporter)
         runs = _reduced(traces, work, with_clock)
         if not target.is_private:
             _write_catalog(logdir, traces, work)
@@ -135,7 +161,7 @@ def ingest(
     )
 
 
-def _found(logdir: str) -> Found:
+def _found(logdir: str) -> RunListing:
     try:
         found = find_traces(logdir)
     except StorageError as error:
@@ -145,7 +171,7 @@ def _found(logdir: str) -> Found:
     return found
 
 
-def _ranks_of(logdir: str, traces: Found) -> Found:
+def _ranks_of(logdir: str, traces: RunListing) -> RunListing:
     """Without what is no trace of a rank. Raises IngestRefused when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
@@ -159,10 +185,10 @@ def _ranks_of(logdir: str, traces: Found) -> Found:
     return replace(traces, runs=tuple(runs))
 
 
-def _prepared(cache_dir: str) -> Folder | Stored:
+def _prepared(cache_dir: str) -> FolderStore | RemoteStore:
     """Return the place, which can be written as far as that can be known here."""
     try:
-        place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
+        place = store_at(cache_dir) if cache_dir else FolderStore(default_directory(), is_private=True)
         place.prepare()
     except StorageError as error:
         raise IngestRefused(str(error)) from None
@@ -174,8 +200,8 @@ def _prepared(cache_dir: str) -> Folder | Stored:
     return place
 
 
-def _is_private(place: Folder | Stored) -> bool:
-    return isinstance(place, Folder) and place.is_private
+def _is_private(place: FolderStore | RemoteStore) -> bool:
+    return isinstance(place, FolderStore) and place.is_private
 
 
 def _sweep(target: IngestTarget) -> None:
@@ -189,19 +215,11 @@ def _sweep(target: IngestTarget) -> None:
 # reading --------------------------------------------------------------------------------------------------
 
 
-def _read_all(
-    work: _Work,
-    runner: Runner,
-    processes: int | None,
-    stop_when_lost: bool,
-    seed: int | None,
-    told: Callable[[IngestProgress], None],
-    say: Callable[[str], None],
-) -> None:
-    """Every file once, and those that could not be read once more."""
+def _read_all(work: _Work, runner: Runner, readers: Readers, reporter: Reporter) -> None:
+    """Read every file once, and those that could not be read once more."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
-    order = in_reading_order(work.files, secrets.randbits(32) if seed is None else seed)
-    meter = _Meter(work, told)
+    order = in_reading_order(work.files, secrets.randbits(32) if readers.seed is None else readers.seed)
+    meter = _Meter(work, reporter)
     local: LocalRunner | None = None
     try:
         todo = [number_of[id(file)] for file in order]
@@ -209,11 +227,11 @@ def _read_all(
             try:
                 _read(work, local or runner, todo, meter)
             except WorkLost as lost:
-                if stop_when_lost:
+                if readers.stop_when_lost:
                     text = f"{lost}: {len(lost.left)} of {len(work.files)} ranks are not read; those that were are kept"
                     raise IngestRefused(text) from None
-                say(f"{lost}; the remaining {len(lost.left)} ranks are read on this machine")
-                local = LocalRunner(processes_for(work.files, processes))
+                reporter.say(f"{lost}; the remaining {len(lost.left)} ranks are read on this machine")
+                local = LocalRunner(processes_for(work.files, readers.processes))
                 _read(work, local, [task.number for task in lost.left], meter)
             todo = [] if is_again else work.lost()
     finally:
@@ -230,8 +248,8 @@ def _read(work: _Work, runner: Runner, numbers: Sequence[int], meter: _Meter) ->
 class _Meter:
     """Adds up how far it is."""
 
-    def __init__(self, work: _Work, told: Callable[[IngestProgress], None]) -> None:
-        self._work, self._told = work, told
+    def __init__(self, work: _Work, reporter: Reporter) -> None:
+        self._work, self._reporter = work, reporter
         self._began = time.monotonic()
         self._all = sum(file.entry.size for file in work.files)
         self._done = 0
@@ -254,7 +272,7 @@ class _Meter:
         self._tell()
 
     def _tell(self) -> None:
-        self._told(
+        self._reporter.show(
             IngestProgress(
                 len(self._counted),
                 len(self._work.files),
@@ -269,7 +287,7 @@ class _Meter:
 # what comes of it -----------------------------------------------------------------------------------------
 
 
-def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
+def _reduced(found: RunListing, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
     """Each run and span; a rank whose summary turns out damaged is read again once, here."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     read_again: set[int] = set()
@@ -307,16 +325,16 @@ def _mend(work: _Work, kept: RankKept, read_again: set[int]) -> None:
         runner.close()
 
 
-def _write_catalog(logdir: str, found: Found, work: _Work) -> None:
+def _write_catalog(logdir: str, found: RunListing, work: _Work) -> None:
     address = storable(storage_for(logdir).resolve(logdir))
     outcomes = iter(work.outcomes[number] for number in range(len(work.files)))
     runs = tuple(_catalog_run(run, outcomes) for run in found.runs)
     skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped)
     code = FileNames(work.target.expansion).version
-    write_catalog(work.target.open(), Catalog(VERSION, address, code, runs, skipped))
+    write_catalog(work.target.open(), LogdirCatalog(VERSION, address, code, runs, skipped))
 
 
-def _catalog_run(run: Run, outcomes: Iterable[Outcome]) -> CatalogRun:
+def _catalog_run(run: RunFiles, outcomes: Iterable[Outcome]) -> CatalogRun:
     traces: list[CatalogTrace] = []
     failed: list[CatalogFailed] = []
     for file, outcome in zip(run.traces, outcomes, strict=False):

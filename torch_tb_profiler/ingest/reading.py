@@ -37,13 +37,13 @@ from torch_tb_profiler.ingest.runner import (
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.words.reasons import because
-from torch_tb_profiler.workspace.file_names import FileNames, Shared
-from torch_tb_profiler.workspace.identity import answers_version, content_key
-from torch_tb_profiler.workspace.places import Place, read_late, remove_all
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Reading, Summary
-from torch_tb_profiler.workspace.sealed import sealed, unsealed
-from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
+from torch_tb_profiler.workspace.cache.identity import FileNames, Shared, answers_version, content_key
+from torch_tb_profiler.workspace.cache.stores import CacheStore, read_when_visible, remove_all
+from torch_tb_profiler.workspace.process import TemporaryDirectory
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message, Reading
+from torch_tb_profiler.workspace.status import TraceSummary
 
 _GIVEN_UP = Failed(Reason(OTHER, "was given up"))
 
@@ -170,23 +170,30 @@ def read_rank(task: Task, children: Children, on_progress: Callable[[Reading], N
         return RankLost.of(task.number, reason, traceback.format_exc())
 
 
-def _known_summary(place: Place, names: Shared) -> Summary | None:
+def _known_summary(place: CacheStore, names: Shared) -> TraceSummary | None:
     """Return the summary of a rank that is whole in the place."""
     try:
         if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
             return None
-        return from_json(unsealed(place.read(names.summary)) or b"", Summary)
+        return from_json(verified(place.read(names.summary)) or b"", TraceSummary)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
 
 
 def _read_into_place(
-    task: Task, key: str, names: Shared, place: Place, children: Children, on_progress: Callable[[Reading], None]
+    task: Task, key: str, names: Shared, place: CacheStore, children: Children, on_progress: Callable[[Reading], None]
 ) -> Outcome:
     with children.folder() as folder:
         columns, rank = folder / "columns", folder / "rank"
         copied = _copied(place, names.columns, columns)
-        job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
+        job = Job(
+            task.number,
+            task.entry,
+            str(columns),
+            expansion=task.target.expansion,
+            has_columns=copied is not None,
+            rank=str(rank),
+        )
         outcome = children.read(job, on_progress)
         if isinstance(outcome, Failed):
             return RankLost.of(task.number, outcome.reason, outcome.details)
@@ -195,11 +202,11 @@ def _read_into_place(
             place.put(names.columns, columns, absent=not was_damaged)
         place.put(names.rank, rank, absent=copied is None)
         # last: who finds it finds the others; what was damaged before is replaced
-        place.put(names.summary, sealed(msgspec.json.encode(outcome.summary)), absent=False)
+        place.put(names.summary, checksummed(msgspec.json.encode(outcome.summary)), absent=False)
         return RankKept(task.number, key, outcome.summary, was_there=False)
 
 
-def _copied(place: Place, name: str, target: Path) -> int | None:
+def _copied(place: CacheStore, name: str, target: Path) -> int | None:
     """Which file (inode) the columns are here, if the place has them: then only what is made of them is missing."""
     try:
         place.fetch(name, target)
@@ -258,7 +265,7 @@ def judge(facts: Sequence[WorkerFact], check: WorkerProbe) -> None:
         _refuse([(f, "has another build of torch-tb-profiler") for f in facts if f.code != check.target.code])
         for fact in facts:
             try:
-                read_late(place, fact.nonce)
+                read_when_visible(place, fact.nonce)
             except (OSError, StorageError):
                 _refuse([(fact, f"has its own {check.target.place_shown}: what it writes cannot be seen here")])
     finally:

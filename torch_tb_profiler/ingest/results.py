@@ -8,7 +8,7 @@ from typing import overload
 
 import msgspec
 
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.ingest.runner import IngestTarget, Outcome, RankKept, RankLost
 from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, reduce_with_clock, summary_of
 from torch_tb_profiler.ranks.result_file import decode_result, encode_result
@@ -16,11 +16,10 @@ from torch_tb_profiler.ranks.run_answers import Clock
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.ranks.summary import RankSummary, decode_named
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.catalog import CatalogSkipped
-from torch_tb_profiler.workspace.file_names import FileNames, result_name
-from torch_tb_profiler.workspace.places import Place, read_late
-from torch_tb_profiler.workspace.sealed import sealed, unsealed
+from torch_tb_profiler.workspace.cache.checksummed import checksummed, is_broken, verified
+from torch_tb_profiler.workspace.cache.identity import FileNames, result_name
+from torch_tb_profiler.workspace.cache.shared_cache import CatalogSkipped
+from torch_tb_profiler.workspace.cache.stores import CacheStore, read_when_visible
 
 
 class RankUnusable(Exception):
@@ -57,7 +56,7 @@ class RunOutcome(msgspec.Struct, frozen=True):
 class Summaries(Sequence[RankSummary]):
     """The summaries of ranks, each read when it is taken: never all in memory. Taking one raises RankUnusable."""
 
-    def __init__(self, place: Place, names: FileNames, ranks: Sequence[tuple[TraceFile, RankKept]]) -> None:
+    def __init__(self, place: CacheStore, names: FileNames, ranks: Sequence[tuple[TraceFile, RankKept]]) -> None:
         self._place, self._names, self._ranks = place, names, ranks
 
     def __len__(self) -> int:
@@ -72,7 +71,7 @@ class Summaries(Sequence[RankSummary]):
             return Summaries(self._place, self._names, self._ranks[at])
         file, kept = self._ranks[at]
         try:
-            content = unsealed(read_late(self._place, self._names.shared(kept.key).rank))
+            content = verified(read_when_visible(self._place, self._names.shared(kept.key).rank))
             found = decode_named(content, file.worker) if content else None
         except FileNotFoundError:
             found = None
@@ -82,7 +81,7 @@ class Summaries(Sequence[RankSummary]):
 
 
 def outcome_of(
-    run: Run, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: IngestTarget, with_clock: bool = False
+    run: RunFiles, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: IngestTarget, with_clock: bool = False
 ) -> RunOutcome:
     """ranks: the files of the run and span; with_clock: its clocks will be asked for. Raises RankUnusable, StorageError
     and OSError.
@@ -121,7 +120,7 @@ def _suspect(summaries: Summaries, kept: Sequence[tuple[TraceFile, RankKept]]) -
 
 
 def _result(
-    place: Place,
+    place: CacheStore,
     kept: Sequence[tuple[TraceFile, RankKept]],
     failed: Sequence[str],
     summaries: Summaries,
@@ -130,10 +129,10 @@ def _result(
     """Return the clocks only where the ranks have to be read anyway."""
     name = result_name([(file.worker, rank.key) for file, rank in kept], failed)
     with suppress(FileNotFoundError):
-        known = decode_result(unsealed(place.read(name)) or b"")
+        known = decode_result(verified(place.read(name)) or b"")
         if known is not None:
             return known, None
     result, fitted = reduce_with_clock(summaries, failed) if with_clock else (reduce(summaries, (), failed), None)
     with suppress(OSError, StorageError):  # it is made again the next time
-        place.put(name, sealed(encode_result(result)), absent=False)
+        place.put(name, checksummed(encode_result(result)), absent=False)
     return result, fitted

@@ -14,9 +14,9 @@ from torch_tb_profiler.codec import json_decoder
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorableEntry, restored, shown
-from torch_tb_profiler.workspace.file_names import is_key
-from torch_tb_profiler.workspace.places import Folder, Stored, place_at
-from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.cache.identity import is_key
+from torch_tb_profiler.workspace.cache.stores import FolderStore, RemoteStore, store_at
+from torch_tb_profiler.workspace.status import TraceSummary
 
 
 class IngestTarget(msgspec.Struct, frozen=True):
@@ -40,10 +40,10 @@ class IngestTarget(msgspec.Struct, frozen=True):
         """The address for messages."""
         return shown(restored(self.place))
 
-    def open(self) -> Folder | Stored:
+    def open(self) -> FolderStore | RemoteStore:
         """Open the place. Raises StorageError: the address cannot be right."""
-        place = place_at(restored(self.place), self.part)
-        if isinstance(place, Folder):
+        place = store_at(restored(self.place), self.part)
+        if isinstance(place, FolderStore):
             place.is_private = self.is_private
         return place
 
@@ -64,7 +64,7 @@ class RankKept(msgspec.Struct, frozen=True, tag="kept"):
 
     number: int
     key: str
-    summary: Summary
+    summary: TraceSummary
     was_there: bool
 
 

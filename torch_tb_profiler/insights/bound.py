@@ -44,6 +44,8 @@ MOSTLY_IDLE = 0.5
 BUSY, LEAST_OF_KERNELS = 0.8, 0.25
 #: of a saving in one step, from which on, and from how many steps on, that is said
 ALMOST_ALL, FEWEST_STEPS = 0.8, 4
+#: of the steps that passes once, when the program starts, from which on that is said first
+MOSTLY_COLD = 0.5
 
 
 class Relief(msgspec.Struct, frozen=True):
@@ -225,6 +227,7 @@ def bound_of(
     unknown_time: float = 0.0,
     compiling: Sequence[Change] = (),
     loading: Sequence[Change] = (),
+    cold: Sequence[Change] = (),
 ) -> Bound:
     """What bounds some steps.
 
@@ -233,13 +236,14 @@ def bound_of(
     is_launch_bound   the device idles between short kernels
     compiling         what removes compilation from the steps; empty if there is none
     loading           what removes the loading of input that only the program's own ranges tell of
+    cold              what removes all that passes once, when the program starts
     """
     known = explained(quality, unknown_time)
     chosen = _Steps(facts, np.array(steps, np.int64), quality, loading)
     return (
         _unknown_of_all(facts, quality, known)
         or _unknown(chosen, known)
-        or _determined(chosen, known, is_launch_bound, compiling)
+        or _determined(chosen, known, is_launch_bound, compiling, cold)
     )
 
 
@@ -249,30 +253,39 @@ def _unknown_of_all(facts: Facts, quality: Quality, known: Explained) -> Bound |
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
         return _idles(facts, known)
     if refusal is not None:
-        return told("unknown", {"why": refusal.id}, known, refusal=refusal)
-    return None if facts.steps else told("unknown", {"why": "no_step"}, known)
+        return told("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
+    return None if facts.steps else told("unknown", {"why": "no_step", **_of_rank(facts)}, known)
 
 
 def _idles(facts: Facts, known: Explained, reliefs: Sequence[Relief] = ()) -> Bound:
-    return told("unknown", {"why": "idle", "idle": unknown_idle(facts)}, known, reliefs)
+    return told("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
+
+
+def _of_rank(facts: Facts) -> dict[str, Value]:
+    """What a sentence needs to say that it is about one rank of several: another one is about all of them."""
+    size = max((group.size for group in facts.model.communications.groups), default=0)
+    world = facts.trace.header.distributed.get("world_size")
+    return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
 
 
 def _unknown(of: _Steps, known: Explained) -> Bound | None:
     """Where what the trace lacks may be what bounds the steps, or nothing does."""
-    best, share = of.reliefs[0].kind, of.reliefs[0].share or 0.0
+    best, share, rank = of.reliefs[0].kind, of.reliefs[0].share or 0.0, _of_rank(of.facts)
     for kind, refusal in of.refused.items():
         if ceiling(of.facts.model, kind, of.path) >= max(share, LEAST):
-            return told("unknown", {"why": refusal.id}, known, of.reliefs, refusal=refusal)
+            return told("unknown", {"why": refusal.id, **rank}, known, of.reliefs, refusal=refusal)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
     is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, of.idle / 4)
     if best != "compute" and "compute" not in of.refused and not is_of_idle and _is_busy_for_free(of.facts, of.saved):
-        return told("unknown", {"why": "busy"}, known, of.reliefs)
+        return told("unknown", {"why": "busy", **rank}, known, of.reliefs)
     if of.facts.model.has_device_work and unknown_idle(of.facts) > max(share, USELESS):
         return _idles(of.facts, known, of.reliefs)
-    return told("unknown", {"why": "nothing"}, known, of.reliefs) if share < LEAST else None
+    return told("unknown", {"why": "nothing", **rank}, known, of.reliefs) if share < LEAST else None
 
 
-def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change]) -> Bound:
+def _determined(
+    of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
+) -> Bound:
     best, on_device = of.reliefs[0], of.facts.model.has_device_work
     if best.kind == "sync" and of.idle > MOSTLY_IDLE:
         best = slower_host(of.reliefs, _next("sync", of.allowed, of.saved, of.idle)) or best
@@ -283,6 +296,8 @@ def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: 
     by = None if by == "unrecorded" and is_launch_bound else by
     said = "launch" if kind == "host" and by is None and is_launch_bound else kind
     gone: tuple[BoundKind, ...] = ("host", "launch") if said == "launch" else (kind,)
+    if host_part(of.facts.model, of.path) == "unrecorded":
+        gone = (*gone, "host")  # what comes next has no name where no operator and no frame was recorded
     others = {each: changes for each, changes in of.allowed.items() if each not in gone}
     following = _next(kind, {**others, kind: relieved}, of.saved, of.idle)
     step_ns = of.before_ns / len(of.steps)
@@ -296,8 +311,9 @@ def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: 
         "by": by,
         "next": following,
         "only_in": of.only_in(relieved),
+        "cold": once if cold and (once := of.saved(cold)) >= MOSTLY_COLD else None,
     }
-    values = {name: value for name, value in about.items() if value is not None}
+    values = {name: value for name, value in about.items() if value is not None} | _of_rank(of.facts)
     return told(said, values, known, of.reliefs, share, following)
 
 

@@ -203,6 +203,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     changes    what of the replay removes the cause, all together
     severity   of a warning
     refused    why no saving can be promised, though the cause is known
+    once       what it costs passes once, when a program starts: kernels that are loaded, code that is compiled
     """
 
     values: Mapping[str, Value] = msgspec.field(default_factory=dict)
@@ -212,6 +213,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     confidence: FindingConfidence = "high"
     severity: FindingSeverity = "low"
     refused: Refusal | None = None
+    once: bool = False
 
     def said(self, words: Section) -> dict[str, Any]:
         """The fields of a Cause that are known without its saving and its instances."""

@@ -81,6 +81,17 @@ class TraceCatalog:
                 return next(run for run in listing.runs.values() if trace in run.traces)
         raise ProfileError("there is no run of this id; the tool traces lists them")
 
+    def folder(self, wanted: str) -> str:
+        """Return the address of a folder by its path below the root. Raises ProfileError."""
+        if is_local(self._root):
+            path = Path(self._root, wanted).resolve()
+            if not (self._has(path) and path.is_dir() and all(map(self._has, path.rglob("*")))):
+                raise ProfileError("there is no such folder below the root, or it has links to places outside of it")
+            return str(path)
+        if ".." in wanted.split("/") or "://" in wanted:
+            raise ProfileError("there is no such folder below the root")
+        return f"{self._root.rstrip('/')}/{wanted}"
+
     def id_of(self, trace: TraceProfile) -> str:
         """Return the id of a trace for agents."""
         return next(name for name, each in self.listing.traces.items() if each.file == trace.file)
@@ -93,9 +104,10 @@ class TraceCatalog:
 
     def _is_inside(self, trace: TraceProfile) -> bool:
         """Whether the file lies where the server may read: below the root, links followed."""
-        if not is_local(self._root):
-            return True
-        root, file = (os.path.realpath(path) for path in (self._root, trace.source.file.entry.url))
+        return not is_local(self._root) or self._has(trace.source.file.entry.url)
+
+    def _has(self, path: str | Path) -> bool:
+        root, file = map(os.path.realpath, (self._root, path))
         return file == root or file.startswith(root.rstrip(os.sep) + os.sep)
 
 

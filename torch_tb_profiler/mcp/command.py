@@ -49,7 +49,7 @@ class McpCommand:
         from torch_tb_profiler.mcp.tools.tables import SqlTool
         from torch_tb_profiler.reason import ErrorWithReason
         from torch_tb_profiler.tables.sql.connection import INSTALL
-        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace import process
 
         if arguments.skill:
             sys.stdout.write(SKILL)
@@ -64,7 +64,7 @@ class McpCommand:
             if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
                 raise
             raise ErrorWithReason("mcp needs a package: pip install 'torch-tb-profiler[mcp]'") from None
-        logs.configure()
+        process.configure_logging()
         catalog = TraceCatalog(arguments.root, arguments.cache_dir)
         if arguments.sql and find_spec("duckdb") is None:
             raise ErrorWithReason(INSTALL)

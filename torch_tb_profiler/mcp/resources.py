@@ -1,4 +1,4 @@
-"""Resources: answers of tools by address. Their names are fixed; no path is accepted."""
+"""Besides tools: resources (answers by fixed addresses), prompts, and instructions for agents."""
 
 from __future__ import annotations
 

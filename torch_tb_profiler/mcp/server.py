@@ -1,4 +1,7 @@
-"""The server: tools, resources and prompts on the standard input and output. Nothing is written, nothing is fetched."""
+"""The server: tools, resources and prompts on the standard input and output. Nothing is written, nothing is fetched.
+
+Lines that are no request get an error here: the SDK drops them, and the client waits for ever.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The type of a tool. Each is declared in its own file and listed in `tools`."""
+"""What a tool is: its declaration, JSON Schemas, the values of its answers, and how these fit into a budget.
+
+Values have four significant digits, times are milliseconds, and names are only names. Tools are listed in `tools`.
+"""
 
 from __future__ import annotations
 

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.exposed_communication import WHY
+from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
-from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, Ranges
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
@@ -106,6 +108,21 @@ class OperationTable(Result, group="operations"):
         "Unmatched time",
         "The part of the latency in which calls ran that were not matched, and no matched one moved data.",
     )
+    exposed_ns: Int64 = column(
+        "Exposed",
+        "Time in which the calls ran and the rank computed nothing. A moment in which several ran counts for the one "
+        "that began first, so that all rows of a rank add up to its exposed communication.",
+    )
+    hidden_ns: Int64 = column("Hidden", "The same while the rank computed.")
+    phase: tuple[str, ...] = column("Phase", "The phase of the program that called it.")
+    why: tuple[str, ...] = column(
+        "Why exposed",
+        "Why most of what is exposed was not hidden. overtaken: kernels launched later ran before it, because "
+        "streams share a queue of the device, or because no multiprocessor was free; asynchronous: what is computed "
+        "beside it is too little; queued: it was launched over 0.1 ms before it began, behind other kernels; graph: "
+        "a graph has this order; launched_late: the device had nothing to do when it was launched; awaited: what was "
+        "launched next began when it had ended. Empty where no launch is known (gloo, MPI).",
+    )
     algbw: Float64 = column(
         "Algorithm bandwidth",
         "Σ S ÷ Σ data transfer time, over matched calls whose size and time are known. If there are none, over the "
@@ -164,7 +181,7 @@ def distributed(ranks: Sequence[Rank]) -> Distributed:
 
 
 def operation_table(found: Distributed, by_group: bool = True) -> OperationTable:
-    """The operations of every rank by name, and by process group and element type when asked; as first seen."""
+    """The operations of every rank by name, and by process group, element type and phase when asked; as first seen."""
     rows = [
         row
         for rank, transfer, known in zip(found.ranks, found.matching.transfer, found.matching.is_known, strict=True)
@@ -197,6 +214,10 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
         mean_transfer_ns=floats("mean_transfer"),
         wait_ns=integers("wait"),
         unmatched_ns=integers("unmatched"),
+        exposed_ns=integers("exposed"),
+        hidden_ns=integers("hidden"),
+        phase=texts("phase"),
+        why=texts("why"),
         algbw=floats("algbw"),
         busbw=floats("busbw"),
         recognised=texts("recognised"),
@@ -250,8 +271,10 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
     if not len(operations):
         return []
     moving, known_ranges = transfer_ranges(ranges, transfer), is_known[ranges.operation]
-    groups = group([operations.name, operations.group, operations.dtype] if by_group else [operations.name])
+    name, phase = operations.name, rank.exposure.phase
+    groups = group([name, operations.group, operations.dtype, phase] if by_group else [name])
     volumes, bus, duration = *_volumes(rank, transfer), found.duration
+    exposed = rank.exposure.exposed_ns
     rows: list[dict[str, object]] = []
     nothing = np.empty(0, np.int64)
     ranges_of = dict(each_value(groups.of[ranges.operation]))
@@ -282,12 +305,21 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
                 "mean_transfer": _mean_of_known(transfer[members[is_known[members]]]),
                 "wait": waited,
                 "unmatched": unmatched,
+                "exposed": int(exposed[members].sum()),
+                "hidden": int(rank.exposure.hidden_ns[members].sum()),
+                "phase": PHASES[int(rank.exposure.phase[first])].value,
+                "why": WHY[_most(rank.exposure.why[members], exposed[members])],
                 "algbw": float(volumes[measured].sum()) / seconds if seconds else None,
                 "busbw": float((volumes[measured] * bus[measured]).sum()) / seconds if seconds and with_bus else None,
                 "recognised": RECOGNISED[operations.recognised[first]],
             }
         )
     return rows
+
+
+def _most(codes: Int8, ns: Int64) -> int:
+    """The code that has most of some time."""
+    return int(np.argmax(np.bincount(codes, ns + 1)))
 
 
 def _mean_of_known(values: Int64) -> float | None:

@@ -129,7 +129,7 @@ class DistributedAnswer(Answer, frozen=True, kw_only=True):
     workers      one for each trace
     groups       process groups
     definitions  what the times of the steps mean
-    operations   of every rank, by name, process group and element type
+    operations   of every rank, by name, process group, element type and phase
     """
 
     meta: RunMeta

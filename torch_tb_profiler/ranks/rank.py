@@ -7,6 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.device_use import step_use
+from torch_tb_profiler.analysis.exposed_communication import Exposure, exposure
 from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.arrays.types import Float64, Int32
 from torch_tb_profiler.model import Model
@@ -36,6 +37,7 @@ class Rank(msgspec.Struct, frozen=True):
     exposed_communication_ns: Float64 | None
     communications: Communications
     step: Int32
+    exposure: Exposure
 
     @property
     def called(self) -> Timed:
@@ -46,7 +48,12 @@ class Rank(msgspec.Struct, frozen=True):
     def size(self) -> int:
         """About how many bytes it takes."""
         columns = self.communications.operations.columns() | self.communications.ranges.columns()
-        return 4000 + 60 * len(self.overlap.names) + sum(values.nbytes for values in columns.values())
+        return (
+            4000
+            + 60 * len(self.overlap.names)
+            + 18 * len(self.step)
+            + sum(values.nbytes for values in columns.values())
+        )
 
 
 class RankIdentity(msgspec.Struct, frozen=True):
@@ -83,6 +90,7 @@ def rank_of(model: Model, worker: str) -> Rank:
         exposed_communication_ns=None if use is None else use.exposed_communication_ns,
         communications=model.communications,
         step=step_of_operations(model),
+        exposure=exposure(model),
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.workspace import open_workspace
 
 #: as `open_workspace`; what the page asks first is answered as soon as a trace has been read
-open_for_page = partial(open_workspace, questions=QUESTIONS)
+open_for_page = partial(open_workspace, questions=PREFETCHED)

@@ -6,6 +6,7 @@ mean together (`analysis/snapshot`), and starting the process in which a file is
     schema           tables and columns
     child            the process that reads a file, packed files and HTML pages among them, within limits
     unpickle_stream  a pickle → columns, while it is read; no class is ever loaded
+    plain_pickle     an unpickler without classes
     records          dicts of records → columns, with the table of stacks
     state            dicts of segments, blocks and annotations → columns
     memory_timeline  what export_memory_timeline wrote

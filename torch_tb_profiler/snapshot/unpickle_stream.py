@@ -14,11 +14,12 @@ import io
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, reason_of
+from torch_tb_profiler.snapshot.plain_pickle import NotPlain, PlainUnpickler
 from torch_tb_profiler.snapshot.records import Columns, RecordColumns, StackInterner, StringInterner
 from torch_tb_profiler.trace.unpack import Readable
 from torch_tb_profiler.words.reasons import because
@@ -34,20 +35,6 @@ _READ_BYTES = 128 * 1024
 
 class SnapshotError(ErrorWithReason):
     """A file cannot be read as a snapshot; the reason goes on after the name of the file."""
-
-
-class _NotASnapshot(Exception):
-    """Raised to stop an unpickler at anything that no snapshot holds."""
-
-
-class _Unpickler(pickle.Unpickler):
-    """Unpickler without classes, persistent objects and buffers."""
-
-    def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
-        raise _NotASnapshot(f"{str(module_name)[:80]}.{str(global_name)[:80]}")
-
-    def persistent_load(self, _: Any) -> NoReturn:
-        raise _NotASnapshot("a persistent object")
 
 
 class UnpickledSnapshot:
@@ -79,7 +66,7 @@ def unpickle_stream(text: Readable, progress: Callable[[int], None] = lambda _: 
         raise SnapshotError(because("no_snapshot", {"is": "no_pickle"}))
     framed = head[2:3] == _FRAME
     source: Any = _FrameSource(stream, snapshot) if framed else stream
-    unpickler = _Unpickler(source)
+    unpickler = PlainUnpickler(source)
     if framed:
         source.begin(unpickler)
     with _uncollected():
@@ -96,11 +83,11 @@ def unpickle_stream(text: Readable, progress: Callable[[int], None] = lambda _: 
     return snapshot
 
 
-def _load(unpickler: _Unpickler, snapshot: UnpickledSnapshot) -> tuple[Any, bool]:
+def _load(unpickler: PlainUnpickler, snapshot: UnpickledSnapshot) -> tuple[Any, bool]:
     """Return the root, and whether the file ended well."""
     try:
         return unpickler.load(), True
-    except _NotASnapshot as error:
+    except NotPlain as error:
         raise SnapshotError(because("no_snapshot", {"is": "pickle", "names": str(error)})) from None
     except MemoryError:
         raise
@@ -225,7 +212,7 @@ class _FrameSource:
     def __init__(self, source: _Source, found: UnpickledSnapshot) -> None:
         self._source = source
         self._found = found
-        self._unpickler: _Unpickler | None = None
+        self._unpickler: PlainUnpickler | None = None
         #: the list that is being filled
         self.records: list[Any] | None = None
         self._frames = 0
@@ -237,7 +224,7 @@ class _FrameSource:
         # so that no identity is given twice
         self._lists: list[list[Any]] = []
 
-    def begin(self, unpickler: _Unpickler) -> None:
+    def begin(self, unpickler: PlainUnpickler) -> None:
         self._unpickler = unpickler
 
     def readline(self) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 
-from torch_tb_profiler.storage.base import Entry, Problem, StorableEntry, Storage, WritableStorage
+from torch_tb_profiler.storage.base import Entry, ListingProblem, StorableEntry, Storage, WritableStorage
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.errors import StorageError
 from torch_tb_profiler.storage.files import FileSystems
@@ -24,7 +24,7 @@ __all__ = [
     "Blobs",
     "Entry",
     "Google",
-    "Problem",
+    "ListingProblem",
     "StorableEntry",
     "Storage",
     "StorageError",
@@ -44,27 +44,27 @@ _STORES = {"s3": S3, "s3a": S3, "https": Blobs, "http": Blobs, "gs": Google}
 
 
 def storage_for(url: str) -> Storage:
-    """The storage that can read `url`, which may turn out to be none when it is used."""
+    """Return the storage that can read `url`, which may turn out to be none when it is used."""
     return LocalStorage() if is_local(url) else writable_storage_for(url)
 
 
 def writable_storage_for(url: str) -> WritableStorage:
-    """The storage that a shared cache at `url`, which is not local, is in."""
+    """Return the storage of a shared cache at `url`, which is not local."""
     scheme = scheme_of(url)
     return _object_storage(_STORES[scheme]) if scheme in _STORES else FileSystems()
 
 
 def is_local(url: str) -> bool:
-    """Whether an address is a path of this machine."""
+    """Return whether an address is a path of this machine."""
     return scheme_of(url) in ("", "file")
 
 
 def environment() -> dict[str, str]:
-    """Variables with which a worker process may read what this one may."""
+    """Return variables with which a worker process may read what this one may."""
     return {name: value for kind in (Blobs, Google) for name, value in _object_storage(kind).environment().items()}
 
 
 @functools.cache
 def _object_storage(kind: type[S3 | Blobs | Google]) -> ObjectStorage:
-    """One of each kind in a process: it knows what gives access."""
+    """Return the one storage of a kind in this process: it knows what gives access."""
     return ObjectStorage(kind())

@@ -40,7 +40,7 @@ class StorableEntry(Entry, frozen=True, kw_only=True):
 
     @staticmethod
     def fields_of(entry: Entry) -> dict[str, Any]:
-        """What it is made of."""
+        """Return the fields of an entry, its address storable."""
         return {**asdict(entry), "url": storable(entry.url)}
 
     @property
@@ -48,7 +48,7 @@ class StorableEntry(Entry, frozen=True, kw_only=True):
         return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ListingProblem(msgspec.Struct, frozen=True):
     """A part of the tree that could not be listed; the rest was."""
 
     path: str
@@ -56,7 +56,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Storage(Protocol):
-    """Access to a tree of files; what is written there is a shared cache (`workspace/places.py`). Thread-safe."""
+    """Access to a tree of files; what is written there is a shared cache (`workspace/cache/stores.py`). Thread-safe."""
 
     @property
     def is_remote(self) -> bool:
@@ -64,15 +64,15 @@ class Storage(Protocol):
         ...
 
     def resolve(self, url: str) -> str:
-        """The absolute form of a root as a user wrote it, without secrets. Raises StorageError."""
+        """Return the absolute form of a root as a user wrote it, without secrets. Raises StorageError."""
         ...
 
     def require(self, root: str) -> None:
         """Import the package that reads it. Raises StorageError when it is not installed."""
         ...
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
-        """All files below `root`, at any depth, in one pass and in no particular order.
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
+        """Yield all files below `root`, at any depth, in one pass and in no particular order.
 
         Parts that cannot be read are reported and left out. Raises StorageError when the root itself cannot
         be listed.
@@ -80,11 +80,11 @@ class Storage(Protocol):
         ...
 
     def stat(self, url: str) -> Entry:
-        """What is known about one file now. Raises StorageError when it is gone."""
+        """Return what is known about one file now. Raises StorageError when it is gone."""
         ...
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
-        """A seekable stream of the raw bytes of a file.
+        """Open a seekable stream of the raw bytes of a file.
 
         ahead: whether all of it will be read, in order
 

@@ -121,7 +121,7 @@ class Blobs:
 
     def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
         with self._client(place) as client:
-            from azure.core import MatchConditions  # noqa: PLC0415
+            from azure.core import MatchConditions
 
             blob = client.get_blob_client(place.key)
             yield from blob.download_blob(
@@ -142,7 +142,7 @@ class Blobs:
 
     @contextmanager
     def _client(self, place: ObjectAddress) -> Iterator[Any]:
-        """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+        """Yield a client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
         with self._lock:
             signature = self._signatures.get(place.bucket, "")
         connection = os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")
@@ -164,9 +164,9 @@ def _object(found: Any) -> Object:
 
 @functools.lru_cache(maxsize=16)
 def _client_for(address: str, signature: str, connection: str) -> Any:
-    """A client of a container; it can be used by several threads."""
+    """Return a client of a container; it can be used by several threads."""
     load(Blobs.package, Blobs.extra)
-    from azure.storage.blob import ContainerClient  # noqa: PLC0415
+    from azure.storage.blob import ContainerClient
 
     container = _parse(address)
     options: dict[str, Any] = {
@@ -185,7 +185,7 @@ def _client_for(address: str, signature: str, connection: str) -> Any:
 
 
 def _account_of(connection: str) -> str:
-    """The account that a connection string is for; empty if it does not say."""
+    """Return the account that a connection string is for; empty if it does not say."""
     parts = dict(part.partition("=")[::2] for part in connection.split(";") if part)
     named = {name.strip().lower(): value.strip() for name, value in parts.items()}
     if named.get("accountname"):
@@ -195,12 +195,12 @@ def _account_of(connection: str) -> str:
 
 
 def _identity(address: str) -> Any:
-    """The credentials that azure-identity finds; None without the package, and without credentials."""
+    """Return the credentials that azure-identity finds; None without the package, and without credentials."""
     if not address.startswith("https://"):
         return None
     try:
-        from azure.core.exceptions import ClientAuthenticationError  # noqa: PLC0415
-        from azure.identity import DefaultAzureCredential  # noqa: PLC0415
+        from azure.core.exceptions import ClientAuthenticationError
+        from azure.identity import DefaultAzureCredential
     except ImportError:
         return None
     credential = DefaultAzureCredential()
@@ -228,8 +228,8 @@ def _trouble(error: Exception) -> Trouble:
 
 
 def _skew(date: str) -> float:
-    """Seconds between our clock and the one that wrote a date; 0 without one."""
-    import email.utils  # noqa: PLC0415 - a megabyte for what hardly ever happens
+    """Return seconds between our clock and the one that wrote a date; 0 without one."""
+    import email.utils  # a megabyte for what hardly ever happens
 
     try:
         return abs(email.utils.parsedate_to_datetime(date).timestamp() - time.time())

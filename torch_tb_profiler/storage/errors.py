@@ -43,12 +43,12 @@ _CODE = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
 
 
 def kind_of_status(status: int) -> ErrorKind:
-    """What an HTTP status says where the store gives no code that is known."""
+    """Return what an HTTP status says where the store gives no code that is known."""
     return _BY_STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
 
 
 def install(extra: str) -> str:
-    """What to do about a package that is missing."""
+    """Say what to do about a package that is missing."""
     return f"Install it with: pip install 'torch-tb-profiler[{extra}]'"
 
 
@@ -71,7 +71,7 @@ class StorageError(ErrorWithReason):
 
 
 def unused_signature(root: str) -> StorageError:
-    """What is said of a root, given without its signature, where none is understood."""
+    """Return the error about a signature that is not understood. root: the address without it."""
     return StorageError(f"{root}: a signature behind this address is not used", "credentials")
 
 
@@ -82,12 +82,12 @@ class Attempt(msgspec.Struct, frozen=True):
     place: str = ""
 
     def failed(self, values: Mapping[str, Value]) -> Reason:
-        """Why that failed."""
+        """Return the reason why it failed."""
         return because(self.kind, {"place": self.place, **values})
 
 
 def usual_advice(store: str, kind: ErrorKind) -> Mapping[str, str]:
-    """What to do about trouble with a store, and its key in `words/*/reasons.toml`; both for a reason."""
+    """Return what to do about trouble with a store, and its key in `words/*/reasons.toml`; both for a reason."""
     words = section("reasons", "texts")
     key = next((key for key in (f"{store}.{kind}", f"any.{kind}") if key in words.shared["advised"]), "")
     return {"advice": words.say("advised", {"advice_of": key}), "advice_of": key} if key else {"advice": ""}
@@ -107,15 +107,15 @@ class Trouble(Exception):
         self.advice = advice
 
     def unwritable(self, place: str, allowed: str) -> StorageError:
-        """The sentence when something could not be written. allowed: what must be, where permission is missing."""
+        """Return the error when something could not be written. allowed: what must be, where permission is missing."""
         usual = {"advice": allowed} if self.kind == "permission" else usual_advice("any", self.kind)
         why = section("reasons", "texts").say("cause", self._values(usual))
         text = f"{place} cannot be written: {why}"
         return StorageError(text, self.kind, self.wait)
 
-    def told(self, tried: Attempt, store: str) -> StorageError:
-        """The sentence: what was tried, why it failed, what to do about such a store."""
-        reason = tried.failed(self._values(usual_advice(store, self.kind)))
+    def as_error(self, attempt: Attempt, store: str) -> StorageError:
+        """Return the error with its sentence: what was tried, why it failed, what to do about such a store."""
+        reason = attempt.failed(self._values(usual_advice(store, self.kind)))
         return StorageError(reason, self.kind, self.wait)
 
     def _values(self, usual: Mapping[str, str]) -> Mapping[str, str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import functools
 import io
+import os
 import re
 import shutil
+import subprocess
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -16,17 +18,38 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage import hadoop
-from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.base import Entry, ListingProblem
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
 from torch_tb_profiler.words.reasons import because
 
+HADOOP_ADVICE = "Set HADOOP_HOME and JAVA_HOME to where Hadoop and Java are, or: pip install hdfs-native"
+
+
+def prepare_hadoop(driver: type) -> None:
+    """Set CLASSPATH and LIBHDFS_OPTS, unless the driver does without Java."""
+    if not driver.__module__.startswith("fsspec."):
+        return  # hdfs-native, which takes the place of Arrow's driver when it is installed
+    options = os.environ.get("LIBHDFS_OPTS", "")
+    if "-Xrs" not in options.split():
+        # Else the JVM takes SIGTERM for itself, and nothing of Python that cleans up is run.
+        os.environ["LIBHDFS_OPTS"] = f"{options} -Xrs".strip()
+    home = os.environ.get("HADOOP_HOME", "")
+    program = Path(home) / "bin" / "hadoop"
+    if "CLASSPATH" not in os.environ and home and program.is_file():
+        # Arrow finds libhdfs.so by HADOOP_HOME, but not the classes.
+        found = subprocess.run(
+            [program, "classpath", "--glob"], capture_output=True, text=True, check=False, timeout=60
+        )
+        if found.returncode == 0 and found.stdout.strip():
+            os.environ["CLASSPATH"] = found.stdout.strip()
+
+
 PIECE_BYTES = 256 * 1024
 
-#: of these an address is host and path; of others the driver knows
+#: schemes whose addresses are host and path; for other schemes the driver knows
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 _ADDRESS = lazy_pattern(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
@@ -41,7 +64,7 @@ _BY_ERROR: Mapping[int, ErrorKind] = {
     errno.ETIMEDOUT: "unreachable",
     errno.EHOSTUNREACH: "unreachable",
 }
-#: the name of one of Java
+#: the name of a Java exception
 _EXCEPTION = lazy_pattern(r"\b[A-Z][A-Za-z]{1,40}Exception\b")
 _TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "LastModified", "updated", "created")
 
@@ -61,13 +84,13 @@ class FileSystems:
     def require(self, root: str) -> None:
         try:
             with _known(root):
-                import fsspec  # noqa: PLC0415
+                import fsspec
 
                 fsspec.get_filesystem_class(scheme_of(root))
         except Trouble as trouble:
-            raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
+            raise trouble.as_error(Attempt("unlistable", shown(root)), _NAME) from None
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
         pending = deque([""])
         while pending:
             folder = pending.popleft()
@@ -75,8 +98,8 @@ class FileSystems:
                 children = _children(root, folder)
             except Trouble as trouble:
                 if not folder:
-                    raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
-                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _NAME).reason))
+                    raise trouble.as_error(Attempt("unlistable", shown(root)), _NAME) from None
+                report(ListingProblem(printable(folder), trouble.as_error(Attempt("unlistable"), _NAME).reason))
                 continue
             for name, found in children:
                 path = f"{folder}/{name}" if folder else name
@@ -90,7 +113,7 @@ class FileSystems:
             with _driver(url) as (driver, path):
                 found = _info(driver, path)
         except Trouble as trouble:
-            raise trouble.told(Attempt("unreadable"), _NAME) from None
+            raise trouble.as_error(Attempt("unreadable"), _NAME) from None
         if found["type"] == "directory":
             raise StorageError(because("no_file"), "missing")
         return _entry(url.rpartition("/")[2], url, found)
@@ -107,13 +130,13 @@ class FileSystems:
                 if _entry(entry.path, entry.url, _info(driver, path)).version != entry.version:
                     raise Trouble("changed")
 
-        def told(trouble: Trouble) -> StorageError:
-            return trouble.told(Attempt("unreadable"), _NAME)
+        def as_error(trouble: Trouble) -> StorageError:
+            return trouble.as_error(Attempt("unreadable"), _NAME)
 
-        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error, tries=2))
 
     def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
-        """No driver can be asked to write only what is not there: of two at once the last one stays."""
+        """Write a file. No driver can be asked to write only what is not there: of two at once the last one stays."""
         try:
             with _driver(url) as (driver, path):
                 if absent and driver.exists(path):
@@ -146,14 +169,14 @@ class FileSystems:
 
 
 def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:
-    """What a directory holds: names, and what the driver says of them. Raises Trouble."""
+    """Return the names in a directory, and what the driver says of them. Raises Trouble."""
     with _driver(f"{root}/{folder}" if folder else root) as (driver, path):
         driver.invalidate_cache()
         return [(found["name"].rstrip("/").rpartition("/")[2], found) for found in driver.ls(path, detail=True)]
 
 
 def _info(driver: Any, path: str) -> Mapping[str, Any]:
-    """What the driver says of a file now."""
+    """Return what the driver says of a file now."""
     driver.invalidate_cache()
     found: Mapping[str, Any] = driver.info(path)
     return found
@@ -165,7 +188,7 @@ def _entry(path: str, url: str, found: Mapping[str, Any]) -> Entry:
 
 
 def _time(found: Mapping[str, Any]) -> int:
-    """ns since the epoch, whatever a driver calls it and counts it in; 0 when it does not say."""
+    """Return ns since the epoch, whatever a driver calls it and counts it in; 0 when it does not say."""
     value = next((found[name] for name in _TIMES if found.get(name)), 0)
     if isinstance(value, datetime):
         return nanoseconds(value)
@@ -176,7 +199,7 @@ def _time(found: Mapping[str, Any]) -> int:
 
 @contextmanager
 def _driver(url: str) -> Iterator[tuple[Any, str]]:
-    """The driver for an address and the path it takes. Whatever it raises becomes Trouble."""
+    """Yield the driver for an address and the path it takes. Whatever it raises becomes Trouble."""
     with _known(url):
         match = _ADDRESS.fullmatch(url)
         assert match is not None
@@ -190,7 +213,7 @@ def _driver(url: str) -> Iterator[tuple[Any, str]]:
 
 @contextmanager
 def _known(url: str) -> Iterator[None]:
-    """Makes Trouble of whatever a driver raises."""
+    """Turn whatever a driver raises into Trouble."""
     try:
         yield
     except (Trouble, GeneratorExit):
@@ -201,10 +224,10 @@ def _known(url: str) -> Iterator[None]:
 
 @functools.lru_cache(maxsize=16)
 def _driver_for(url: str) -> Any:
-    import fsspec  # noqa: PLC0415
+    import fsspec
 
     if scheme_of(url) in ("hdfs", "viewfs"):
-        hadoop.prepare(fsspec.get_filesystem_class(scheme_of(url)))
+        prepare_hadoop(fsspec.get_filesystem_class(scheme_of(url)))
     return fsspec.core.url_to_fs(url)[0]
 
 
@@ -223,7 +246,7 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
             return Trouble("package", code, advice=install("hdfs"))
         return Trouble("package", code, advice=f"Install fsspec and its driver for {scheme}://")
     if isinstance(error, OSError) and ("libhdfs" in text or "libjvm" in text):
-        return Trouble("package", "libhdfs", advice=hadoop.ADVICE)
+        return Trouble("package", "libhdfs", advice=HADOOP_ADVICE)
     if isinstance(error, FileNotFoundError):
         return Trouble("missing", code)
     if isinstance(error, PermissionError) or "AccessControlException" in text:

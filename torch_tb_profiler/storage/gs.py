@@ -19,7 +19,7 @@ from torch_tb_profiler.storage.url import shown
 TIMEOUTS = (3, 20)
 
 _ADDRESS = lazy_pattern(r"gs://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
-#: set when this process may only read what everybody may
+#: set when this process reads without credentials
 _found_nobody = Event()
 _FIELDS = "items(name,size,updated,generation),nextPageToken"
 
@@ -33,7 +33,7 @@ class Google:
     writing = "The role Storage Object User on the bucket is needed"
 
     def environment(self) -> dict[str, str]:
-        # Looking for the credentials of a machine that has none takes seconds.
+        # Looking for credentials takes seconds on a machine that has none.
         return {"NO_GCE_CHECK": "true"} if _found_nobody.is_set() else {}
 
     def place(self, url: str) -> ObjectAddress:
@@ -77,7 +77,7 @@ class Google:
                 )
         except Trouble as error:
             trouble = error
-        yield received.getvalue()  # also when it broke off: what is missing is fetched from there on
+        yield received.getvalue()  # also when it broke off: the rest is fetched from there
         if trouble:
             raise trouble
 
@@ -102,7 +102,7 @@ def _object(found: Any) -> Object:
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """A client. Whatever it raises becomes Trouble: its own messages may name tokens and addresses."""
+    """Yield a client. Whatever it raises becomes Trouble: its own messages may name tokens and addresses."""
     try:
         yield _client_for(os.environ.get("STORAGE_EMULATOR_HOST", ""), os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"))
     except (Trouble, GeneratorExit):
@@ -113,12 +113,12 @@ def _client() -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=4)
 def _client_for(emulator: str, key_file: str | None) -> Any:
-    """A client; it can be used by several threads."""
+    """Return a client; it can be used by several threads."""
     load(Google.package, Google.extra)
-    import google.auth  # noqa: PLC0415
-    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
-    from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415
-    from google.cloud import storage  # noqa: PLC0415
+    import google.auth
+    from google.auth.credentials import AnonymousCredentials
+    from google.auth.exceptions import DefaultCredentialsError
+    from google.cloud import storage
 
     credentials: Any = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
     project: str | None = None

@@ -18,21 +18,21 @@ import msgspec
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.regular_file import open_file
-from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.base import Entry, ListingProblem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
 from torch_tb_profiler.words.reasons import because
 
-#: seconds without a change after which a directory is quiet: until its own times change it is read only now and then
+#: seconds without a change after which a directory is quiet: it is read rarely until its own times change
 QUIET_SECONDS = 60.0
-#: seconds after which it is read again: what is written into a file of it does not change the times of a directory
+#: seconds between readings of a quiet directory: writing to a file in it does not change its times
 READ_AGAIN_SECONDS = 30.0
 #: seconds that pass between two readings of directories that have not changed, for each CPU second of the first
 PAUSE_PER_CPU_SECOND = 60.0
-#: shorter pauses are none: whoever lists more often asks what has just changed
+#: shorter pauses do not count: whoever lists that often wants the latest changes
 SHORTEST_PAUSE = 1.0
 
-#: what stands before and behind the path of a file:// address
+#: prefix and ending of the path of a file:// address
 _FILE = lazy_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
 
 
@@ -52,7 +52,7 @@ class LocalStorage:
     def require(self, root: str) -> None:
         pass
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
         yield from LocalTree(root).list(report)
 
     def stat(self, url: str) -> Entry:
@@ -88,13 +88,13 @@ class _Directory(msgspec.Struct):
     stamp: _Stamp
     entries: list[Entry]
     folders: list[tuple[str, str, bool]]
-    problems: list[Problem]
+    problems: list[ListingProblem]
     read: float
     changed: float
     cost: float = 0.0
 
     def is_quiet(self, now: float) -> bool:
-        """Whether nothing changes in it; what could not be read may be readable at any time."""
+        """Return whether nothing changes in it; what could not be read may be readable at any time."""
         return now - self.changed >= QUIET_SECONDS and not self.problems
 
 
@@ -112,12 +112,12 @@ class LocalTree:
         self._directories: dict[str, _Directory] = {}
         self._entries: list[Entry] = []
 
-    def list(self, report: Callable[[Problem], None]) -> list[Entry]:
-        """All wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
+    def list(self, report: Callable[[ListingProblem], None]) -> list[Entry]:
+        """Return all wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
         now = time.monotonic()
         pauses = self._pauses(now)
         seen: set[tuple[int, int]] = set()
-        before, found = self._directories, dict[str, _Directory]()
+        before, directories = self._directories, dict[str, _Directory]()
         is_same = True
         pending = deque([(self.root, "")])
         # Links wait until all real directories are known, so that a directory goes by its real name.
@@ -142,21 +142,21 @@ class LocalTree:
                     continue  # removed or renamed since its parent was read
                 if not path:
                     raise StorageError(_failed("unlistable", error, printable(self.root))) from error
-                report(Problem(path, _failed("unlistable", error)))
+                report(ListingProblem(path, _failed("unlistable", error)))
                 continue
-            found[url] = directory
+            directories[url] = directory
             is_same = is_same and known is not None and directory.entries is known.entries
             for problem in directory.problems:
                 report(problem)
             for child, child_path, is_link in directory.folders:
                 (links if is_link else pending).append((child, child_path))
-        self._directories = found
-        if not is_same or len(found) != len(before):
-            self._entries = [entry for directory in found.values() for entry in directory.entries]
+        self._directories = directories
+        if not is_same or len(directories) != len(before):
+            self._entries = [entry for directory in directories.values() for entry in directory.entries]
         return self._entries
 
     def _pauses(self, now: float) -> dict[bool, float]:
-        """Seconds between two readings of a directory that has not changed, by whether it is quiet.
+        """Return seconds between two readings of a directory that has not changed, by whether it is quiet.
 
         Directories that are changing do not wait for all the others, which may be an archive.
         """
@@ -167,7 +167,7 @@ class LocalTree:
         return {False: active if active >= SHORTEST_PAUSE else 0.0, True: max(READ_AGAIN_SECONDS, quiet)}
 
     def _read(self, url: str, path: str, stamp: _Stamp, now: float) -> _Directory:
-        """Raises OSError."""
+        """Read one directory. Raises OSError."""
         began = time.thread_time()
         with os.scandir(url) as children:
             by_name = sorted(children, key=lambda child: child.name)
@@ -184,7 +184,7 @@ class LocalTree:
             except FileNotFoundError:
                 pass  # removed or renamed since the directory was read
             except OSError as error:
-                read.problems.append(Problem(child_path, _failed("unreadable", error)))
+                read.problems.append(ListingProblem(child_path, _failed("unreadable", error)))
         known = self._directories.get(url)
         if known and known.entries == read.entries:
             read.entries = known.entries

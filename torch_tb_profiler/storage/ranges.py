@@ -1,52 +1,81 @@
-"""A remote file as a stream: ranges of it, fetched ahead of the reader, each tried again where it broke off."""
+"""A remote file as a stream: ranges of it, fetched ahead of the reader, each tried again where it broke off.
+
+What passes by itself is waited for, with growing pauses, for a while.
+"""
 
 from __future__ import annotations
 
 import io
 import mmap
+import random
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from torch_tb_profiler.storage.errors import PASSING, StorageError, Trouble
-from torch_tb_profiler.storage.retry import TRIES, pause
 
-#: a range is at most so long; the first ones are shorter, so that the reader can begin
+T = TypeVar("T")
+
+TRIES = 4
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 20.0
+
+
+def pause(tried: int, asked: float = 0.0) -> float:
+    """Return seconds to wait after so many tries: doubled each time, or what the store asked for; never all at once."""
+    return float(min(max(FIRST_PAUSE * 2 ** (tried - 1), asked), LONGEST_PAUSE) * random.uniform(1.0, 1.25))  # noqa: S311
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """Return the outcome of the first of a few calls that has one. Raises Trouble."""
+    for tried in range(1, TRIES):
+        try:
+            return call()
+        except Trouble as trouble:
+            if trouble.kind not in PASSING:
+                raise
+            time.sleep(pause(tried, trouble.wait))
+    return call()
+
+
+#: bytes of a range at most; the first ones are shorter, so that the reader can begin
 RANGE_BYTES = 4 * 1024 * 1024
 FIRST_BYTES = 1024 * 1024
-#: what is fetched when only a few bytes are asked for
+#: bytes that are fetched when fewer are asked for
 LEAST_BYTES = 64 * 1024
 #: ranges of one file under way at once; together with the number of worker processes the bound on connections
 MOST_AHEAD = 4
 
 #: the bytes of a file from `start` to before `stop`, in pieces. Raises Trouble.
 Fetch = Callable[[int, int], Iterable[bytes]]
-#: what is said of a file that cannot be read
-Told = Callable[[Trouble], StorageError]
+#: the error for a file that cannot be read
+AsError = Callable[[Trouble], StorageError]
 
 
 class RangeStream(io.BufferedIOBase):
-    """Reads what `fetch` gives.
+    """A stream of what `fetch` gives.
 
     size: of the file
     ahead: whether it will be read in order, to its end; then ranges are fetched before they are asked for, more of
         them the longer that goes on
-    tries: of a range, without a byte of it
+    tries: at a range without getting a byte of it
 
     Raises StorageError when a range cannot be had, or is not what it should be.
     """
 
-    def __init__(self, fetch: Fetch, size: int, ahead: bool, told: Told, tries: int = TRIES) -> None:
+    def __init__(self, fetch: Fetch, size: int, ahead: bool, as_error: AsError, tries: int = TRIES) -> None:
         self._fetch = fetch
         self._size = size
         self._ahead = ahead
-        self._told = told
+        self._as_error = as_error
         self._tries = tries
         self._position = 0
         self._block = memoryview(b"")
         self._block_start = 0
-        #: ranges that are being fetched with where they start, in order, and where the next one will
+        #: start and bytes of ranges that are being fetched, in order, and the start of the next one
         self._coming: deque[tuple[int, Future[memoryview]]] = deque()
         self._next = 0
         self._next_bytes = FIRST_BYTES
@@ -100,7 +129,7 @@ class RangeStream(io.BufferedIOBase):
         super().close()
 
     def _here(self, wanted: int) -> memoryview:
-        """What is at hand from the position on, at least a byte of it unless the file ends there."""
+        """Return what is at hand from the position on, at least a byte of it unless the file ends there."""
         if self.closed:
             raise ValueError("the stream is closed")
         within = self._position - self._block_start
@@ -140,8 +169,8 @@ class RangeStream(io.BufferedIOBase):
         self._next_bytes = min(2 * self._next_bytes, RANGE_BYTES)
 
     def _range(self, start: int, stop: int) -> memoryview:
-        """The bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
-        # Of its own pages, which go back to the system with it: the heap would keep them when the file has been read.
+        """Return the bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
+        # Pages of its own go back to the system with it; the heap would keep them when the file has been read.
         buffer = memoryview(mmap.mmap(-1, stop - start))
         done = tried = 0
         while True:
@@ -161,5 +190,5 @@ class RangeStream(io.BufferedIOBase):
                 trouble = error
             tried = 1 if done > before else tried + 1
             if trouble.kind not in PASSING or tried >= self._tries:
-                raise self._told(trouble) from None
+                raise self._as_error(trouble) from None
             self._closing.wait(pause(tried, trouble.wait))

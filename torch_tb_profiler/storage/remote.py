@@ -1,4 +1,4 @@
-"""Object stores: buckets of objects whose names have slashes in them. What all of them have in common."""
+"""What all object stores have in common: buckets of objects whose names have slashes in them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import BinaryIO, Protocol, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.base import Entry, ListingProblem
 from torch_tb_profiler.storage.errors import Attempt, StorageError, Trouble, install, unused_signature
-from torch_tb_profiler.storage.ranges import RangeStream
-from torch_tb_profiler.storage.retry import patiently
+from torch_tb_profiler.storage.ranges import RangeStream, patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
 from torch_tb_profiler.words.reasons import because
 
@@ -44,34 +43,34 @@ class Object(msgspec.Struct, frozen=True):
 class Store(Protocol):
     """What differs between object stores. All methods raise Trouble."""
 
-    #: what is imported to read it, and the extra of ours that installs it
+    #: the package that reads it, and the extra of ours that installs that
     package: str
     extra: str
-    #: of its advice
+    #: its name among the advice of `words/*/reasons.toml`
     name: str
     #: what must be allowed for writing
     writing: str
 
     def place(self, url: str) -> ObjectAddress:
-        """Raises StorageError when the address cannot be right."""
+        """Split an address. Raises StorageError when it cannot be right."""
         ...
 
     def environment(self) -> dict[str, str]:
-        """Variables with which a worker process may read what this one may."""
+        """Return variables with which a worker process may read what this one may."""
         ...
 
     def url(self, place: ObjectAddress) -> str:
-        """Without secrets."""
+        """Return the address without secrets."""
         ...
 
     def pages(self, place: ObjectAddress) -> Iterator[list[Object]]:
-        """The objects whose keys begin with the key of `place`, a request per page."""
+        """Yield the objects whose keys begin with the key of `place`, a request per page."""
         ...
 
     def stat(self, place: ObjectAddress) -> Object: ...
 
     def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
-        """The bytes of a range, of the object of this etag only."""
+        """Yield the bytes of a range, of the object of this etag only."""
         ...
 
     def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
@@ -82,7 +81,7 @@ class Store(Protocol):
 
 
 class ObjectStorage:
-    """A store as the rest of the house sees it: folders, files and streams."""
+    """A store seen as folders, files and streams, as all storages are."""
 
     is_remote = True
 
@@ -101,13 +100,13 @@ class ObjectStorage:
     def require(self, root: str) -> None:
         self._try(Attempt("unlistable", shown(root)), lambda: load(self._store.package, self._store.extra))
 
-    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
+    def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
         place = self._store.place(root)
         folder = replace(place, key=f"{place.key}/" if place.key else "")
         pages: Iterator[list[Object]] | None = None
 
         def next_page() -> list[Object] | None:
-            # An iterator that has failed has ended: then the listing begins anew, behind what is known.
+            # An iterator that has failed has ended: the listing begins anew and skips known objects.
             nonlocal pages
             if pages is None:
                 pages = self._store.pages(folder)
@@ -137,10 +136,10 @@ class ObjectStorage:
         def fetch(start: int, stop: int) -> Iterable[bytes]:
             return self._store.get(place, start, stop, entry.etag)
 
-        def told(trouble: Trouble) -> StorageError:
-            return trouble.told(self._reading(place), self._store.name)
+        def as_error(trouble: Trouble) -> StorageError:
+            return trouble.as_error(self._reading(place), self._store.name)
 
-        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error))
 
     def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
         place = self._store.place(url)
@@ -186,7 +185,7 @@ class ObjectStorage:
         try:
             return call()
         except Trouble as trouble:
-            raise trouble.told(tried, self._store.name) from None
+            raise trouble.as_error(tried, self._store.name) from None
 
 
 def load(package: str, extra: str) -> None:
@@ -198,5 +197,5 @@ def load(package: str, extra: str) -> None:
 
 
 def nanoseconds(time: datetime | None) -> int:
-    """Since the epoch; 0 for an object without a time."""
+    """Return ns since the epoch; 0 for an object without a time."""
     return int(time.timestamp()) * 10**9 + time.microsecond * 1000 if time else 0

@@ -60,12 +60,12 @@ _CODES: Mapping[str, ErrorKind] = {
 }
 
 
-class Settings(msgspec.Struct, frozen=True):
+class S3Settings(msgspec.Struct, frozen=True):
     """What the environment says beside boto3's own variables and profiles.
 
-    region: None for what boto3 finds
-    endpoint: of another server than AWS, with its scheme; None for what boto3 finds
-    verify: whether certificates are, or the file of those to trust; None for the usual
+    region: None for the one that boto3 finds
+    endpoint: URL of another server than AWS; None for the one that boto3 finds
+    verify: whether to verify certificates, or the file of those to trust; None for the default
     """
 
     region: str | None
@@ -73,7 +73,7 @@ class Settings(msgspec.Struct, frozen=True):
     verify: bool | str | None
 
     @staticmethod
-    def of(environment: Mapping[str, str]) -> Settings:
+    def of(environment: Mapping[str, str]) -> S3Settings:
         region = environment.get("AWS_REGION") or None
         endpoint = environment.get("S3_ENDPOINT") or None
         if endpoint and "://" not in endpoint:
@@ -85,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True):
             verify = False
         elif os.sep in said or "/" in said:
             verify = said
-        return Settings(region, endpoint, verify)
+        return S3Settings(region, endpoint, verify)
 
 
 class S3:
@@ -151,10 +151,10 @@ def _object(key: str, found: Mapping[str, Any], size: int) -> Object:
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+    """Yield a client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
     client = None
     try:
-        client = _client_for(Settings.of(os.environ), _credentials(os.environ))
+        client = _client_for(S3Settings.of(os.environ), _credentials(os.environ))
         yield client
     except (Trouble, GeneratorExit):
         raise
@@ -168,23 +168,23 @@ def _client() -> Iterator[Any]:
 
 
 def _is_nobody(client: Any) -> bool:
-    # boto3's sign for "do not sign" is no name of a way to sign
+    # boto3's marker for unsigned requests is not the name of a signature
     return not isinstance(client.meta.config.signature_version, str)
 
 
 def _credentials(environment: Mapping[str, str]) -> int:
-    """Changes when other credentials are to be used; the credentials are not kept."""
+    """Return a digest that changes when other credentials are to be used; the credentials are not kept."""
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE")
     return hash(tuple(environment.get(name) for name in names))
 
 
 @functools.lru_cache(maxsize=4)
-def _client_for(settings: Settings, _: int) -> Any:
-    """A client can be used by several threads; one for all, as making it takes a while."""
+def _client_for(settings: S3Settings, _: int) -> Any:
+    """Return a client that several threads can use; one for all, as making it takes a while."""
     load(S3.package, S3.extra)
-    import boto3  # noqa: PLC0415
-    from botocore import UNSIGNED  # noqa: PLC0415
-    from botocore.config import Config  # noqa: PLC0415
+    import boto3
+    from botocore import UNSIGNED
+    from botocore.config import Config
 
     session = boto3.session.Session()
     signed = session.get_credentials() is not None

@@ -8,30 +8,31 @@ import re
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 _SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
-#: before the bytes, in hexadecimal digits, of an address that is no text; none has this character
+#: prefix of an address that is not text, before its bytes in hexadecimal digits; no address contains it
 _BYTES = "\0"
 _USER = lazy_pattern(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
-#: of signed addresses: S3, Google and Azure
+#: the signature in an address of S3, Google or Azure
 _SIGNATURE = lazy_pattern(
     r"\?(?:[^?]*&)?(?:X-(?:Amz|Goog)-[a-z-]+|(?:sig|signature|AWSAccessKeyId|GoogleAccessId))=", re.IGNORECASE
 )
 
 
 def scheme_of(url: str) -> str:
-    """The scheme in lower case; empty for a plain path."""
+    """Return the scheme in lower case; empty for a plain path."""
     match = _SCHEME.match(url)
     return match[1].lower() if match else ""
 
 
 def shown(url: str) -> str:
-    """The address as text that may be shown: `without_secrets`, and `printable`."""
+    """Return the address as text that may be shown: `without_secrets`, and `printable`."""
     return printable(without_secrets(url))
 
 
 def without_secrets(url: str) -> str:
-    """The address without what may be a secret: name and password before an `@`, the query of an http address, and
-    a signature behind any other.
+    """Return the address without what may be a secret.
+
+    That is name and password before an `@`, the query of an http address, and a signature behind any other.
     """
     if not scheme_of(url):
         return url
@@ -43,19 +44,19 @@ def without_secrets(url: str) -> str:
 
 
 def is_signed(url: str) -> bool:
-    """Whether a signature stands behind it."""
+    """Return whether a signature stands behind an address."""
     return bool(_SIGNATURE.search(url))
 
 
 def without_slash(url: str) -> str:
-    """Without slashes at the end; those of a bare scheme or of the root directory stay."""
+    """Strip slashes at the end; those of a bare scheme or of the root directory stay."""
     scheme = _SCHEME.match(url)
     head, rest = (scheme[0], url[scheme.end() :]) if scheme else ("", url)
     return head + rest.rstrip("/") or url
 
 
 def printable(name: str) -> str:
-    r"""The name as text that can be shown, logged and sent.
+    r"""Return the name as text that can be shown, logged and sent.
 
     Names of files may hold any byte but `/` and NUL; those that are no text are written as the system had them.
 
@@ -72,7 +73,7 @@ def _escape(character: str) -> str:
 
 
 def storable(url: str) -> str:
-    """The address as JSON and the like can hold it: names of files may be any bytes. `restored` undoes it."""
+    """Return the address as JSON and the like can hold it: names of files may be any bytes. `restored` undoes it."""
     try:
         url.encode()
     except UnicodeEncodeError:
@@ -81,5 +82,5 @@ def storable(url: str) -> str:
 
 
 def restored(text: str) -> str:
-    """What `storable` was given."""
+    """Return what `storable` was given."""
     return os.fsdecode(bytes.fromhex(text.removeprefix(_BYTES))) if text.startswith(_BYTES) else text

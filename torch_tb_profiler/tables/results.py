@@ -1,4 +1,4 @@
-"""Makes the tables that are no answers to questions: results of the Python API, a line each."""
+"""The tables that are no answers to questions: what makes them of a model, and what the columns of all tables mean."""
 
 from __future__ import annotations
 

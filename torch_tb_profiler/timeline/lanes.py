@@ -1,4 +1,4 @@
-"""Every slice to a lane: below what encloses it, beside what it only overlaps."""
+"""Put every slice on a lane: below what encloses it, beside what it only overlaps. Bands of a track have own lanes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def place(trace: Trace) -> Placed:
         kept = depth < MOST_DEPTHS
         of_row[batch[kept]] = above[group[kept]] + depth[kept]
         lanes += int(deepest[low:high].sum())
-        busy.add(present[low:high] // len(LaneBand), group, start, end, parent)
+        roots = np.flatnonzero(parent < 0)
+        # from one slice without parent to the next, those of a band cover all from the first start to the last end
+        busy.add(present[low:high] // len(LaneBand), group[roots], start[roots], np.maximum.reduceat(end, roots))
     above = np.cumsum(deepest) - deepest
     columns = {
         "track": np.repeat(present // len(LaneBand), deepest),
@@ -179,19 +181,16 @@ class _Busy:
         self._track = -1
         self._bands: list[intervals.Spans] = []
 
-    def add(self, tracks: Int64, band: Int32, start: Int64, end: Int64, parent: Int32) -> None:
-        """Slices in preorder. tracks: of each band."""
-        begins = np.flatnonzero(parent < 0)
-        # from one slice without parent to the next, those of a band cover all from the first start to the last end
-        start, end = start[begins], np.maximum.reduceat(end, begins)
-        bounds = bounds_of(band[begins], len(tracks))
+    def add(self, tracks: Int64, band: Int32, start: Int64, end: Int64) -> None:
+        """Add what slices without parent cover, by band and start. tracks: of each band."""
+        bounds = bounds_of(band, len(tracks))
         # the first and the last may have bands in what was added before, or comes after
         only_band = np.ones(len(tracks), np.bool_)
         only_band[[0, -1]] = False
         shared = tracks[1:] == tracks[:-1]
         only_band[1:] &= ~shared
         only_band[:-1] &= ~shared
-        self._total[tracks[only_band]] = sums_at(band[begins], end - start, len(tracks))[only_band]
+        self._total[tracks[only_band]] = sums_at(band, end - start, len(tracks))[only_band]
         for at in np.flatnonzero(~only_band).tolist():
             if tracks[at] != self._track:
                 self._finish()

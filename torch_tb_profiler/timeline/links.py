@@ -1,4 +1,4 @@
-"""What belongs together: device work and the call that started it, forward and backward."""
+"""What belongs together (device work and its launch, forward and backward), taken before the structure goes."""
 
 from __future__ import annotations
 

@@ -195,8 +195,7 @@ class Levels(msgspec.Struct, frozen=True):
     def tile_with_least(self, level: int, tile: int, lanes: Int64, values: Float32) -> tuple[PyramidItems, Float32]:
         """Return the same, and of each item the least value of the slices in it.
 
-        values   by what `PyramidItems.longest` points to; NaN for those without one. An item whose slices have none has
-                 none.
+        values   by what `PyramidItems.longest` points to; NaN for those without one. An item without any has none.
         """
         return self._tile(level, tile, lanes, values)
 

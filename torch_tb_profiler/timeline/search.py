@@ -1,4 +1,4 @@
-"""Slices by a part of their name."""
+"""Names that match a text or a regular expression, and where their slices are."""
 
 from __future__ import annotations
 
@@ -38,25 +38,13 @@ class Matches(msgspec.Struct, frozen=True):
     density: Int64
 
 
-def search(
-    timeline: Timeline,
-    text: str,
-    is_pattern: bool,
-    ignore_case: bool,
-    bins: int,
-    most: int,
-    after: int | None = None,
-    earliest: int | None = None,
-) -> Matches:
-    """Among all names of slices and instants.
-
-    after      a row: only hits behind it in time
-    earliest   ns: only hits that begin then or later
+def search(timeline: Timeline, params: SearchedFor) -> Matches:
+    """Search all names of slices and instants.
 
     Raises ValueError for a pattern that is no regular expression, SlowPattern for one that takes too long.
     """
     events, names = timeline.trace.events, timeline.names
-    fits = _name_test(text, is_pattern, ignore_case)
+    fits = _name_test(params.text, params.mode == "regex", params.case == "ignore")
     matches = np.array(
         [number for number, code in enumerate(names.code.tolist()) if fits(timeline.trace.strings[code])], np.int64
     )
@@ -69,8 +57,8 @@ def search(
         _longest(timeline, rows, matches),
         len(rows),
         int(names.total[matches].sum()),
-        _first_slices(events.start, rows, most, after, earliest),
-        _hit_density(events.start[rows], timeline.begin, timeline.end, bins),
+        _first_slices(events.start, rows, params),
+        _hit_density(events.start[rows], timeline.begin, timeline.end, params.bins),
     )
 
 
@@ -93,8 +81,9 @@ def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
     return longest
 
 
-def _first_slices(start: Int64, rows: Int32, most: int, after: int | None, earliest: int | None) -> Int64:
+def _first_slices(start: Int64, rows: Int32, params: SearchedFor) -> Int64:
     """Return the first rows in time, of equal starts by number."""
+    most, after, earliest = params.hits, params.after, params.earliest
     if after is not None:
         behind = (start[rows] > start[after]) | ((start[rows] == start[after]) & (rows > after))
         rows = rows[behind]
@@ -201,19 +190,15 @@ class SearchResult(msgspec.Struct, frozen=True):
 
 
 def _search_result(timeline: Timeline, params: SearchedFor) -> SearchResult:
-    is_pattern = params.mode == "regex"
-    if is_pattern:
+    if params.mode == "regex":
         try:
             check_pattern(params.text)
         except ValueError as error:
             raise Refused(f"q {error}") from None
     if params.after is not None:
         check_row(timeline, params.after)
-    ignore_case = params.case == "ignore"
     try:
-        found = search(
-            timeline, params.text, is_pattern, ignore_case, params.bins, params.hits, params.after, params.earliest
-        )
+        found = search(timeline, params)
     except SlowPattern as error:
         raise Refused(f"q {error}") from None
     return _hits(timeline, found)

@@ -1,4 +1,4 @@
-"""What is kept of the counters of a trace."""
+"""Counters of a trace: step curves over time, their bins, and those recorded in the file (events of phase C)."""
 
 from __future__ import annotations
 

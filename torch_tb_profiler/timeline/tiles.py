@@ -1,4 +1,4 @@
-"""Exact slices of a window."""
+"""Answers in a binary layout, for typed arrays: tiles, exact slices, counters, and tiles of computed lanes."""
 
 from __future__ import annotations
 
@@ -28,24 +28,27 @@ from torch_tb_profiler.timeline.question import (
     lanes_of,
 )
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.timeline.wire import counters_bytes, derived_bytes, slack_bytes, slices_bytes, tile_bytes
+from torch_tb_profiler.timeline.wire import (
+    TileAddress,
+    counters_bytes,
+    derived_bytes,
+    slack_bytes,
+    slices_bytes,
+    tile_bytes,
+)
 from torch_tb_profiler.words.reasons import because
 
 
-def exact_slices(
-    timeline: Timeline, lanes: Int64, start: int, end: int, least: int, limit: int
-) -> tuple[int, PyramidItems]:
-    """How many slices touch [start, end) and last at least `least` ns, and the `limit` longest of them.
+def exact_slices(timeline: Timeline, lanes: Int64, params: SlicesOfWindow) -> tuple[int, PyramidItems]:
+    """Count the slices that are asked for, and return the longest of them in the order of start, lane and row.
 
     lanes   ascending
-
-    They are in the order of start, lane and row.
     """
-    found = timeline.within(lanes, start, end)
-    found = found.take(found.end - found.start >= least)
+    found = timeline.within(lanes, params.start, params.end)
+    found = found.take(found.end - found.start >= params.min_ns)
     total = len(found)
-    if total > limit:
-        found = found.take(longest(found.end - found.start, found.start, limit))
+    if total > params.limit:
+        found = found.take(longest(found.end - found.start, found.start, params.limit))
     return total, found.take(np.lexsort((found.longest, found.lane, found.start)))
 
 
@@ -82,13 +85,13 @@ class CountersOfTile(msgspec.Struct, frozen=True):
 def _tile_bytes(timeline: Timeline, params: OneTile) -> bytes:
     check_level(timeline, params.level)
     lanes = lanes_of(timeline, params.lanes)
-    return tile_bytes(timeline, params.level, params.tile, lanes, params.operators == "1")
+    return tile_bytes(timeline, TileAddress(params.level, params.tile, lanes), params.operators == "1")
 
 
 def _slices_bytes(timeline: Timeline, params: SlicesOfWindow) -> bytes:
     lanes = lanes_of(timeline, params.lanes)
     check_window(params.start, params.end)
-    total, found = exact_slices(timeline, lanes, params.start, params.end, params.min_ns, params.limit)
+    total, found = exact_slices(timeline, lanes, params)
     return slices_bytes(timeline, params.start, params.end, total, found)
 
 
@@ -192,7 +195,7 @@ def _slack_tile(timeline: Timeline, derived: Path, params: OneTile) -> bytes:
     check_level(timeline, params.level)
     _check_derived(derived)
     lanes = lanes_of(timeline, params.lanes)
-    return slack_bytes(timeline, derived.slack, params.level, params.tile, lanes, params.operators == "1")
+    return slack_bytes(timeline, derived.slack, TileAddress(params.level, params.tile, lanes), params.operators == "1")
 
 
 def _check_derived(derived: Derived) -> None:

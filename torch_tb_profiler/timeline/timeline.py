@@ -1,4 +1,4 @@
-"""One trace as it is drawn."""
+"""One trace as it is drawn, and the distinct names of its slices."""
 
 from __future__ import annotations
 

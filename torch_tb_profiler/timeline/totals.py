@@ -1,4 +1,4 @@
-"""Exact sums over a window, from the slices themselves."""
+"""Exact sums over a window of time, from the slices themselves."""
 
 from __future__ import annotations
 

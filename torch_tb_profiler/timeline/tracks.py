@@ -1,4 +1,4 @@
-"""The steps of a trace, as the Trace view shows them."""
+"""The track tree with the steps and the counters of a trace: what the Trace view asks first."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,25 +35,41 @@ _SLICES_HEAD = struct.Struct("<IIddII")
 _COUNTERS_HEAD = struct.Struct("<IIIiddII")
 
 
+class TileAddress(NamedTuple):
+    """Which tile: `lanes` (ascending) in the tile of this number at a level."""
+
+    level: int
+    tile: int
+    lanes: Int64
+
+
+class _ItemLabels(NamedTuple):
+    """What is said of each item: the event's row, its name, its category or part, and further columns."""
+
+    row: npt.NDArray[Any]
+    name: npt.NDArray[Any]
+    category: npt.NDArray[Any]
+    more: Sequence[Column]
+
+
 def tick_of(level: int) -> int:
     """ns."""
     return max(1, width_of(level) // TICKS)
 
 
-def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64, operators: bool = False) -> bytes:
-    """Return what touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
-    items = timeline.tile(level, tile, lanes)
-    return _tile(timeline, level, tile, lanes, items, operators, None)
+def tile_bytes(timeline: Timeline, address: TileAddress, operators: bool = False) -> bytes:
+    """Return what touches a tile; with the operators of slices if these are wanted."""
+    return _tile(timeline, address, timeline.tile(*address), operators, None)
 
 
-def slack_bytes(timeline: Timeline, slack: Float32, level: int, tile: int, lanes: Int64, operators: bool) -> bytes:
-    """Return the same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: not known."""
-    items, least = timeline.items.tile_with_least(level, tile, lanes, slack)
-    return _tile(timeline, level, tile, lanes, items, operators, least)
+def slack_bytes(timeline: Timeline, slack: Float32, address: TileAddress, operators: bool) -> bytes:
+    """Return the same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: unknown."""
+    items, least = timeline.items.tile_with_least(*address, slack)
+    return _tile(timeline, address, items, operators, least)
 
 
 def _tile(
-    timeline: Timeline, level: int, tile: int, lanes: Int64, items: PyramidItems, operators: bool, slack: Float32 | None
+    timeline: Timeline, address: TileAddress, items: PyramidItems, operators: bool, slack: Float32 | None
 ) -> bytes:
     if slack is None:
         kind = TILE_OF_OPERATORS if operators else TILE
@@ -65,13 +81,13 @@ def _tile(
     if slack is not None:
         more.append((slack, "<f4"))
     name = timeline.names.number[events.name[rows]]
-    return _items(kind, level, tile, lanes, items, rows, name, more, drawn_categories(timeline, rows))
+    return _items(kind, address, items, _ItemLabels(rows, name, drawn_categories(timeline, rows), more))
 
 
 def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -> bytes:
     """Return what touches a tile in computed lanes. Row and name are those of the event that an item belongs to."""
-    lanes = np.arange(len(derived.about.lanes))
-    items = derived.levels.tile(level, tile, lanes)
+    address = TileAddress(level, tile, np.arange(len(derived.about.lanes)))
+    items = derived.levels.tile(*address)
     piece = derived.shown(items)
     row = derived.row[piece]
     known = row >= 0
@@ -81,20 +97,12 @@ def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -
     name[name < 0] = NONE
     edge = derived.edge[piece].astype(np.int64)
     more: list[Column] = [(np.where(edge == NO_EDGE, NONE, edge), "<u4")]
-    return _items(DERIVED_TILE, level, tile, lanes, items, np.where(known, row, NONE), name, more, derived.part[piece])
+    labels = _ItemLabels(np.where(known, row, NONE), name, derived.part[piece], more)
+    return _items(DERIVED_TILE, address, items, labels)
 
 
-def _items(
-    kind: int,
-    level: int,
-    tile: int,
-    lanes: Int64,
-    items: PyramidItems,
-    row: npt.NDArray[Any],
-    name: npt.NDArray[Any],
-    more: Sequence[Column],
-    category: npt.NDArray[Any],
-) -> bytes:
+def _items(kind: int, address: TileAddress, items: PyramidItems, labels: _ItemLabels) -> bytes:
+    level, tile, lanes = address
     begin, tick = tile * tile_length(level), tick_of(level)
     head = _TILE_HEAD.pack(MAGIC, kind, level, tile, begin, tick, len(lanes), len(items))
     columns: tuple[Column, ...] = (
@@ -102,11 +110,11 @@ def _items(
         (np.append(np.searchsorted(items.lane, lanes), len(items)), "<u4"),
         (_ticks(items.start - begin, tick), "<i4"),
         (_ticks(items.end - begin, tick), "<i4"),
-        (row, "<u4"),
-        (name, "<u4"),
+        (labels.row, "<u4"),
+        (labels.name, "<u4"),
         (items.count, "<u4"),
-        *more,
-        (category, "u1"),
+        *labels.more,
+        (labels.category, "u1"),
         (_fill(items), "u1"),
     )
     return head + _joined(columns)
@@ -120,7 +128,7 @@ def _operators(timeline: Timeline, rows: Int32) -> Int64:
 
 
 def slices_bytes(timeline: Timeline, start: int, end: int, total: int, slices: PyramidItems) -> bytes:
-    """Slices as they are; `total` is how many there are, `found` may be fewer."""
+    """Slices as they are; `total` is how many there are, `slices` may be fewer."""
     events = timeline.trace.events
     rows = slices.longest
     columns = (

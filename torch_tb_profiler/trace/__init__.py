@@ -4,22 +4,18 @@ Belongs here: everything about how trace files are written (spellings, units, da
 not belong here: what the events mean together (`model`) or any number that is shown (`analysis`). Nothing above this
 package reads the JSON of a trace, except for the raw arguments of one event.
 
-    schema          tables and columns; a new field of trace files is one line there
-    vocabulary      spellings of phases, categories and names
-    unpack, ahead   stored file → text, of which some can be read again
-    chunk, text     text → chunks of whole events
-    json_scan       where strings, objects and lists end in damaged text
-    repair          almost JSON → JSON
-    events, decode  chunk → typed events
-    gather          events → what becomes their rows: arguments, times, tracks; also what another process gathered
-    collect         what was gathered → rows of tables, row group by row group
-    table_writer    what rows are handed to: memory, or column_file
-    batches, helper chunks that another process decodes, and that process
-    together        one file, decoded by several processes
-    reader          all of it together
-    store           a trace: header, strings, tracks, tables
-    raw_event       the arguments of one event, from the file
-    rewrite         a trace file with events added, or a part of it
+From bytes to columns, as `reader` puts it together:
+
+    unpack, readable           stored file → text (gzip, Zstandard), which can be read again
+    text, json_scan            text → header, chunks of whole events, tail; also where the text is damaged
+    decode, repair, events     chunk → typed events; almost JSON → JSON; arguments of any key
+    vocabulary, times, tracks  spellings → one phase, category and name; µs → ns; pid and tid → tracks
+    collect, column_buffers    events → rows of the tables of `schema`, row group by row group
+    together, helper           the same by several processes: chunks go to helpers, rows keep the order of the file
+    store, lazy_columns        a trace in memory: header, strings, tracks, tables, each read when first used
+    column_file, column_blocks, files   tables on disk, in compressed blocks; the files that stay open
+    durations, notes           impossible durations are cut, `B` and `E` become one event; notes say what was wrong
+    rewrite, excerpts          back to the text: a file with events added, a window of it, the arguments of one event
 """
 
 from torch_tb_profiler.trace.notes import Note, Notes, Severity, note

@@ -1,4 +1,9 @@
-"""Events, chunk by chunk → rows of the tables, row group by row group."""
+"""Typed events, chunk by chunk → rows of the tables, row group by row group.
+
+Chunks may be gathered by several processes: what one has `packed`, another takes with `put`, chunk after chunk in the
+order of the file. Texts and tracks are then numbered as if one had gathered all, in the order in which they are first
+seen.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from torch_tb_profiler.trace.column_blocks import (
 )
 from torch_tb_profiler.trace.files import OPEN_FILES, PART, is_scarce, writer_mark
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, TraceColumn, TraceTable
-from torch_tb_profiler.trace.store import Header, StringTable, Trace, TraceInfo, from_first_event
+from torch_tb_profiler.trace.store import Header, Trace, TraceInfo, from_first_event
 from torch_tb_profiler.trace.unpack import crc, deflate
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
@@ -148,15 +148,9 @@ def open_trace(path: Path) -> Trace:
     index = reader.index
     strings = reader.strings()
     reader.codes = len(strings)
-    return Trace(
-        Header(index.header),
-        StringTable(strings),
-        index.tracks,
-        index.origin_ns,
-        index.notes,
-        reader.table_by_column,
-        index.text_bytes,
-    )
+    header = Header(index.header)
+    info = TraceInfo(header, strings, index.tracks, index.origin_ns, 0, index.notes, index.text_bytes)
+    return Trace(info, reader.table_by_column)
 
 
 class Tables:

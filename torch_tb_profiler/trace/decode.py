@@ -60,12 +60,12 @@ class EventDecoder:
     """Decodes chunks of one file; `exact` keeps the text of `ts`."""
 
     def __init__(self, *, exact: bool, note: Callable[[Note], None]) -> None:
-        self._exact = exact
+        self.exact = exact
         self._type = event_type(exact)
         self._kinds = _Kinds(frozenset(PHASES), USUAL_SPELLINGS)
         self._chunk = _decoder(exact, self._kinds)
         self._one = json_decoder(self._type, strict=False)
-        self._note = note
+        self.note = note
 
     def strictly(self, text: memoryview | bytes) -> list[Event]:
         """Decode a whole chunk at once. Raises msgspec.DecodeError; ValidationError when only a type is wrong."""
@@ -77,7 +77,7 @@ class EventDecoder:
             if kinds == self._kinds or self._kinds.are_too_many():
                 raise
             self._kinds = kinds
-            self._chunk = _decoder(self._exact, kinds)
+            self._chunk = _decoder(self.exact, kinds)
             return self._chunk.decode(text)
 
     def alone(self, chunk: Chunk) -> list[Event] | None:
@@ -118,7 +118,7 @@ class EventDecoder:
     def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
         for repair in repairs:
             # the text of a chunk has an opening bracket put before it
-            self._note(repair_note(replace(repair, first=offset + repair.first - 1)))
+            self.note(repair_note(replace(repair, first=offset + repair.first - 1)))
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[Event]:
         events = []
@@ -132,7 +132,7 @@ class EventDecoder:
                 events.append(self._coerce(bytes(raw)))
                 odd += 1
         if odd:
-            self._note(note("odd_fields", "warning", odd, first_offset=offset))
+            self.note(note("odd_fields", "warning", odd, first_offset=offset))
         return events
 
     def _coerce(self, raw: bytes) -> Event:
@@ -173,7 +173,7 @@ class EventDecoder:
         return events
 
     def _note_dropped(self, offset: int) -> None:
-        self._note(dropped_note(offset))
+        self.note(dropped_note(offset))
 
 
 def dropped_note(offset: int) -> Note:

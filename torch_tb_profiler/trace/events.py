@@ -1,4 +1,8 @@
-"""The typed events that the decoder makes of JSON: of the arguments, those that the schema has columns for."""
+"""A chunk of text, and the typed events that the decoder makes of it, with the arguments that have columns.
+
+Chunks with events that have other keys are decoded again, of these only those events (`RawEvents`): counters have keys
+that the recorded program chose freely.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The arguments of one event as text, as they stand in the file: also those that no column holds."""
+"""Events as they stand in the file: the arguments of one, and all of a window of time, of which alone text is decoded.
+
+The columns say when each event was, and `Chunks` in which stretch of the text it stands.
+"""
 
 from __future__ import annotations
 

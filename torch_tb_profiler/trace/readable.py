@@ -1,4 +1,4 @@
-"""A text that is read in whole blocks, and of which some can be given back to be read again."""
+"""Texts that can be read: one that takes bytes back, and that of a stored file as far as it can be unpacked."""
 
 from __future__ import annotations
 

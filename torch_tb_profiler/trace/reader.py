@@ -156,7 +156,7 @@ def _read_chunks(
             collector.add(events, offset, length, partial(_decoded, chunk, length))
 
         if helpers is not None:
-            ParallelReader(text, collector, helpers, exact, notes.add, collect).read(tell)
+            ParallelReader(text, collector, helpers, decoder).read(collect, tell)
         else:
             for chunk in text.chunks():
                 collect(chunk)

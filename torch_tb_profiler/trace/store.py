@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 from weakref import ref
@@ -145,6 +145,21 @@ class Header(msgspec.Struct, frozen=True, dict=True):
         return {name: bool(self.raw.get(name)) for name in names}
 
 
+class TraceInfo(msgspec.Struct, frozen=True):
+    """A trace without its tables, once it has been read to the end.
+
+    first_ns  the start of its first event, to be subtracted from all starts that were written
+    """
+
+    header: Header
+    strings: list[str]
+    tracks: Sequence[Track]
+    origin_ns: int
+    first_ns: int
+    notes: Sequence[Note]
+    text_bytes: int
+
+
 class Trace:
     """The tables of one trace file.
 
@@ -152,50 +167,19 @@ class Trace:
     read, else from the column file.
     """
 
-    def __init__(
-        self,
-        header: Header,
-        strings: StringTable,
-        tracks: Sequence[Track],
-        origin_ns: int,
-        notes: Sequence[Note],
-        load: Callable[[type[TraceTable]], TraceTable],
-        text_bytes: int = 0,
-    ) -> None:
-        self.header = header
-        self.strings = strings
-        self.tracks = tuple(tracks)
+    def __init__(self, info: TraceInfo, load: Callable[[type[TraceTable]], TraceTable]) -> None:
+        self.header = info.header
+        self.strings = StringTable(info.strings)
+        self.tracks = tuple(info.tracks)
         #: ns: what `start` columns are relative to; since the epoch, or in files before 2024 since an unknown base
-        self.origin_ns = origin_ns
-        self.notes = tuple(notes)
+        self.origin_ns = info.origin_ns
+        self.notes = tuple(info.notes)
         #: bytes of uncompressed JSON
-        self.text_bytes = text_bytes
+        self.text_bytes = info.text_bytes
         self._load = load
         self._tables: dict[type[TraceTable], TraceTable] = {}
         self._overruns: Overruns | None = None
         self._pairs: Pairs | None = None
-
-    @classmethod
-    def of_tables(
-        cls,
-        tables: Iterable[TraceTable],
-        strings: StringTable,
-        tracks: Sequence[Track],
-        header: Header | None = None,
-        origin_ns: int = 0,
-        notes: Sequence[Note] = (),
-        text_bytes: int = 0,
-    ) -> Trace:
-        held = {type(t): t for t in tables}
-        return cls(
-            header or Header(),
-            strings,
-            tracks,
-            origin_ns,
-            notes,
-            lambda kind: held.get(kind) or kind.empty(),
-            text_bytes,
-        )
 
     def table(self, kind: type[T]) -> T:
         found = self._tables.get(kind)
@@ -302,21 +286,6 @@ class TableWriter(Protocol):
         """Append rows to a table."""
 
 
-class TraceInfo(msgspec.Struct, frozen=True):
-    """A trace without its tables, once it has been read to the end.
-
-    first_ns  the start of its first event, to be subtracted from all starts that were written
-    """
-
-    header: Header
-    strings: list[str]
-    tracks: Sequence[Track]
-    origin_ns: int
-    first_ns: int
-    notes: Sequence[Note]
-    text_bytes: int
-
-
 class MemoryWriter:
     """Keeps the tables in memory."""
 
@@ -326,22 +295,14 @@ class MemoryWriter:
     def add(self, kind: type[TraceTable], columns: dict[str, npt.NDArray[Any]]) -> None:
         self._pieces[kind].append(kind.from_columns(columns).columns())
 
-    def trace(self, described: TraceInfo) -> Trace:
-        tables: list[TraceTable] = []
+    def trace(self, info: TraceInfo) -> Trace:
+        held: dict[type[TraceTable], TraceTable] = {}
         for kind in TRACE_TABLES:
             table = kind.concatenate(self._pieces.pop(kind))
             if isinstance(table, Events):
-                table = table.with_columns(start=from_first_event(table.phase, table.start, described.first_ns))
-            tables.append(table)
-        return Trace.of_tables(
-            tables,
-            StringTable(described.strings),
-            described.tracks,
-            described.header,
-            described.origin_ns,
-            described.notes,
-            described.text_bytes,
-        )
+                table = table.with_columns(start=from_first_event(table.phase, table.start, info.first_ns))
+            held[kind] = table
+        return Trace(info, held.__getitem__)
 
 
 def from_first_event(phase: UInt8, start: Int64, first_ns: int) -> Int64:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from torch_tb_profiler.trace.collect import BATCH_CHUNKS, Collector, NameNumbering
+from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.events import Chunk
 from torch_tb_profiler.trace.helper import Batch, BatchDecoder, DecodedBatch, Helpers
-from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.text import ChunkedText
 
 #: batches that are cut and not yet put in order
@@ -40,26 +40,20 @@ class _Pending(msgspec.Struct):
 
 
 class ParallelReader:
-    """Reads the chunks of a text with helpers, then without.
-
-    decode_here: decodes a chunk of the text that cannot be decoded alone, and collects what is in it
-    """
+    """Reads the chunks of a text with helpers, then without."""
 
     def __init__(
         self,
         text: ChunkedText,
         collector: Collector,
         helpers: Helpers,
-        exact: bool,
-        note: Callable[[Note], None],
-        decode_here: Callable[[Chunk], None],
+        decoder: EventDecoder,
     ) -> None:
         self._text = text
         self._collector = collector
         self._helpers = helpers
-        self._exact = exact
-        self._note = note
-        self._decode_here = decode_here
+        self._decoder = decoder
+        self._decode_here: Callable[[Chunk], None]
         self._chunks: Iterator[Chunk] = text.chunks()
         self._building: list[Chunk] = []
         self._pending: deque[_Pending] = deque()
@@ -69,8 +63,12 @@ class ParallelReader:
         self._next_number = self._since = 0
         self._given_back = 0
 
-    def read(self, on_progress: Callable[[], None]) -> None:
-        """Read all; `on_progress` is called now and then."""
+    def read(self, decode_here: Callable[[Chunk], None], on_progress: Callable[[], None]) -> None:
+        """Read all; `on_progress` is called now and then.
+
+        decode_here: decodes a chunk of the text that cannot be decoded alone, and collects what is in it
+        """
+        self._decode_here = decode_here
         self._text.settle = self._settle
         try:
             while self._step():
@@ -127,7 +125,7 @@ class ParallelReader:
         return self._collector.chunks_taken + ahead + len(self._building)
 
     def _built(self) -> Batch:
-        batch = Batch(self._next_number, self._since, self._exact, tuple(self._building))
+        batch = Batch(self._next_number, self._since, self._decoder.exact, tuple(self._building))
         self._next_number += 1
         self._building.clear()
         self._by_number[batch.number] = pending = _Pending(batch)
@@ -182,7 +180,7 @@ class ParallelReader:
                 self._numberings[pending.source] = numbering
             self._collector.put_chunks(found.chunks, found.gathered, numbering)
             for note in found.notes:
-                self._note(note)
+                self._decoder.note(note)
             if found.chunks < len(pending.batch.chunks):
                 self._go_back(pending.batch.chunks[found.chunks :])
 

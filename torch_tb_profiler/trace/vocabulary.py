@@ -1,4 +1,9 @@
-"""The one vocabulary for old and new spellings of phases, categories and names."""
+"""The one vocabulary for all spellings of phases, categories and names, also those of torch's exporter in Python.
+
+torch has a second exporter: `torch.profiler._cupti_monitor_trace` in 2.13, `torch.profiler._cupti` in 2.14, later
+`_cuspy`. It calls every copy `Memcpy` and every fill `Memset` and puts their kinds into arguments, and it may draw what
+graphs replay on lanes of its own. Analyses know names as Kineto writes them, so they are written here.
+"""
 
 from __future__ import annotations
 

@@ -1,36 +1,125 @@
-"""The WSGI application."""
+"""The WSGI application: a route for each request, and a limit on the time that its answer takes."""
 
 from __future__ import annotations
 
+import queue
+import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from werkzeug import Request, Response
 
+from torch_tb_profiler.defaults import ANSWER_SECONDS
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.web import static_files
 from torch_tb_profiler.web.answers.request import Route
-from torch_tb_profiler.web.failures import respond_failure
-from torch_tb_profiler.web.http import HttpError, Parameters
+from torch_tb_profiler.web.http import NO_THREAD, HttpError, Parameters
+from torch_tb_profiler.web.responses import respond, respond_error, respond_failure
 from torch_tb_profiler.web.routes import ROUTES
-from torch_tb_profiler.web.time_limit import TimeLimit
-from torch_tb_profiler.web.wsgi_response import respond, respond_error
 from torch_tb_profiler.workspace import Workspace
+
+T = TypeVar("T")
+
+#: computations at once, including those that nobody waits for any more
+MOST = 64
+#: seconds that a request waits for one of these to end
+PATIENCE = 5.0
+#: seconds after which an idle thread ends
+IDLE_SECONDS = 10.0
+
+
+class _Work(NamedTuple):
+    """A computation, and the future of who waits for it."""
+
+    make: Callable[[], Any]
+    future: Future[Any]
+
+
+class TimeLimit:
+    """Limits the time and number of computations of an application. Thread-safe."""
+
+    def __init__(self, seconds: float = ANSWER_SECONDS, most: int = MOST) -> None:
+        self._seconds = seconds
+        self._most = most
+        self._room = threading.BoundedSemaphore(most)
+        self._waiting: queue.SimpleQueue[_Work] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0  # threads without work
+
+    def call(self, make: Callable[[], T]) -> T:
+        """Return what `make` gives, and raise what it raises. Raises HttpError (503) when that takes too long.
+
+        `make` then goes on: a thread cannot be ended without harm to what it holds. Its answer is kept where answers
+        are kept, so asking again may find it. Threads of the kind are bounded.
+        """
+        until = time.monotonic() + self._seconds
+        if not self._room.acquire(timeout=min(PATIENCE, self._seconds)):
+            raise HttpError(503, f"{self._most} answers are being computed; ask again later")
+        future: Future[T] = Future()
+
+        try:
+            self._give(_Work(make, future))
+        except RuntimeError:
+            self._room.release()
+            raise HttpError(503, NO_THREAD) from None
+        try:
+            return future.result(max(until - time.monotonic(), 0.0))
+        except NotYet:
+            if future.done():  # it is what `make` raised, or came this moment
+                return future.result()
+            text = f"computing this takes longer than {self._seconds:g} s; it goes on, so ask again later"
+            raise HttpError(503, text) from None
+
+    def _give(self, work: _Work) -> None:
+        """Hand work to an idle thread, else to a new one: starting one takes longer than most answers that are kept.
+
+        Raises RuntimeError: there can be no other thread.
+        """
+        with self._lock:
+            is_one_idle = self._idle > 0
+            self._idle -= is_one_idle
+        if is_one_idle:
+            self._waiting.put(work)
+        else:
+            threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
+
+    def _run(self, work: _Work) -> None:
+        while True:
+            try:
+                work.future.set_result(work.make())
+            except BaseException as error:  # noqa: BLE001  # whoever waits gets it
+                work.future.set_exception(error)
+            finally:
+                self._room.release()
+            del work  # and with it what it has found
+            with self._lock:
+                self._idle += 1
+            try:
+                work = self._waiting.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                with self._lock:
+                    if self._idle > 0:
+                        self._idle -= 1
+                        return
+                work = self._waiting.get()  # it was given something at this moment
+
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _ASSETS = "/assets/"
-#: answered even when everything else is busy: the page, which says so, and what tells how far reading is
+#: answered even when everything else is busy: the page, which says so, and the progress of reading
 _ALWAYS = frozenset({"/", "/index.html", "/index.js", "/api/status"})
 
 
 def create_app(
     workspace: Workspace, limit: TimeLimit | None = None, more: Mapping[str, Route] | None = None
 ) -> WSGIApplication:
-    """The interface of docs/api.md and the UI, for a workspace. more: routes of this server alone."""
+    """Return the WSGI application of docs/api.md and the page, for a workspace. more: routes of this server alone."""
     time_limit = limit or TimeLimit()
     own = more or {}
 
@@ -62,7 +151,7 @@ def _handle(workspace: Workspace, own: Mapping[str, Route], request: Request) ->
         try:
             return respond(request, route(workspace, Parameters(request.args.to_dict())))
         except ColumnFileError as error:  # tables of a timeline are read when they are needed
-            workspace.mend(error, began)
+            workspace.repair(error, began)
             raise
     except Exception as error:  # noqa: BLE001 - every request has an answer
         return respond_failure(request, error)

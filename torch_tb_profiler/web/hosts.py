@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from werkzeug import Request
 
 from torch_tb_profiler.web.http import HttpError
-from torch_tb_profiler.web.wsgi_response import respond_error
+from torch_tb_profiler.web.responses import respond_error
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -23,7 +23,7 @@ _LOCALHOST = "localhost"
 
 
 def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGIApplication:
-    """The application for requests to this server's own names; others are answered 421 before anything is looked up.
+    """Wrap an application so that it answers to its own names; other requests get 421 before anything is looked up.
 
     host   what the server listens on
     names  further names, such as that of a proxy in front of it
@@ -31,17 +31,17 @@ def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGI
     known = known_names(host, names)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        asked = environ.get("HTTP_HOST", "")
-        if is_known(asked, known):
+        host_header = environ.get("HTTP_HOST", "")
+        if is_known(host_header, known):
             return app(environ, start_response)
-        error = HttpError(421, f"this server does not answer to {asked[:100]!r}; --allow-host adds a name")
+        error = HttpError(421, f"this server does not answer to {host_header[:100]!r}; --allow-host adds a name")
         return respond_error(Request(environ), error)(environ, start_response)
 
     return answer
 
 
 def only_from_here(app: WSGIApplication, below: str) -> WSGIApplication:
-    """The application, which refuses what pages of other sites ask below a path: 403.
+    """Wrap an application so that it refuses what pages of other sites ask below a path: 403.
 
     Such a page cannot read an answer, but a request alone may cost much. Browsers say whose page asks; programs, which
     no other site can steer, do not.
@@ -58,13 +58,13 @@ def only_from_here(app: WSGIApplication, below: str) -> WSGIApplication:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on it is reached from this machine alone."""
+    """Return whether a server that listens on a host is reached from this machine alone."""
     address = _address(host)
     return host.lower() == _LOCALHOST if address is None else address.is_loopback
 
 
 def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """What `Host` may name beside loopback and addresses: without port, in lower case."""
+    """Return what `Host` may name beside loopback and addresses: without port, in lower case."""
     found = {host, *names}
     address = _address(host)
     if address is not None and address.is_unspecified:
@@ -73,22 +73,22 @@ def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     return frozenset(name.lower().rstrip(".") for name in found if name)
 
 
-def is_known(asked: str, known: frozenset[str]) -> bool:
-    """Whether the value of `Host` is one of these names, a name of loopback, or an address.
+def is_known(host_header: str, known: frozenset[str]) -> bool:
+    """Return whether the value of `Host` is one of these names, a name of loopback, or an address.
 
     Nobody can point an address elsewhere, so one is always good.
     """
-    name = _without_port(asked)
+    name = _without_port(host_header)
     if name is None:
         return False
     return name in known or name == _LOCALHOST or name.endswith(f".{_LOCALHOST}") or _address(name) is not None
 
 
-def _without_port(asked: str) -> str | None:
-    """None if it is neither a name nor an address."""
-    name, colon, port = asked.strip().lower().rpartition(":")
+def _without_port(host_header: str) -> str | None:
+    """Return the name or address in a value of `Host`; None if it is neither."""
+    name, colon, port = host_header.strip().lower().rpartition(":")
     if not colon or "]" in port:
-        name, port = asked.strip().lower(), ""
+        name, port = host_header.strip().lower(), ""
     if port and not (port.isascii() and port.isdigit()):
         return None
     if name.startswith("[") and name.endswith("]"):

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.discovery import natural_key
 from torch_tb_profiler.reason import Why
-from torch_tb_profiler.web.http import Answer, Parameters
+from torch_tb_profiler.web.http import HttpAnswer, Parameters
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
 from torch_tb_profiler.workspace.status import RunState
@@ -34,7 +34,7 @@ OLD_VIEWS = {
 TOGETHER, ALL_WORKERS = "distributed", "All"
 
 
-class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
+class SkippedEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A JSON file that is no trace, or a directory that could not be listed.
 
     file      path of the file or name of the directory
@@ -67,7 +67,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     ready: Count
     total: Count
     traces: Sequence[TraceStatus]
-    skipped: Sequence[SkippedFile]
+    skipped: Sequence[SkippedEntry]
     newest_ms: int | None
 
 
@@ -89,23 +89,23 @@ class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
     why: Why | None
     runs: Sequence[RunProgress]
-    skipped: Sequence[SkippedFile]
+    skipped: Sequence[SkippedEntry]
 
 
-def status(workspace: Workspace, _: Parameters) -> Answer:
-    return Answer(dumps(status_of(workspace.status())))
+def status(workspace: Workspace, _: Parameters) -> HttpAnswer:
+    return HttpAnswer(dumps(status_of(workspace.status())))
 
 
-def status_of(found: Status) -> StatusAnswer:
-    """/api/status."""
+def status_of(status: Status) -> StatusAnswer:
+    """Return the answer of /api/status."""
     return StatusAnswer(
         version=__version__,
-        logdir=found.logdir,
-        scanning=found.scanning,
-        error=found.error.text if found.error else None,
-        why=Why.of(found.error),
-        runs=[_run(run) for run in found.runs],
-        skipped=_skipped(found.skipped),
+        logdir=status.logdir,
+        scanning=status.scanning,
+        error=status.error.text if status.error else None,
+        why=Why.of(status.error),
+        runs=[_run(run) for run in status.runs],
+        skipped=_skipped(status.skipped),
     )
 
 
@@ -121,51 +121,51 @@ def _run(run: RunStatus) -> RunProgress:
     )
 
 
-def _skipped(files: Sequence[Skipped]) -> list[SkippedFile]:
-    """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
+def _skipped(files: Sequence[Skipped]) -> list[SkippedEntry]:
+    """Return the first skipped files: a data set of thousands of JSON files must not make this answer heavy."""
     shown = list(files[:MOST_SKIPPED])
     if more := len(files) - len(shown):
         shown.append(Skipped("…", because("more_files", {"count": more})))
-    return [SkippedFile(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
+    return [SkippedEntry(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
 
 
-def runs(workspace: Workspace, _: Parameters) -> Answer:
-    """A run is listed as soon as there is something to see in it, or nothing will ever be."""
+def runs(workspace: Workspace, _: Parameters) -> HttpAnswer:
+    """List each run as soon as there is something to see in it, or nothing will ever be."""
     found = workspace.status()
     listed = [run.name for run in found.runs if run.state == "failed" or _ready(run)]
-    return Answer(dumps({"runs": listed, "loading": found.loading}))
+    return HttpAnswer(dumps({"runs": listed, "loading": found.loading}))
 
 
-def views(workspace: Workspace, parameters: Parameters) -> Answer:
+def views(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     run = workspace.run(parameters.need("run"))
     present = {view for trace in _ready(run) for view in _old_views(trace)}
-    return Answer(dumps([name for name in OLD_VIEWS.values() if name in present]))
+    return HttpAnswer(dumps([name for name in OLD_VIEWS.values() if name in present]))
 
 
-def workers(workspace: Workspace, parameters: Parameters) -> Answer:
+def workers(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     name, view = parameters.need("run"), parameters.need("view")
     run = workspace.run(name)
     having = {t.worker for t in _ready(run) if view in _old_views(t)}
     if having and view == OLD_VIEWS[TOGETHER]:
         having = {ALL_WORKERS}
-    return Answer(dumps(sorted(having, key=natural_key)))
+    return HttpAnswer(dumps(sorted(having, key=natural_key)))
 
 
 def _old_views(trace: TraceStatus) -> set[str]:
-    """The old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
+    """Return the old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
     if trace.kind == "snapshot":
         return set()
     found = {OLD_VIEWS[view] for view in (*trace.views, "trace") if view in OLD_VIEWS}
     return found - {"Module"} if "Lightning" in found else found
 
 
-def spans(workspace: Workspace, parameters: Parameters) -> Answer:
+def spans(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
     name, worker = parameters.need("run"), parameters.need("worker")
     ready = _ready(workspace.run(name))
     of_worker = [t.span for t in ready if t.worker == worker]
     if not of_worker and worker == ALL_WORKERS and any(TOGETHER in t.views for t in ready):
         of_worker = sorted({t.span for t in ready}, key=natural_key)
-    return Answer(dumps(of_worker))
+    return HttpAnswer(dumps(of_worker))
 
 
 def _ready(run: RunStatus) -> list[TraceStatus]:

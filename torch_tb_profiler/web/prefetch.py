@@ -13,5 +13,5 @@ from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 
 
 def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], StoredAnswer]]]]:
-    """The name of each answer and what computes it, together those that have much in common."""
+    """Return the name of each answer and what computes it, together those that have much in common."""
     return [first_of_trace(QUESTIONS, trace, model, bundle) for bundle in BUNDLES]

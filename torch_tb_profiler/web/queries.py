@@ -17,7 +17,7 @@ from torch_tb_profiler.tables.sql.connection import schemas_of
 from torch_tb_profiler.tables.sql.session import QuerySessions
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 from torch_tb_profiler.web.answers.request import Route, step_choice
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.workspace import Workspace
 
@@ -26,7 +26,7 @@ PATH, TABLES_PATH = "/api/sql", "/api/sql/tables"
 #: the view of the page
 VIEW = "query"
 
-#: s after which processes that nobody asks are ended
+#: seconds after which idle query processes are ended
 IDLE_SECONDS = 300.0
 
 
@@ -85,27 +85,27 @@ class QueryTables(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class Queries:
-    """The routes of queries; `sessions` has the processes that answer them, and is to be closed."""
+class SqlRoutes:
+    """The routes of SQL queries; close `sessions`, which has the processes that answer them."""
 
     def __init__(self, limits: QueryLimits | None = None, idle_seconds: float = IDLE_SECONDS) -> None:
         self._limits = limits or QueryLimits()
         self.sessions = QuerySessions(self._limits, idle_seconds)
 
     def routes(self) -> dict[str, Route]:
-        """The routes by path; they add to the other routes or replace them."""
+        """Return the routes by path; they add to the other routes or replace them."""
         return {PATH: self._answer, TABLES_PATH: self._tables, "/api/status": _status}
 
-    def _answer(self, workspace: Workspace, parameters: Parameters) -> Answer:
+    def _answer(self, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
         traces = _traces(workspace, parameters)
         statement = parameters.need("query")
         try:
             found = self.sessions.ask(traces, statement)
         except QueryError as error:
             raise HttpError(400, str(error), why(error.reason), passes=True) from None
-        return Answer(dumps(as_table(found)))
+        return HttpAnswer(dumps(as_table(found)))
 
-    def _tables(self, workspace: Workspace, parameters: Parameters) -> Answer:
+    def _tables(self, workspace: Workspace, parameters: Parameters) -> HttpAnswer:
         traces = _traces(workspace, parameters)
         tables: list[SqlTable | RunTable] = [*TABLES, *RUN_TABLES]
         found = QueryTables(
@@ -114,11 +114,11 @@ class Queries:
             rows=self._limits.rows,
             seconds=self._limits.seconds,
         )
-        return Answer(dumps(found))
+        return HttpAnswer(dumps(found))
 
 
 def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, ...]:
-    """The trace that a request names, or all that are ready of its span."""
+    """Return the trace that a request names, or all that are ready of its span."""
     run, worker, span = parameters.need("run"), parameters.need("worker"), parameters.get("span")
     choice = step_choice(parameters)
     if parameters.choice("of", ("trace", "span")) == "trace":
@@ -132,14 +132,14 @@ def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, 
 
 
 def as_table(found: QueryAnswer) -> QueryResult:
-    """The answer as a table; columns whose names end with a unit have it."""
+    """Return the answer as a table; columns whose names end with a unit have it."""
     columns, rows = table_of_rows(found.columns, found.types, found.rows)
     meta = QueryMeta(more=found.more, prepared_ns=found.prepared_ns, query_ns=found.query_ns)
     return QueryResult(meta=meta, columns=columns, rows=rows)
 
 
 def described(table: SqlTable | RunTable) -> QueryTable:
-    """A table, described for a person who writes a query."""
+    """Describe a table for a person who writes a query."""
     return QueryTable(
         name=table.name,
         meaning=table.meaning,
@@ -147,12 +147,12 @@ def described(table: SqlTable | RunTable) -> QueryTable:
     )
 
 
-def _status(workspace: Workspace, _: Parameters) -> Answer:
-    """That of every server, with the view of queries for every trace."""
+def _status(workspace: Workspace, _: Parameters) -> HttpAnswer:
+    """Answer /api/status as every server does, with the view of queries for every trace."""
     found = status_of(workspace.status())
     replaced = msgspec.structs.replace
     runs = [
         replaced(run, traces=[replaced(t, views=[*t.views, VIEW]) if t.kind == "trace" else t for t in run.traces])
         for run in found.runs
     ]
-    return Answer(dumps(replaced(found, runs=runs)))
+    return HttpAnswer(dumps(replaced(found, runs=runs)))

@@ -21,14 +21,14 @@ from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.traces import answer_of_traces
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
 
-#: of each trace, whose kernels and call stacks are in the report
+#: operators of each trace whose kernels and call stacks are in the report
 MOST_OPERATORS = 20
-#: ranges whose ranks are in it, the longest
+#: ranges, the longest ones, whose ranks are in the report
 MOST_RANGES = 20
 
 #: name of a question, and the query as the page writes it
@@ -36,14 +36,14 @@ PageRequest = tuple[str, dict[str, str]]
 #: HTTP status, and body
 Reply = tuple[int, str]
 
-#: beside the questions: what there is
+#: the name of /api/status among those of questions
 STATUS = "status"
 
 _BY_NAME: dict[str, Question] = {question.name: question for question in QUESTIONS}
 
 
 class _Excerpt(msgspec.Struct, frozen=True, dict=True):
-    """Some traces of a run, what they are compared with, and what the page is told there is.
+    """Some traces of a run, and what they are compared with, as if there was nothing else.
 
     traces  worker and span of each
     beside  traces of another run: run, worker and span of each
@@ -76,27 +76,27 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         return replace(run, traces=traces, skipped=())
 
     def answer(self, name: str, parameters: dict[str, str]) -> Reply:
-        """Status and body, also of what the server would refuse."""
+        """Return status and body, also of what the server would refuse."""
         question = _BY_NAME.get(name)
         try:
             if question is None:
-                found: Answer | Stream = Answer(dumps(status_of(self.status)))
+                answer: HttpAnswer | Stream = HttpAnswer(dumps(status_of(self.status)))
             elif question.scope == "traces":
-                found = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
+                answer = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
             else:
-                found = route_of(question)(self.workspace, Parameters(parameters))
+                answer = route_of(question)(self.workspace, Parameters(parameters))
         except (HttpError, Unavailable) as error:
             more = error.more if isinstance(error, HttpError) else why(error.reason)
             return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error), **more})
-        assert isinstance(found, Answer)
-        body = found.body if isinstance(found.body, bytes) else found.body.plain()
+        assert isinstance(answer, HttpAnswer)
+        body = answer.body if isinstance(answer.body, bytes) else answer.body.plain()
         return 200, body.decode()
 
 
 def report(
     workspace: Workspace, run: str, traces: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str, str]] = ()
 ) -> bytes:
-    """The file, for some traces of a run: worker and span of each. Raises Unavailable and HttpError.
+    """Return the HTML of a report on some traces of a run: worker and span of each. Raises Unavailable and HttpError.
 
     beside: run, worker and span of traces that they are compared with
     """
@@ -111,12 +111,12 @@ def report(
     content = {"modules": modules, "styles": styles, "report": {"made": made, "answers": answers}}
     packed = b64encode(gzip.compress(json.dumps(content).encode(), 9)).decode()
     values = {"title": escape(run), "packed": packed}
-    # in one go: a name may look like a place
+    # in one go: a name may look like a placeholder
     return re.sub(r"\{\{(title|packed)\}\}", lambda place: values[place[1]], report_page()).encode()
 
 
-def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
-    """/api/report."""
+def report_answer(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
+    """Answer /api/report."""
     run, worker = parameters.need("run"), parameters.get("worker")
     if worker is not None:
         traces = [(worker, workspace.find(run, worker, parameters.get("span")).span)]
@@ -126,13 +126,13 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
     name = "-".join([run, *([worker] if worker is not None else []), "report"])
     safe = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
     disposition = f'attachment; filename="{safe}.html"'
-    # What stands in a report is for those it is sent to: it must not run as a page of this server.
+    # A report is for those it is sent to: it must not run as a page of this server.
     headers = (("Content-Disposition", disposition), ("Content-Security-Policy", "default-src 'none'; sandbox"))
-    return Answer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
+    return HttpAnswer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
 
 
 def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
-    """What the page asks, as it asks it."""
+    """Yield what the page asks, as it asks it."""
     yield STATUS, {}
     for run, worker, span in excerpt.all:
         of_trace = {"run": run, "worker": worker, "span": span}
@@ -164,7 +164,7 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
 
 
 def _of_trends(excerpt: _Excerpt) -> Iterator[PageRequest]:
-    """Without a baseline that was chosen, and with those that are likely to be."""
+    """Yield requests for trends without a chosen baseline, and with those that are likely to be chosen."""
     likely = [excerpt.all[0], *excerpt.beside]
     bases = [dict(zip(("base_run", "base_worker", "base_span"), each, strict=True)) for each in likely]
     for base in ({}, *bases):
@@ -218,7 +218,7 @@ _OF_MEMORY: tuple[PageRequest, ...] = (
 
 
 def _known_as(name: str, parameters: Mapping[str, str]) -> str:
-    """As `api/report.ts` writes a request."""
+    """Return the name of a request, as `api/report.ts` writes it."""
     return "\n".join([name, *sorted(f"{key}={value}" for key, value in parameters.items())])
 
 

@@ -11,23 +11,23 @@ from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
 from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.request import Route
-from torch_tb_profiler.web.http import Answer, Parameters
+from torch_tb_profiler.web.http import HttpAnswer, Parameters
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
 from torch_tb_profiler.workspace import Workspace
 
 
-def _openapi(_: Workspace, __: Parameters) -> Answer:
-    # hardly ever asked for, and every process that answers would hold it
+def _openapi(_: Workspace, __: Parameters) -> HttpAnswer:
+    # hardly ever used, and it would take memory in every process
     from torch_tb_profiler.web.openapi import document  # noqa: PLC0415
 
-    return Answer(dumps(document()))
+    return HttpAnswer(dumps(document()))
 
 
-def _page(_: Workspace, __: Parameters) -> Answer:
+def _page(_: Workspace, __: Parameters) -> HttpAnswer:
     return static_files.page()
 
 
-def _entry_module(_: Workspace, __: Parameters) -> Answer:
+def _entry_module(_: Workspace, __: Parameters) -> HttpAnswer:
     return static_files.entry_module()
 
 
@@ -40,11 +40,11 @@ def question_at(path: str) -> Question:
     return _BY_PATH[path]
 
 
-def _reduced(question: Question) -> tuple[Any, ...]:
-    """A question on its way to a process that answers: its functions cannot be sent, its path can."""
+def _reduced(question: Question) -> str | tuple[Any, ...]:
+    """Pickle a question for a process that answers: its functions cannot be sent, its path can."""
     if _BY_PATH.get(question.path) is question:
         return question_at, (question.path,)
-    return type(question).__reduce__(question)  # type: ignore[return-value]
+    return type(question).__reduce__(question)
 
 
 copyreg.pickle(Question, _reduced)

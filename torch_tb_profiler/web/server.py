@@ -18,25 +18,25 @@ import msgspec
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from torch_tb_profiler.arrays.json import dumps
-from torch_tb_profiler.web.time_limit import NO_THREAD
+from torch_tb_profiler.web.http import NO_THREAD
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 
-#: an answer is sent in pieces of so many bytes, each of which has `Patience.piece` seconds
+#: bytes of a piece of an answer, each of which has `Patience.piece` seconds
 _PIECE = 64 * 1024
 #: in the WSGI environment: reads so many bytes of the body, 64 KiB at most, within `Patience.piece`; less at its end
 READ_BODY = "torch_tb_profiler.read_body"
-#: seconds for what a client still sends when it has its answer
+#: seconds to drain what a client still sends after its answer
 _LEFT_OVER = 2.0
 
 
 class Patience(msgspec.Struct, frozen=True):
     """How long the server waits for others.
 
-    connections  at once; for a further one the connection that has waited longest for its client is closed
+    connections  at once; for another one the connection that has waited longest for its client is closed
     head         seconds until a connection has sent its request
     piece        seconds in which a client takes 64 KiB of an answer, or sends 64 KiB of a file
     least        seconds that a connection may wait before it is closed for a further one
@@ -50,7 +50,7 @@ class Patience(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def _closed_here() -> Iterator[None]:
-    """A connection that this server has closed is one that is gone, not a mistake."""
+    """Treat a connection that this server has closed as one that is gone, not as a mistake."""
     try:
         yield
     except OSError as error:
@@ -60,14 +60,14 @@ def _closed_here() -> Iterator[None]:
 
 
 class _Input(io.RawIOBase):
-    """What a client sends, all of it until a deadline: a byte now and then does not put it off."""
+    """What a client sends before a deadline, which a byte now and then does not put off."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._until: float | None = None
 
     def within(self, seconds: float | None) -> None:
-        """All further reads together; None: as much time as is left for what nobody waits for."""
+        """Limit the time of all further reads together; None: to what is granted for what nobody waits for."""
         self._until = None if seconds is None else time.monotonic() + seconds
 
     def readable(self) -> bool:
@@ -85,14 +85,14 @@ class _Input(io.RawIOBase):
 
 
 class _Reader(io.BufferedReader):
-    """In pieces: werkzeug asks for 10 MiB of what is left over, which Python would allocate before there is any."""
+    """Reads in pieces: werkzeug drains a request 10 MiB at a time, which Python would allocate before data comes."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size if size is None else min(size, _PIECE))
 
 
 class _Output(io.RawIOBase):
-    """What a client is sent, piece by piece."""
+    """Sends to a client, piece by piece."""
 
     def __init__(self, connection: socket.socket, server: _Server) -> None:
         self._connection, self._server = connection, server
@@ -106,7 +106,7 @@ class _Output(io.RawIOBase):
                 with _closed_here():
                     self._connection.settimeout(self._server.patience.piece)
                     self._server.waits(self._connection)
-                    # the time is that of the whole call, however little is taken at once
+                    # the timeout is for the whole call, however little is taken at once
                     self._connection.sendall(view[begin : begin + _PIECE])
                     self._server.works(self._connection)
             return len(view)
@@ -136,8 +136,8 @@ class _Handler(WSGIRequestHandler):
         return parsed
 
     def _is_understood(self) -> bool:
-        """Whether there is an answer to the request; else the client has been told."""
-        if self.request_version == "HTTP/0.9":  # answers of which have no head, so that nothing says what they are
+        """Return whether there is an answer to the request; else the client has been told."""
+        if self.request_version == "HTTP/0.9":  # whose answers have no head, so nothing says what they are
             self.send_error(400, "the request must be HTTP/1.0 or later")
             return False
         try:
@@ -154,7 +154,7 @@ class _Handler(WSGIRequestHandler):
         self._input.within(self.server.patience.piece)
         self.server.waits(self.connection)
         try:
-            # all of a piece: a byte now and then is a client that waits, not one that sends
+            # a whole piece: a client that sends a byte now and then is idle
             return self.rfile.read(size)
         finally:
             self.server.works(self.connection)
@@ -164,9 +164,11 @@ class _Handler(WSGIRequestHandler):
         return "torch-tb-profiler"
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is no HTTP is refused as all else is: JSON with a reason."""
+        """Refuse what is no HTTP as all else is refused: JSON with a reason."""
         del explain
-        self.request_version = self.protocol_version  # that of the request may not be known: the answer has a head
+        self.request_version = (
+            self.protocol_version
+        )  # the version of the request may be unknown, but the answer needs a head
         body = dumps({"error": message or HTTPStatus(code).phrase})
         self.send_response(code, HTTPStatus(code).phrase)
         for name, value in {
@@ -179,7 +181,8 @@ class _Handler(WSGIRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:  # noqa: ARG002
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        del size
         log.debug("%s %s", getattr(self, "requestline", ""), code)
 
     def log_error(self, format: str, *args: Any) -> None:  # noqa: A002
@@ -187,22 +190,23 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Server(ThreadedWSGIServer):
-    """A thread for each connection, for so many at once."""
+    """A server with a thread for each connection, and a limit on connections."""
 
-    def __init__(self, host: str, port: int, app: WSGIApplication, fd: int, patience: Patience) -> None:
-        super().__init__(host, port, app, handler=_Handler, fd=fd)
+    def __init__(self, listening: socket.socket, app: WSGIApplication, patience: Patience) -> None:
+        host, port = listening.getsockname()[:2]
+        super().__init__(host, port, app, handler=_Handler, fd=listening.fileno())
         self.patience = patience
         self._room = threading.BoundedSemaphore(patience.connections)
         self._lock = threading.Lock()
         self._waiting: dict[socket.socket, float] = {}
 
     def waits(self, connection: socket.socket) -> None:
-        """From now on it is the client's turn."""
+        """Note that it is the client's turn from now on."""
         with self._lock:
             self._waiting[connection] = time.monotonic()
 
     def works(self, connection: socket.socket) -> None:
-        """It is ours."""
+        """Note that it is this server's turn."""
         with self._lock:
             self._waiting.pop(connection, None)
 
@@ -258,13 +262,12 @@ def serve(
     app: WSGIApplication,
     host: str,
     port: int,
-    ready: Callable[[str], None],
+    ready: Callable[[str, Callable[[], None]], None],
     patience: Patience | None = None,
-    stoppable: Callable[[Callable[[], None]], None] | None = None,
 ) -> None:
-    """Serve until interrupted; `ready` is told the address. Port 0 takes any free one.
+    """Serve until interrupted. Port 0 takes any free one.
 
-    stoppable   told, after `ready`, what ends it from another thread
+    ready   is given the address, and what ends the server from another thread
 
     Raises OSError when the address cannot be used, UnicodeError when no name is written so.
     """
@@ -272,11 +275,9 @@ def serve(
     # werkzeug ends the process when it cannot bind; a socket of our own fails like anything else.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
-        server = _Server(host, port, app, listening.fileno(), patience or Patience())
+        server = _Server(listening, app, patience or Patience())
         shown = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown}:{listening.getsockname()[1]}/")
-        if stoppable is not None:
-            stoppable(server.shutdown)
+        ready(f"http://{shown}:{listening.getsockname()[1]}/", server.shutdown)
         try:
             server.serve_forever()
         finally:

@@ -7,7 +7,7 @@ import mimetypes
 from importlib.resources import files
 from typing import Any
 
-from torch_tb_profiler.web.http import NO_CACHE, Answer, HttpError
+from torch_tb_profiler.web.http import NO_CACHE, HttpAnswer, HttpError
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 
@@ -20,7 +20,7 @@ _NOT_BUILT = "The user interface was not built: run `make build` or `python setu
 _NOT_BUILT_MODULE = f"export function render() {{ document.body.textContent = {_NOT_BUILT!r}; }}\n"
 _NOT_BUILT_PAGE = f"<!doctype html><html lang=en><title>PyTorch Profiler</title><p>{_NOT_BUILT}</p></html>\n"
 
-#: characters of a path; with more than a file system takes it would not say that there is none
+#: characters of a path: with too many a file system raises another error than that there is none
 _LONGEST = 200
 
 # The machine's own table may say otherwise, and nosniff makes a wrong type fatal for a module.
@@ -37,47 +37,47 @@ _TYPES = {
 }
 
 
-def page() -> Answer:
-    """The page of the stand-alone server."""
+def page() -> HttpAnswer:
+    """Return the page of the stand-alone server."""
     return _html(_read("index.html") or _NOT_BUILT_PAGE.encode())
 
 
-def entry_module() -> Answer:
-    """The module that TensorBoard imports; the only one whose name carries no hash."""
+def entry_module() -> HttpAnswer:
+    """Return the module that TensorBoard imports; the only one whose name carries no hash."""
     body = _read("index.js") or _NOT_BUILT_MODULE.encode()
-    return Answer(body, _TYPES[".js"], NO_CACHE)
+    return HttpAnswer(body, _TYPES[".js"], NO_CACHE)
 
 
-def asset(path: str) -> Answer:
-    """A file below assets/; their names change with their content."""
+def asset(path: str) -> HttpAnswer:
+    """Return a file below assets/; their names change with their content."""
     body = _read(f"assets/{path}")
     if body is None:
         raise HttpError(404, f"there is no file assets/{path}")
     ending = path[path.rfind(".") :].lower() if "." in path else ""
     guessed = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    return Answer(body, _TYPES.get(ending, guessed), IMMUTABLE)
+    return HttpAnswer(body, _TYPES.get(ending, guessed), IMMUTABLE)
 
 
 def report_page() -> str:
-    """The page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError without the built UI."""
+    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError: it is not built."""
     return _must_read("report.html")
 
 
 def built_modules() -> tuple[dict[str, str], dict[str, str]]:
-    """The UI for a page that fetches nothing: modules, which import each other by these names, and styles in order."""
+    """Return the UI for a page that fetches nothing: modules by the names that they import, and styles in order."""
     manifest: dict[str, dict[str, Any]] = json.loads(_must_read("manifest.json"))
     paths = dict.fromkeys(chunk["file"] for chunk in manifest.values() if chunk["file"].endswith(".js"))
     names = {path: path.removeprefix("assets/") for path in [*paths, *_styles(manifest)]}
-    # What is preloaded as a style sheet would be fetched; under another name it is not one.
+    # A style sheet that is preloaded would be fetched; under another name it is not.
     names = {path: name.replace(".css", ".css.inlined") for path, name in names.items()}
     modules = {names[path]: _by_name(_must_read(path), names) for path in paths}
     return modules, {names[path]: _must_read(path) for path in _styles(manifest)}
 
 
 def _by_name(code: str, names: dict[str, str]) -> str:
-    """A module whose addresses of others are names, and whose own address is that of the page."""
+    """Return a module that addresses others by name, and itself as the page."""
     for path, name in names.items():
-        # from a folder first: the shorter address is a part of it
+        # the address from a folder first: it contains the shorter one
         code = (
             code.replace(f"../{path}", name)
             .replace(f"./{path}", name)
@@ -87,8 +87,8 @@ def _by_name(code: str, names: dict[str, str]) -> str:
 
 
 def _styles(manifest: dict[str, dict[str, Any]]) -> list[str]:
-    """Style sheets in the order in which the page comes to need them."""
-    found: dict[str, None] = {}
+    """Return style sheets in the order in which the page comes to need them."""
+    styles: dict[str, None] = {}
     seen: set[str] = set()
 
     def visit(key: str) -> None:
@@ -98,14 +98,14 @@ def _styles(manifest: dict[str, dict[str, Any]]) -> list[str]:
         chunk = manifest[key]
         for other in chunk.get("imports", ()):
             visit(other)
-        found.update(dict.fromkeys(chunk.get("css", ())))
+        styles.update(dict.fromkeys(chunk.get("css", ())))
         for other in chunk.get("dynamicImports", ()):
             visit(other)
 
     for key, chunk in manifest.items():
         if chunk.get("isEntry"):
             visit(key)
-    return list(found)
+    return list(styles)
 
 
 def _must_read(path: str) -> str:
@@ -115,13 +115,13 @@ def _must_read(path: str) -> str:
     return body.decode()
 
 
-def _html(body: bytes) -> Answer:
+def _html(body: bytes) -> HttpAnswer:
     headers = (("Content-Security-Policy", CONTENT_SECURITY_POLICY),)
-    return Answer(body, _TYPES[".html"], NO_CACHE, headers)
+    return HttpAnswer(body, _TYPES[".html"], NO_CACHE, headers)
 
 
 def _read(path: str) -> bytes | None:
-    """A file of the UI; None if there is none or the path leaves the folder."""
+    """Return a file of the UI; None if there is none or the path leaves the folder."""
     if len(path) > _LONGEST:
         return None
     place = files("torch_tb_profiler").joinpath("static")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain, islice
 from typing import BinaryIO
 from urllib.parse import quote
 
 import msgspec
 
-from torch_tb_profiler.analysis.counters import Counters, counters
+from torch_tb_profiler.analysis.counters import Counters, DeviceCounters, counters
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.excerpts import WindowText, between, window_text
@@ -18,14 +19,63 @@ from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.answers.request import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
-from torch_tb_profiler.web.trace_counters import counter_events
+from torch_tb_profiler.web.old_plugin.wire import exact
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
-from torch_tb_profiler.workspace.identity import answers_version
-from torch_tb_profiler.workspace.needs import ModelOf
+from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.cache.identity import answers_version
+
+#: about 100 KB of text
+EVENTS_PER_PIECE = 1000
+
+Point = tuple[int, float]
+
+
+def counter_events(counters: Counters, zero_ns: int) -> Iterator[bytes]:
+    """Yield all counter events in the order of the old plugin, many in a piece.
+
+    zero_ns  what the timestamps of the file say at the start of the trace
+    """
+    events = chain(
+        *(_events(d, "GPU Utilization", _utilization(d), zero_ns) for d in counters.devices),
+        *(_events(d, "Est. SM Efficiency", _efficiency(d, counters.begin), zero_ns) for d in counters.devices),
+    )
+    while piece := ", ".join(islice(events, EVENTS_PER_PIECE)):
+        yield piece.encode()
+
+
+def _events(device: DeviceCounters, value: str, points: Iterable[Point], zero_ns: int) -> Iterator[str]:
+    name = f"GPU {device.device} {value.removeprefix('GPU ')}"
+    for time, number in points:
+        yield (
+            f'{{"ph":"C", "name":"{name}", "pid":{device.device}, "ts":{exact(zero_ns + time)}, '
+            f'"args":{{"{value}":{number!r}}}}}'
+        )
+
+
+def _utilization(device: DeviceCounters) -> Iterator[Point]:
+    if len(device.start):
+        yield from _scale(int(device.start[0]))
+    yield from zip(device.start.tolist(), device.utilization.tolist(), strict=True)
+
+
+def _efficiency(device: DeviceCounters, begin: int) -> Iterator[Point]:
+    start, end, value = (array.tolist() for array in device.efficiency)
+    if start:
+        yield from _scale(int(device.start[0]) if len(device.start) else begin)
+    for low, high, number in zip(start, end, value, strict=True):
+        yield low, number
+        yield high, 0
+
+
+def _scale(begin: int) -> Iterator[Point]:
+    """Yield a full and an empty point: viewers draw a counter as high as its largest value."""
+    yield begin, 1
+    yield begin, 0
+
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 
-#: says that the stored text is not valid JSON and this is another document
+#: the header of a document that is not the stored text, since that is not valid JSON
 REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this document contains what could be read")
 
 
@@ -34,7 +84,7 @@ _LAST_NS = 2**61
 
 
 class _Added(msgspec.Struct, frozen=True):
-    """What is added to the file. zero_ns: its timestamp at the start of the trace."""
+    """What is added to the file. zero_ns: the file's timestamp at the start of the trace."""
 
     counters: Counters
     zero_ns: int
@@ -111,7 +161,7 @@ def _added(model: Model) -> _Added:
 def _state(limits: Limits, stream: BinaryIO) -> bytes:
     is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(-4, 2)
-    # of the last member only: not every client reads on behind the first
+    # the length of the last gzip member only: not every client reads on after the first
     length_of_member = int.from_bytes(stream.read(4), "little")
     stream.seek(0)
     try:
@@ -136,7 +186,7 @@ def _text(stream: BinaryIO, added: _Added, whole: bool, limits: Limits) -> Itera
 
 
 def _attachment(name: str) -> str:
-    """For a file of any name: clients that know no other text get one of plain letters."""
+    """Return a Content-Disposition for any name: clients that know no other text get one of plain letters."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = "".join(c if c.isalnum() or c in "._- " else "_" for c in plain)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

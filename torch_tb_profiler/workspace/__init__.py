@@ -1,5 +1,8 @@
 """The open log directory: watch it, read its traces in worker processes, remember answers, forget under pressure.
 
+Rooms: `listing` (which traces there are), `reading` (worker processes), `answering` (models and timelines that are
+open), `cache` (files that are kept).
+
 Belongs here: everything that runs for as long as the server does; no other package starts a process, a thread
 or a timer. Does not belong here: what a file is called (`discovery`), what is in it (`trace`), what it means
 (`model` and above), how an answer looks (`web`).
@@ -7,17 +10,17 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
-from torch_tb_profiler.workspace.answer_store import (
+from torch_tb_profiler.workspace.answering.answering_process import Unanswered
+from torch_tb_profiler.workspace.cache.answer_store import (
     Body,
     Packed,
-    Refusal,
+    RefusedAnswer,
     StoredAnswer,
     answer_name,
     compressed,
     pack,
     stored,
 )
-from torch_tb_profiler.workspace.answering import Unanswered
 from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
@@ -29,7 +32,7 @@ from torch_tb_profiler.workspace.status import (
     Status,
     TraceStatus,
     Unavailable,
-    Unknown,
+    UnknownTrace,
     Unreadable,
 )
 from torch_tb_profiler.workspace.workspace import Key, Tier, Value, Workspace, open_workspace
@@ -42,7 +45,7 @@ __all__ = [
     "OpenTrace",
     "Original",
     "Packed",
-    "Refusal",
+    "RefusedAnswer",
     "RunStatus",
     "Skipped",
     "State",
@@ -52,7 +55,7 @@ __all__ = [
     "TraceStatus",
     "Unanswered",
     "Unavailable",
-    "Unknown",
+    "UnknownTrace",
     "Unreadable",
     "Value",
     "Workspace",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import re
 import shlex
 import threading
 import weakref
@@ -20,9 +21,9 @@ from torch_tb_profiler import spill
 from torch_tb_profiler.discovery import (
     DEFAULT_SPAN,
     Content,
-    Found,
     Root,
-    Run,
+    RunFiles,
+    RunListing,
     Skipped,
     TraceFile,
     discover,
@@ -30,24 +31,24 @@ from torch_tb_profiler.discovery import (
 )
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.other_formats import KINDS, other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, pack
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.cache import open_cache
-from torch_tb_profiler.workspace.heads import look_at
-from torch_tb_profiler.workspace.identity import content_key
-from torch_tb_profiler.workspace.models import Models, OpenModel, locked
-from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
-from torch_tb_profiler.workspace.reading_order import helpers_for, memory_budget, memory_for, processors
-from torch_tb_profiler.workspace.scanner import list_runs
-from torch_tb_profiler.workspace.sealed import remove_parts
-from torch_tb_profiler.workspace.status import Unavailable
-from torch_tb_profiler.workspace.worker import perform
+from torch_tb_profiler.workspace.answering.open_traces import Models, OpenModel, locked
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, Packed, pack
+from torch_tb_profiler.workspace.cache.checksummed import is_broken, remove_parts
+from torch_tb_profiler.workspace.cache.identity import content_key
+from torch_tb_profiler.workspace.cache.trace_cache import open_cache
+from torch_tb_profiler.workspace.listing.scanner import list_runs
+from torch_tb_profiler.workspace.listing.sniff import look_at
+from torch_tb_profiler.workspace.reading.pool import Pool
+from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.reading.reading_order import helpers_for, memory_budget, memory_for, processors
+from torch_tb_profiler.workspace.reading.worker import perform
+from torch_tb_profiler.workspace.status import TraceSummary, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -63,16 +64,16 @@ class LocalWorkspace:
     def __init__(
         self,
         cache_dir: str | Path | None = None,
-        told: Callable[[TraceFile, Message], None] = lambda *_: None,
+        on_progress: Callable[[TraceFile, Message], None] = lambda *_: None,
         is_alone: bool = False,
     ) -> None:
-        """Raises StorageError.
+        """Open the cache. Raises StorageError.
 
-        cache_dir   see `open_cache`
-        told        called while a file is read in this process, with how far that is; its outcome is the last
-        is_alone    whether the process does nothing else, so that large arrays may be put aside
+        cache_dir    see `open_cache`
+        on_progress  called while a file is read in this process, with how far that is; its outcome is the last
+        is_alone     whether the process does nothing else, so that large arrays may be spilled
         """
-        self._told = told
+        self._on_progress = on_progress
         self.cache_dir = cache_dir
         self._cache = open_cache(cache_dir)
         if is_alone:
@@ -95,7 +96,7 @@ class LocalWorkspace:
             return
         left = threading.Semaphore(0)
 
-        def heard(job: Job, message: Message | None) -> None:
+        def on_message(job: Job, message: Message | None) -> None:
             try:
                 if isinstance(message, Done):
                     self._cache.add(keys[job.id], message.summary)
@@ -105,7 +106,7 @@ class LocalWorkspace:
 
         jobs = [self._job(file) for file in missing]
         keys = {job.id: self._key(file) for job, file in zip(jobs, missing, strict=True)}
-        pool = Pool(min(workers, len(jobs)), heard, processors=workers)
+        pool = Pool(min(workers, len(jobs)), on_message, processors=workers)
         try:
             for job in jobs:
                 pool.submit(job)
@@ -120,8 +121,8 @@ class LocalWorkspace:
         remove_parts([self._cache.directory], "", os.getpid())
         self._cache.close()
 
-    def known(self, file: TraceFile) -> Summary | None:
-        """What is kept of a file that was read before, by whomever; None of others."""
+    def known(self, file: TraceFile) -> TraceSummary | None:
+        """Return the summary of a file that was read before, by whomever; None of others."""
         try:
             return self._cache.find(self._key(file))
         except Unavailable:
@@ -134,7 +135,7 @@ class LocalWorkspace:
             return False
 
     def open(self, file: TraceFile, choice: StepChoice | None = None) -> OpenModel:
-        """The model of a trace, its steps found as `choice` says.
+        """Return the model of a trace, its steps found as `choice` says.
 
         Raises Unavailable, and ColumnFileError when the columns that are in the cache cannot be used.
         """
@@ -142,13 +143,13 @@ class LocalWorkspace:
         return self._models.open(key, choice, make_columns=lambda: self._make_columns(file, key))
 
     def columns(self, file: TraceFile) -> Path:
-        """The column file of a trace, which is read if it is not there. Raises Unavailable."""
+        """Return the column file of a trace, which is read if it is not there. Raises Unavailable."""
         key = self._key(file)
         self._make_columns(file, key)
         return self._cache.columns_here(key)
 
     def remember(self, file: TraceFile, name: str, make: Callable[[], bytes]) -> bytes:
-        """The answer that is kept under a name beside the columns of a trace; made when there is none.
+        """Return the answer that is kept under a name beside the columns of a trace; made when there is none.
 
         Raises Unavailable, and what `make` raises.
 
@@ -168,7 +169,7 @@ class LocalWorkspace:
     def forget_columns(self, file: TraceFile, error: Exception) -> bool:
         """Remove the columns of a trace if an error is about them; whether it is.
 
-        One that is not about a file is, unless this process has read the columns: see `broken`.
+        One that is not about a file is, unless this process has read the columns: see `is_broken`.
         """
         key = self._key(file)
         is_about = (
@@ -190,11 +191,11 @@ class LocalWorkspace:
             if is_helped and not job.has_columns:
                 left = memory_budget() - memory_for(file.entry, kind=file.kind)
                 job = msgspec.structs.replace(job, helpers=helpers_for(file.entry, file.kind, processors() - 1, left))
-            outcome = perform(job, partial(self._told, file))
+            outcome = perform(job, partial(self._on_progress, file))
         finally:
             if is_helped:
                 self._helped.release()
-        self._told(file, outcome)
+        self._on_progress(file, outcome)
         if isinstance(outcome, Failed):
             raise Unavailable(f"{file.entry.path} {outcome.reason}")
         assert isinstance(outcome, Done)
@@ -215,9 +216,15 @@ class LocalWorkspace:
     def _job(self, file: TraceFile) -> Job:
         key = self._key(file)
         target = self._cache.columns_here(key)
-        expansion, has_columns = self._cache.limits.expansion, target.is_file()
-        rank = self._cache.rank(key)
-        return Job.of(next(self._ids), file.entry, target, None, expansion, has_columns, rank, file.kind)
+        return Job(
+            next(self._ids),
+            file.entry,
+            str(target),
+            expansion=self._cache.limits.expansion,
+            has_columns=target.is_file(),
+            rank=str(self._cache.rank(key)),
+            kind=file.kind,
+        )
 
 
 class LocalTrace(msgspec.Struct, frozen=True):
@@ -228,12 +235,12 @@ class LocalTrace(msgspec.Struct, frozen=True):
     choice: StepChoice | None = None
 
     def ask(self, question: Callable[[Model], T]) -> T:
-        """The answer to a question about this trace. Raises Unavailable."""
+        """Return the answer to a question about this trace. Raises Unavailable."""
         return ask_together((self,), lambda models: question(models[0]))
 
 
 def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Model]], T]) -> T:
-    """The answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
+    """Return the answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
     made_again: set[Path | None] = set()
     while True:
         try:
@@ -251,8 +258,8 @@ def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Mode
             made_again.add(path)
 
 
-def find_traces(*paths: str) -> Found:
-    """The runs of log directories, of directories of runs and of single files, whatever their names.
+def find_traces(*paths: str) -> RunListing:
+    """Return the runs of log directories, of directories of runs and of single files, whatever their names.
 
     Files of one directory are one run. With several directories the names of their runs begin with those of the
     directories. Raises StorageError.
@@ -270,13 +277,13 @@ def find_traces(*paths: str) -> Found:
         list_runs([root]) if named is None else _of_files(root, {entry: look_at(entry) for entry in named})
         for root, named in zip(named_roots(list(folders)), folders.values(), strict=True)
     ]
-    return Found(
+    return RunListing(
         tuple(run for each in found for run in each.runs), tuple(skipped for each in found for skipped in each.skipped)
     )
 
 
 def _looked_up(path: str) -> tuple[str, Entry | None]:
-    """Where it is, and the file there, unless it is a directory."""
+    """Return the address of a path, and the file there unless it is a directory."""
     storage = storage_for(path)
     url = storage.resolve(path)
     try:
@@ -287,8 +294,8 @@ def _looked_up(path: str) -> tuple[str, Entry | None]:
         return url, None
 
 
-def without_traces(path: str, found: Found, run: str | None = None) -> str:
-    """What is said of a path, or of a run of it, in which `find_traces` found no trace."""
+def without_traces(path: str, found: RunListing, run: str | None = None) -> str:
+    """Return the message about a path, or a run of it, in which `find_traces` found no trace."""
     if found.runs:
         command = shlex.join(["torch-tb-profiler", "memory", shown(path), *([] if run is None else ["--run", run])])
         return f"{shown(path)} contains a memory snapshot but no trace: `{command}` opens it"
@@ -296,38 +303,38 @@ def without_traces(path: str, found: Found, run: str | None = None) -> str:
     return f"{shown(path)} contains no trace{why}"
 
 
-def run_of_files(name: str, contents: Mapping[Entry, Content]) -> Run:
-    """The run of files of one directory whose contents are known; one at least, and each a trace or a snapshot."""
+def run_of_files(name: str, contents: Mapping[Entry, Content]) -> RunFiles:
+    """Return the run of files of one directory whose contents are known; one at least, each a trace or a snapshot."""
     (run,) = _of_files(Root("", name), contents).runs
     return run
 
 
-def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> Found:
+def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> RunListing:
     """Take files for traces, unless they are snapshots or other programs'; what they are else, reading them says."""
     others = {entry: reason for entry, what in contents.items() if (reason := _other_format(entry, what))}
     entries = [entry for entry in contents if entry not in others]
     snapshots = {entry for entry, what in contents.items() if isinstance(what, Content) and what.is_snapshot}
-    found = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
+    listing = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
     skipped = [Skipped(entry.path.rpartition("/")[2], reason) for entry, reason in others.items()]
-    found = Found(found.runs, (*found.skipped, *skipped))
-    taken = {trace.entry for run in found.runs for trace in run.traces}
+    listing = RunListing(listing.runs, (*listing.skipped, *skipped))
+    taken = {trace.entry for run in listing.runs for trace in run.traces}
     further = tuple(
         TraceFile(_worker(entry), DEFAULT_SPAN, entry, kind="snapshot" if entry in snapshots else "trace")
         for entry in entries
         if entry not in taken and not is_candidate(entry.path)
     )
     if not further:
-        return found
-    (run,) = found.runs or (Run(root.name or base_name(root.url), ()),)
-    return Found((replace(run, traces=run.traces + further),), found.skipped)
+        return listing
+    (run,) = listing.runs or (RunFiles(root.name or base_name(root.url), ()),)
+    return RunListing((replace(run, traces=run.traces + further),), listing.skipped)
 
 
-#: what is no trace however it is read
+#: kinds of files that are no traces, whatever their names say
 _NO_TRACES = frozenset((*KINDS, "no_snapshot"))
 
 
 def _other_format(entry: Entry, what: Content | Reason) -> Reason | None:
-    """What a file of another program is; None of all other files."""
+    """Return the format of a file of another program; None for all other files."""
     reason = what.reason if isinstance(what, Content) else None
     if reason is None:
         return None
@@ -337,3 +344,44 @@ def _other_format(entry: Entry, what: Content | Reason) -> Reason | None:
 def _worker(entry: Entry) -> str:
     name = entry.path.rpartition("/")[2]
     return name.partition(".")[0] or name
+
+
+_CODED = lazy_pattern("%(7e|25)", re.IGNORECASE)
+
+
+class Address(msgspec.Struct, frozen=True):
+    """The parts of a path. worker, span: None if it does not name one."""
+
+    path: str
+    worker: str | None = None
+    span: str | None = None
+
+
+def address_of(path: str) -> Address:
+    """Split `logdir/run~worker~span` or `logdir/run~worker`; a path that exists as written is no address.
+
+    A `~` of a name is written %7E and a `%` %25, as in the address of the page.
+
+    >>> address_of("/nowhere/resnet~rank3~1")
+    Address(path='/nowhere/resnet', worker='rank3', span='1')
+    >>> address_of("/nowhere/~user/run")
+    Address(path='/nowhere/~user/run', worker=None, span=None)
+    """
+    folder, slash, last = path.rpartition("/")
+    run, *names = last.split("~")
+    if len(names) not in (1, 2) or not all(names) or not (run or slash) or _is_there(path):
+        return Address(path)
+    worker, span = [_CODED.sub(_decoded, each) for each in [*names, ""]][:2]
+    return Address(folder + slash + _CODED.sub(_decoded, run), worker, span or None)
+
+
+def _decoded(code: re.Match[str]) -> str:
+    return "%" if code[1] == "25" else "~"
+
+
+def _is_there(path: str) -> bool:
+    """Return whether a path of this machine exists; a remote one would cost a request."""
+    try:
+        return "://" not in path and Path(path).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

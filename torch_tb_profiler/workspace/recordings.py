@@ -9,6 +9,7 @@ import logging
 import os
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -19,12 +20,17 @@ from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, 
 from torch_tb_profiler.analysis.change.named import Named
 from torch_tb_profiler.analysis.change.together import together
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
-from torch_tb_profiler.workspace.addresses import address_of
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.local_workspace import (
+    LocalTrace,
+    LocalWorkspace,
+    address_of,
+    find_traces,
+    without_traces,
+)
 from torch_tb_profiler.workspace.status import Unavailable
 
 fcntl: ModuleType | None
@@ -35,7 +41,7 @@ except ImportError:  # Windows
 
 log = logging.getLogger(__name__)
 
-#: of a file; what it begins with tells it from a trace
+#: the first value of a file, by which it is told from a trace
 FORMAT: Literal["torch-tb-profiler baseline"] = "torch-tb-profiler baseline"
 _BEGIN = lazy_pattern(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
 _HEAD = 200
@@ -47,7 +53,7 @@ _BLOCK = 1_048_576
 
 
 class RecordingError(Exception):
-    """Recordings cannot be read; the message is a sentence. missing: nothing is there, probably a typing error."""
+    """Recordings cannot be read; the message is a sentence. missing: nothing is there, probably a typo."""
 
     def __init__(self, message: str, missing: bool = False) -> None:
         super().__init__(message)
@@ -59,7 +65,7 @@ class DamagedError(RecordingError):
 
 
 class SavedBaseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written: recordings, and which version of their type they are."""
+    """The content of a file: recordings, and the version of their type."""
 
     format: str
     schema: int
@@ -84,33 +90,34 @@ class _Head(msgspec.Struct):
 def recordings_of(
     paths: Sequence[str], workspace: LocalWorkspace, choice: StepChoice | None = None, worker: str | None = None
 ) -> Recordings:
-    """The recordings of paths, in their order.
+    """Return the recordings of paths, in their order.
 
     A path is a trace, a run, `RUN~WORKER~SPAN`, a log directory, a saved baseline, a history, or a glob. Each recording
     of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises RecordingError.
     """
-    found: list[RecordingFigures] = []
+    recordings: list[RecordingFigures] = []
     damaged = 0
     for path in paths:
         for each in expanded(path):
             if is_saved(each):
                 saved = saved_recordings(each)
-                found += saved.recordings
+                recordings += saved.recordings
                 damaged += saved.damaged
             else:
-                found += _read(each, workspace, choice, worker)
-    return Recordings(found, damaged)
+                recordings += _read(each, workspace, choice, worker)
+    return Recordings(recordings, damaged)
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
-    """A baseline as one line of text, which may also be a line of a history; equal recordings give equal text."""
+    """Encode a baseline as one line of text, which may also be a line of a history; equal recordings give one text."""
     saved = SavedBaseline(format=FORMAT, schema=SCHEMA, recordings=list(recordings))
     return msgspec.json.encode(saved, order="sorted").decode() + "\n"
 
 
 def append_to_history(file: str, recordings: Sequence[RecordingFigures]) -> None:
-    """A line for each recording behind those that the file has: all of them, or none. Raises RecordingError: there is
-    something else, or no room.
+    """Append a line for each recording to a file: all of them, or none.
+
+    Raises RecordingError: the file is something else, or there is no room.
     """
     path = Path(file)
     lines = "".join(saved_text([each]) for each in recordings).encode()
@@ -145,7 +152,7 @@ def _append(handle: int, lines: bytes) -> None:
 
 
 def expanded(path: str) -> list[str]:
-    """A path as the shell would have it, where a command was not run by one. Raises RecordingError."""
+    """Expand a glob as the shell would have done, where no shell ran the command. Raises RecordingError."""
     try:
         if "://" in path or Path(path).exists():
             return [path]
@@ -160,7 +167,7 @@ def expanded(path: str) -> list[str]:
 
 
 def is_saved(path: str) -> bool:
-    """Whether it is a saved baseline or a history. Raises RecordingError."""
+    """Return whether a file is a saved baseline or a history. Raises RecordingError."""
     file = Path(path)
     if "://" in path or not file.is_file():
         return False
@@ -172,8 +179,9 @@ def is_saved(path: str) -> bool:
 
 
 def saved_recordings(path: str) -> Recordings:
-    """Of a baseline, or of a history: a baseline in each line. A line of a history that is damaged is left out, which
-    the log says. Raises RecordingError.
+    """Read a baseline, or a history, which has a baseline in each line.
+
+    A damaged line of a history is left out, which the log says. Raises RecordingError.
     """
     file = Path(path)
     try:
@@ -184,24 +192,24 @@ def saved_recordings(path: str) -> Recordings:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
     lines = [line for line in enumerate(text.split(b"\n"), 1) if line[1].strip()]
     is_history = len(lines) > 1 and (sum(bool(_BEGIN.match(line)) for _, line in lines) > 1 or _is_whole(lines[0][1]))
-    found: list[RecordingFigures] = []
+    recordings: list[RecordingFigures] = []
     damaged: list[str] = []
     for number, line in lines if is_history else [(0, text)]:
         try:
-            found += _of_text(line, f"{path}, line {number}," if number else path)
+            recordings += _of_text(line, f"{path}, line {number}," if number else path)
         except DamagedError as error:
             if not number:
                 raise
             damaged.append(str(error))
-    if not found:
+    if not recordings:
         raise RecordingError(damaged[0] if damaged else f"{path} contains no recording")
     for each in damaged:
         log.warning("%s; this line is left out", shown(each))
-    return Recordings(found, len(damaged))
+    return Recordings(recordings, len(damaged))
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line is a document of its own, and not the beginning of one over several lines."""
+    """Return whether a line is a document of its own, and not the beginning of one over several lines."""
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
         from_json(line, _Head)
         return True
@@ -224,7 +232,7 @@ def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
 
 
 def _contradiction(figures: RecordingFigures) -> str | None:
-    """A file may say anything; None of what a recording can be."""
+    """Return what no recording can be, since a file may say anything; None if nothing is wrong."""
     size = len(figures.steps)
     optional = [figures.sync_calls, figures.graph_breaks]
     columns = [figures.step_ns, figures.kernel_calls, figures.compilations, *figures.causes.values()]
@@ -245,28 +253,27 @@ def _read(
     path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None
 ) -> list[RecordingFigures]:
     try:
-        found = find_spans(path, worker)
+        named = find_spans(path, worker)
     except StorageError as error:
         raise RecordingError(str(error)) from None
     made = []
-    for run, spans in found.of_runs:
+    for run, spans in named.of_runs:
         for files in spans:
             try:
                 ranks = [
-                    LocalTrace(workspace, file, choice).ask(lambda model, run=run: recording_figures(model, run.name))  # type: ignore[misc]
-                    for file in files
+                    LocalTrace(workspace, file, choice).ask(partial(recording_figures, run=run.name)) for file in files
                 ]
                 hashes = [digest for file in files if (digest := _sha256(file)) is not None]
             except (StorageError, Unavailable) as error:
                 raise RecordingError(str(error)) from None
             made.append(msgspec.structs.replace(together(ranks), sha256=hashes))
     if not made:
-        raise RecordingError(found.why_none, missing=found.is_worker_missing)
+        raise RecordingError(named.why_none, missing=named.is_worker_missing)
     return made
 
 
 def _sha256(file: TraceFile) -> str | None:
-    """Of the file as it is stored; None of a remote one, which would have to be fetched again."""
+    """Return the SHA-256 of a file as it is stored; None of a remote one, which would have to be fetched again."""
     if not is_local(file.entry.url):
         return None
     found = hashlib.sha256()
@@ -276,21 +283,21 @@ def _sha256(file: TraceFile) -> str | None:
     return found.hexdigest()
 
 
-class Spans(msgspec.Struct, frozen=True):
+class PathTraces(msgspec.Struct, frozen=True):
     """The traces that a path names.
 
     of_runs            each run with the traces of each of its spans, by worker
-    why_none           what to say where there is no trace
-    is_worker_missing  there are runs, and none has the worker, or the span, that was asked for
+    why_none           message for a path without traces
+    is_worker_missing  there are runs, but none has the wanted worker or span
     """
 
-    of_runs: Sequence[tuple[Run, Sequence[Sequence[TraceFile]]]]
+    of_runs: Sequence[tuple[RunFiles, Sequence[Sequence[TraceFile]]]]
     why_none: str
     is_worker_missing: bool
 
 
 def why_not_compared(error: RecordingError, base: Sequence[str], new: Sequence[str]) -> str:
-    """Why two sides cannot be read; of two that begin with a memory snapshot, the command that compares those."""
+    """Return why two sides cannot be read; of two memory snapshots, the command that compares them."""
     try:
         first = [expanded(side[0])[0] for side in (base, new) if side]
         if len(first) == 2 and not any(map(is_saved, first)) and all(map(_has_only_snapshots, first)):
@@ -306,19 +313,19 @@ def _has_only_snapshots(path: str) -> bool:
     return kinds == {"snapshot"}
 
 
-def find_spans(path: str, worker: str | None) -> Spans:
-    """All runs below a path; a worker or a span that the path names comes before `worker`. Raises StorageError."""
+def find_spans(path: str, worker: str | None) -> PathTraces:
+    """Return all runs below a path; a worker or a span that it names comes before `worker`. Raises StorageError."""
     address = address_of(path)
     worker, span = address.worker or worker, address.span
-    found = find_traces(address.path)
+    listing = find_traces(address.path)
     of_runs = []
-    for run in found.runs:
+    for run in listing.runs:
         by_span: dict[str, list[TraceFile]] = {}
         for file in run.traces:
             if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
                 by_span.setdefault(file.span, []).append(file)
         of_runs.append((run, list(by_span.values())))
-    is_missing = worker is not None and bool(found.runs)
+    is_missing = worker is not None and bool(listing.runs)
     of_span = "" if span is None else f" and a span {span!r}"
     why = f"{shown(address.path)} contains no trace of a worker {worker!r}{of_span}"
-    return Spans(of_runs, why if is_missing else without_traces(path, found), is_missing)
+    return PathTraces(of_runs, why if is_missing else without_traces(path, listing), is_missing)

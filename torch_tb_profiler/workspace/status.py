@@ -10,6 +10,7 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import Skipped, TraceKind
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, Why
+from torch_tb_profiler.trace import Note
 from torch_tb_profiler.words.reasons import because
 
 State = Literal["queued", "loading", "ready", "failed"]
@@ -26,8 +27,9 @@ __all__ = [
     "State",
     "Status",
     "TraceStatus",
+    "TraceSummary",
     "Unavailable",
-    "Unknown",
+    "UnknownTrace",
     "Unreadable",
 ]
 
@@ -71,6 +73,25 @@ class TraceStatus(msgspec.Struct, frozen=True):
     kind: TraceKind = "trace"
 
 
+class TraceSummary(msgspec.Struct, frozen=True):
+    """What is kept of a trace so that it need not be opened.
+
+    notes: how many there are in all
+    warnings: the notes that answers about any view may name, so that they need not be found again
+    views: ids of the views that have data
+    rank, world_size: None if the trace does not contain it
+    host_name: empty if the trace does not contain it
+    """
+
+    events: int
+    notes: int
+    warnings: tuple[Note, ...] = msgspec.field(name="troubles")
+    views: tuple[str, ...]
+    rank: int | None
+    world_size: int | None
+    host_name: str
+
+
 class OpenTrace(msgspec.Struct, frozen=True):
     """A trace that can be asked: its names, and what identifies its content.
 
@@ -105,7 +126,7 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class RunStatus(msgspec.Struct, frozen=True):
-    """traces: by worker, then span. newest_ns: when the newest was recorded; None if nothing says it."""
+    """A run. traces: by worker, then span. newest_ns: when the newest was recorded; None if unknown."""
 
     name: str
     traces: tuple[TraceStatus, ...]
@@ -121,11 +142,11 @@ class RunStatus(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The log directory.
+    """The state of the log directories.
 
-    scanning: true until it has been listed and its files looked at for the first time
-    error: why it could not be listed the last time
-    remote: whether a part of it is elsewhere
+    scanning: true until they have been listed and their files looked at for the first time
+    error: why they could not be listed the last time
+    remote: whether a part of them is remote
     skipped: JSON files outside all runs that are no traces, and directories that could not be listed
     """
 
@@ -145,12 +166,12 @@ class Unavailable(ErrorWithReason):
     """A trace cannot be asked; the message is a sentence for a user."""
 
 
-class Unknown(Unavailable):
+class UnknownTrace(Unavailable):
     """There is no such run, worker or span."""
 
 
 class Loading(Unavailable):
-    """The trace is not there yet."""
+    """The trace has not been read yet."""
 
     def __init__(self, trace: TraceStatus) -> None:
         super().__init__(f"{trace.file} is still {'waiting to be read' if trace.state == 'queued' else 'loading'}")

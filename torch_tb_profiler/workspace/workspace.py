@@ -14,43 +14,41 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from torch_tb_profiler import spill
-from torch_tb_profiler.discovery import Found, Root, Run
+from torch_tb_profiler.discovery import Root, RunFiles, RunListing
 from torch_tb_profiler.timeline.summary import TimelineSummary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
-from torch_tb_profiler.workspace.answering_process import AnsweringProcess
-from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.cache import Cache, open_cache
-from torch_tb_profiler.workspace.file_names import result_name
-from torch_tb_profiler.workspace.memory import Memory
-from torch_tb_profiler.workspace.needs import Needed, TimelineOf
-from torch_tb_profiler.workspace.pending_answers import PendingAnswers
-from torch_tb_profiler.workspace.protocol import TIMELINE
-from torch_tb_profiler.workspace.runs import Runs
-from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, resolved
+from torch_tb_profiler.workspace.answering.answering_process import AnsweringProcess
+from torch_tb_profiler.workspace.answering.asking import VALUE_BYTES, Asking, Needed, TimelineOf
+from torch_tb_profiler.workspace.answering.value_cache import ValueCache
+from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name
+from torch_tb_profiler.workspace.cache.checksummed import is_broken
+from torch_tb_profiler.workspace.cache.identity import result_name
+from torch_tb_profiler.workspace.cache.trace_cache import TraceCache, open_cache
+from torch_tb_profiler.workspace.listing.runs import ReadingOptions, RunRegistry
+from torch_tb_profiler.workspace.listing.scanner import DEFAULT_INTERVAL, resolved
+from torch_tb_profiler.workspace.process import IdleTrimmer
+from torch_tb_profiler.workspace.reading.protocol import TIMELINE
 from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
-from torch_tb_profiler.workspace.unused import Unused
 
 log = logging.getLogger(__name__)
 
 MOST_WORKERS = 4
-#: of remembered values that are also on disk
+#: bytes in memory of remembered values that are also on disk
 ANSWER_BYTES = 64 * 1000**2
-#: bytes of a remembered value from which on it is forgotten when nobody asks: graphs of all ranks, tables
+#: bytes from which a remembered value is forgotten when idle: graphs of all ranks, tables
 LARGE_VALUE = 1000**2
-#: events from which on a trace is opened in a process of its own: answers about smaller ones come before that starts
+#: events from which a trace is opened in the answering process: answers about smaller ones come before that starts
 LARGE_EVENTS = 400_000
 
 
 class Value(Protocol):
-    """Something that can be remembered."""
+    """A value that can be kept within a budget of bytes."""
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """About how many bytes it takes in memory."""
 
 
 V = TypeVar("V", bound=Value)
@@ -62,10 +60,10 @@ Tier = Literal["memory", "disk"]
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What a remembered value is known as.
+    """The key of a remembered value.
 
     traces: those it is about; it is forgotten with any of them
-    question: what of them; on disk a text that is the same in every process
+    question: what is asked of them; for a value on disk a text that is the same in every process
     """
 
     traces: tuple[OpenTrace, ...]
@@ -73,7 +71,7 @@ class Key(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_run(cls, opened: OpenRun, question: Hashable) -> Key:
-        """For a value that holds as long as no other traces of the span are ready."""
+        """Return the key of a value that holds as long as no other traces of the span are ready."""
         others = tuple((other.worker, other.state) for other in opened.others)
         return cls(opened.traces, (opened.run, opened.span, others, question))
 
@@ -81,39 +79,31 @@ class Key(msgspec.Struct, frozen=True):
 class Workspace:
     """An open log directory. Thread-safe; `close` it."""
 
-    def __init__(
-        self,
-        roots: Sequence[Root],
-        cache: Cache,
-        workers: int,
-        reload_interval: float = DEFAULT_INTERVAL,
-        questions: str = "",
-    ) -> None:
-        """`questions` are answered as soon as a trace has been read; see `Answering`. Empty for none."""
+    def __init__(self, roots: Sequence[Root], cache: TraceCache, options: ReadingOptions) -> None:
         self._cache = cache
-        self._pending = PendingAnswers()
         self._here = Asking(cache)
         self._elsewhere = AnsweringProcess(cache)
-        self._on_disk: Memory[Key, Any] = Memory(ANSWER_BYTES, lambda value: value.size)
-        self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
+        self._on_disk: ValueCache[Key, Any] = ValueCache(ANSWER_BYTES, lambda value: value.size)
+        self._in_memory: ValueCache[Key, Any] = ValueCache(VALUE_BYTES, lambda value: value.size)
         large_values = partial(self._in_memory.drop_unused, least=LARGE_VALUE)
-        self._unused = Unused((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
-        self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
+        self._unused = IdleTrimmer((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
+        self._runs = RunRegistry(roots, cache, options, self._forget)
+        self._pending = self._runs.pending
 
-    def start(self, found: Found | None = None) -> None:
-        """Read what the log directories hold, again and again; once what was `found` where that is known."""
-        self._runs.start(found)
+    def start(self, listing: RunListing | None = None) -> None:
+        """Read what the log directories hold, again and again; once what `listing` has where that is known."""
+        self._runs.start(listing)
         self._unused.start()
 
-    def add(self, name: str, make: Callable[[], Run]) -> None:
-        """A run of files in no log directory, beside the others; in place of one of its name that was added.
+    def add(self, name: str, make: Callable[[], RunFiles]) -> None:
+        """Add a run of files in no log directory; it replaces an added one of its name.
 
         make    gives the run; called when somebody next asks, at the latest with the next listing
         """
         self._runs.add(name, make)
 
     def has_run(self, name: str) -> bool:
-        """Whether there is a run of this name, added ones included."""
+        """Return whether there is a run of this name, added ones included."""
         return self._runs.has_run(name)
 
     def close(self) -> None:
@@ -130,7 +120,7 @@ class Workspace:
         return self._cache.limits
 
     def process_ids(self) -> list[int]:
-        """The worker processes that are alive now."""
+        """Return the ids of the worker processes that are alive now."""
         return [*self._runs.process_ids(), *self._elsewhere.process_ids()]
 
     # runs ------------------------------------------------------------------------------------------------
@@ -139,35 +129,35 @@ class Workspace:
         return self._runs.status()
 
     def run(self, name: str) -> RunStatus:
-        """Raises Unknown."""
+        """Return a run and how far its traces are. Raises UnknownTrace."""
         return self._runs.run(name)
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
-        """The trace of these names; `span` may be left out when the worker has one.
+        """Return the trace of these names; `span` may be left out when the worker has one.
 
-        Raises Unknown, Loading or Unreadable.
+        Raises UnknownTrace, Loading or Unreadable.
         """
         return self._runs.find(run, worker, span)
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
-        """All traces of a span of a run; `span` may be left out when there is one.
+        """Return all traces of a span of a run; `span` may be left out when there is one.
 
-        Raises Unknown; Loading or Unreadable when none of them can be asked.
+        Raises UnknownTrace; Loading or Unreadable when none of them can be asked.
         """
         return self._runs.find_span(run, span)
 
     def original(self, trace: OpenTrace) -> Original:
-        """The file of a trace. Raises Unknown, and Unreadable when it is gone or has changed since it was read."""
+        """Open the file of a trace. Raises UnknownTrace, and Unreadable when it is gone or has changed since."""
         return self._runs.original(trace)
 
     def columns(self, trace: OpenTrace) -> Path:
-        """The column file of a trace, for a process that reads it itself."""
+        """Return the column file of a trace, for a process that reads it itself."""
         return self._cache.columns_here(trace.key)
 
     # answers ---------------------------------------------------------------------------------------------
 
     def ask(self, question: Callable[..., A], *needs: Needed) -> A:
-        """The answer of a function of what it needs, in the order of its parameters; see `remember`.
+        """Call a function with what it needs, in the order of its parameters, and return its answer; see `remember`.
 
         question: asks nothing of this workspace. About a large trace one that can be pickled is answered by a process
             of its own
@@ -185,8 +175,8 @@ class Workspace:
                     self._cache.columns_here(trace.key)
                 order = self._elsewhere.order("ask", question, *needs)
                 if order is not None:
-                    found: A = self._elsewhere.ask(order)
-                    return found
+                    answer: A = self._elsewhere.ask(order)
+                    return answer
             return self._here.ask(question, *needs)
         except Exception as error:
             if is_broken(error):  # tables are read when they are needed: columns may turn out broken this late
@@ -198,7 +188,7 @@ class Workspace:
         return known is not None and known.events >= LARGE_EVENTS
 
     def remember(self, key: Key, make: Callable[[], V], tier: Tier = "memory") -> V:
-        """The value of a key, made when it is not known.
+        """Return the value of a key, made when it is not known.
 
         A request for a value that is being made waits for it; others do not. What could not be made is not
         remembered. On disk are `StoredAnswer`s about one trace: a worker process that is about to give one is waited
@@ -228,19 +218,17 @@ class Workspace:
         self,
         opened: OpenRun,
         make: Callable[[], V],
-        encode: Callable[[V], bytes],
-        decode: Callable[[bytes], V | None],
+        codec: tuple[Callable[[V], bytes], Callable[[bytes], V | None]],
         answer: Hashable = None,
-        anew: bool = False,
     ) -> V:
-        """What the ranks of a run say together, of the file that somebody has made of the same ones, or made now.
+        """Return a result of all ranks of a run, from the file that was made of the same ranks, or made now.
 
-        decode  gives None of what is damaged
-        answer  what is asked, where it is an answer; its `repr` is the same in every process
-        anew    whether what is kept is not used
+        codec   encodes and decodes the file; decoding gives None of what is damaged or not to be used
+        answer  what is asked, where the result is an answer; its `repr` is the same in every process
         """
+        encode, decode = codec
         name = self._result_name(opened, answer)
-        content = self._cache.result(name, is_own=answer is not None) if name is not None and not anew else None
+        content = self._cache.result(name, is_own=answer is not None) if name is not None else None
         value = decode(content) if content else None
         if value is None:
             value = make()
@@ -250,22 +238,22 @@ class Workspace:
         return value
 
     def _wait_for_timeline(self, trace: OpenTrace) -> None:
-        """Until the worker process that builds it has done so."""
+        """Wait until the worker process that builds the timeline has done so."""
         if self._here.timelines.get(trace.key) is None:
             self._pending.wait_for(trace.key, TIMELINE)
         self._cache.touch(trace.key)
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
-        """What is kept of a trace for the overview of its run. Raises Loading."""
+        """Return what is kept of a trace for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
         return self._here.timelines.summary(trace.key, lambda: self.ask(_summary_of, TimelineOf(trace)))
 
     def rank_content(self, trace: OpenTrace) -> bytes | None:
-        """What is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
+        """Return what is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
         return self._cache.rank_content(trace.key)
 
     def _result_name(self, opened: OpenRun, answer: Hashable) -> str | None:
-        """Of the file of what these ranks say together, or of an answer about them; None while some are being read."""
+        """Return the name of the file of a result or answer about these ranks; None while some are being read."""
         if any(other.state != "failed" for other in opened.others):
             return None
         ranks = [(trace.worker, trace.key) for trace in opened.traces]
@@ -274,22 +262,22 @@ class Workspace:
 
     # together --------------------------------------------------------------------------------------------
 
-    def mend(self, error: ColumnFileError, began: float = 0.0) -> None:
-        """What an answer that `began` then has met with a timeline or model that the workspace had given out already.
+    def repair(self, error: ColumnFileError, began: float = 0.0) -> None:
+        """Have columns read again that an answer could not use after it got a timeline or model of this workspace.
 
-        Raises Loading when it is about the columns of a trace, which is read again.
+        Raises Loading when the error is about the columns of a trace. began: when the answer did, monotonic seconds.
         """
         trace = self._runs.with_columns(error.path) if error.path else None
         self._read_again([trace] if trace else [], error, began)
 
     def _read_again(self, traces: Sequence[OpenTrace], error: Exception, began: float) -> None:
-        """Have the columns made again that an error is about; see `Runs.read_again`."""
+        """Have the columns made again that an error is about; see `RunRegistry.read_again`."""
         for trace in traces:
             if not isinstance(error, ColumnFileError) or error.path == self._cache.columns(trace.key):
                 self._runs.read_again(trace, error, began)
 
     def _forget(self, content: str) -> None:
-        """A trace is gone, has changed or must be read again: let go of all that is in memory of it."""
+        """Free all memory of a trace that is gone, has changed or must be read again."""
         self._here.drop(content)
         self._elsewhere.drop(content)
         for memory in (self._on_disk, self._in_memory):
@@ -307,14 +295,14 @@ def open_workspace(
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
     max_expansion: int | None = None,
-    found: Found | None = None,
+    listing: RunListing | None = None,
     is_alone: bool = False,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
     cache_dir: see `open_cache`
     questions: "module:function", are answered as soon as a trace has been read
-    found: what is in them, where that is known; they are not looked at then
+    listing: what is in them, where that is known; they are not looked at then
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
     is_alone: whether the process does nothing else, so that large arrays may be put aside
 
@@ -326,7 +314,8 @@ def open_workspace(
     cache = open_cache(cache_dir, max_expansion)
     if is_alone:
         spill.use(cache.directory)
-    workspace = Workspace(roots, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
+    options = ReadingOptions(workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
+    workspace = Workspace(roots, cache, options)
     atexit.register(workspace.close)
-    workspace.start(found)
+    workspace.start(listing)
     return workspace

@@ -4,9 +4,9 @@ import type { StacksAnswer } from "./schema.gen";
 import type { Nanoseconds, TraceKey } from "./types";
 
 export type StackWeight = StacksAnswer["meta"]["weight"];
-export type StackDirection = StacksAnswer["meta"]["direction"];
+type StackDirection = StacksAnswer["meta"]["direction"];
 export type StackKind = StacksAnswer["meta"]["kinds"][number];
-export type StackRole = StacksAnswer["meta"]["roles"][number];
+type StackRole = StacksAnswer["meta"]["roles"][number];
 
 /** The rows of the answer, each column with the type of its cells. */
 export interface StackRows {

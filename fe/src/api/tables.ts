@@ -94,7 +94,7 @@ export interface TableQuery {
 export type TablePage = Answers[TableRoute];
 
 /** A page, and what it is a page of. */
-export interface PageOf {
+interface PageOf {
   readonly source: TableHandle;
   readonly asked: TableQuery;
   readonly page: TablePage;

@@ -27,7 +27,7 @@ export type TimelineMeta = TimelineAnswer;
 export type TimelineTrack = DrawnTrack;
 export type TimelineCounter = CounterSeries;
 export type SliceRef = SliceReference;
-export type EventArgs = EventArguments;
+type EventArgs = EventArguments;
 export type DerivedMeta = DerivedAnswer;
 export type TimelineSearch = SearchResult;
 export type RangeSums = WindowTotals;
@@ -63,7 +63,7 @@ export function useTimelines(keys: readonly TraceKey[]): Result<TimelineMeta>[] 
 }
 
 /** `1,2,3,7` as `1-3,7`; the numbers ascend. */
-export function numberList(numbers: readonly number[]): string {
+function numberList(numbers: readonly number[]): string {
   const parts: string[] = [];
   for (let at = 0; at < numbers.length; ) {
     const first = numbers[at] ?? 0;
@@ -241,7 +241,7 @@ function useRanksQuery<R extends Route>(
 }
 
 /** `hits`: of each rank at most. */
-export interface SearchOfRanks {
+interface SearchOfRanks {
   readonly q: string;
   readonly mode: "text" | "regex";
   readonly hits: number;

@@ -6,7 +6,7 @@ import type { Nanoseconds, TraceKey } from "./types";
 
 export type SlicesTable = SlicesAnswer;
 
-export interface SlicesQuery {
+interface SlicesQuery {
   name: string | null;
   category: string | null;
   start_ns: Nanoseconds | null;

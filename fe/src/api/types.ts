@@ -31,7 +31,7 @@ export type {
   KernelsMeta,
   Note,
   RecordedDevice,
-  SkippedFile,
+  SkippedEntry,
   Why,
 } from "./schema.gen";
 

@@ -39,7 +39,7 @@ export interface ChartProps {
   readonly rows: readonly ChartRow[] | (() => readonly ChartRow[]);
 }
 
-export interface Tips {
+interface Tips {
   readonly count: number;
   readonly content: (index: number) => TooltipContent;
 }

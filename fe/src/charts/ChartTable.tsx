@@ -8,7 +8,7 @@ export interface ChartRow {
   readonly onPick?: (() => void) | undefined;
 }
 
-export interface ChartTableProps {
+interface ChartTableProps {
   readonly title: string;
   readonly head: readonly string[];
   /** How many of the first columns are text; the others are numbers. */

@@ -7,7 +7,7 @@ import { ROOFLINE_HEIGHT, type RooflineData, rooflinePicture } from "./scenes/ro
 
 export type { Roof, RooflineData, RooflinePoint } from "./scenes/roofline";
 
-export interface RooflineProps {
+interface RooflineProps {
   readonly title: string;
   readonly summary: string;
   readonly data: RooflineData;

@@ -150,7 +150,7 @@ export interface CurveSpan {
   readonly label: string;
 }
 
-export interface ScatterPoint {
+interface ScatterPoint {
   readonly x: number;
   readonly y: number;
 }

@@ -1,7 +1,7 @@
 import { onOneLine } from "../format";
 import "./tooltip.css";
 
-export interface TooltipLine {
+interface TooltipLine {
   readonly label: string;
   readonly value: string;
   readonly share?: string;

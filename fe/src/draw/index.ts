@@ -3,7 +3,7 @@ export { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "
 export { hash } from "./hash";
 export { PointerTip } from "./PointerTip";
 export type { Raster } from "./raster";
-export { TipContent, type TooltipContent, type TooltipLine } from "./TipContent";
+export { TipContent, type TooltipContent } from "./TipContent";
 export {
   type ChartColor,
   type ChartTheme,
@@ -15,7 +15,6 @@ export * from "./ticks";
 export * from "./timeWindow";
 export {
   around,
-  type Children,
   childrenOf,
   countChildren,
   levelsOf,

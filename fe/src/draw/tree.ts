@@ -1,6 +1,6 @@
 /** Rows that lie inside each other. Parents stand before their children. Pure. */
 
-export interface Children {
+interface Children {
   /** The children of row i stand in `rows` from first[i + 1] to first[i + 2]; those at the top from first[0] to first[1]. */
   readonly first: Int32Array;
   readonly rows: Int32Array;

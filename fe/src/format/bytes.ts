@@ -1,6 +1,6 @@
 import { type Maybe, MISSING, present, significant } from "./number";
 
-export type ByteUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
+type ByteUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
 
 // Powers of 1024, as PyTorch's own messages call them. KB, MB and GB are decimal: they occur in rates alone.
 export const BYTES_PER: Record<ByteUnit, number> = {
@@ -25,7 +25,7 @@ export function bytes(value: Maybe): string {
   return `${significant(value / BYTES_PER[unit], 4)} ${unit}`;
 }
 
-export type RateUnit = "B/s" | "KB/s" | "MB/s" | "GB/s" | "TB/s";
+type RateUnit = "B/s" | "KB/s" | "MB/s" | "GB/s" | "TB/s";
 
 // Decimal, as data sheets of links and nccl-tests count.
 const PER_SECOND: readonly (readonly [RateUnit, number])[] = [

@@ -1,7 +1,7 @@
 import { type Maybe, MISSING, present, significant } from "./number";
 
 /** A power of 1000. */
-export type FlopUnit = number;
+type FlopUnit = number;
 
 const PREFIXES = ["", "K", "M", "G", "T", "P", "E"];
 

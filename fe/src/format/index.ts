@@ -1,4 +1,4 @@
-export { BYTES_PER, type ByteUnit, bytes, byteUnit, rate } from "./bytes";
+export { BYTES_PER, bytes, byteUnit, rate } from "./bytes";
 export { change, percentChange, signed } from "./change";
 export { bareName, withoutParameters } from "./cpp";
 export { moment } from "./date";
@@ -17,15 +17,13 @@ export {
   frameLabel,
   inSentence,
   kernelLabel,
-  type NamedFrame,
   parseFrameName,
 } from "./names";
-export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
+export { count, decimal, fraction, MISSING, percent, setNumberLocale } from "./number";
 export { parseDuration } from "./parse";
 export { mean, median, medianDeviation, percentile } from "./statistics";
 export { unbroken } from "./unbroken";
 export {
-  type ColumnFormat,
   columnFormat,
   exact,
   inOneUnit,

@@ -12,7 +12,7 @@ export function inSentence(name: string): string {
   return apart(short) === short ? short : `\u2068${short}\u2069`;
 }
 
-export interface NamedFrame {
+interface NamedFrame {
   readonly func: string;
   readonly file: string;
   readonly line: number;

@@ -59,7 +59,7 @@ export function exact(number: Maybe, unit: Unit | null): string {
   }
 }
 
-export interface ColumnFormat {
+interface ColumnFormat {
   /** The unit for the column's header, or null. */
   readonly symbol: string | null;
   readonly text: (number: Maybe) => string;

@@ -7,7 +7,7 @@
  */
 export type Params = Readonly<Record<string, string>>;
 
-export const PLUGIN = "pytorch_profiler";
+const PLUGIN = "pytorch_profiler";
 const PREFIX = `p.${PLUGIN}.`;
 
 export function parseHash(hash: string, prefix: "" | typeof PREFIX): Params {

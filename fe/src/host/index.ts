@@ -9,6 +9,6 @@ export { onHostReload } from "./messages";
 export { openInPerfetto, PERFETTO_URL } from "./perfetto";
 export { read as readStored, write as writeStored } from "./storage";
 export type { Theme, ThemeChoice } from "./theme";
-export { followTheme, useTheme, useThemeChoice } from "./theme";
+export { followTheme, useThemeChoice } from "./theme";
 export { useComputed } from "./useComputed";
 export { watchVisibility } from "./visibility";

@@ -4,7 +4,7 @@ import { inTensorBoard } from "./frame";
 const BOOTSTRAP = "experimental.bootstrap";
 const RELOADED = "experimental.DataReloaded";
 
-export interface HostMessage {
+interface HostMessage {
   type: string;
   id: number;
   isReply: boolean;

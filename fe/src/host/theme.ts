@@ -41,11 +41,11 @@ function currentTheme(): Theme {
   return systemTheme();
 }
 
-export function themeChoice(): ThemeChoice {
+function themeChoice(): ThemeChoice {
   return choice;
 }
 
-export function setThemeChoice(next: ThemeChoice): void {
+function setThemeChoice(next: ThemeChoice): void {
   choice = next;
   write("localStorage", KEY, next === "auto" ? null : next);
   apply();

@@ -1,5 +1,4 @@
 export { settleAreas, t } from "./current";
-export type { Messages } from "./en";
 export { capture as captureTexts } from "./en/capture";
 export { charts as chartsTexts } from "./en/charts";
 export { compare as compareTexts } from "./en/compare";
@@ -11,7 +10,7 @@ export { memory as memoryTexts } from "./en/memory";
 export { modules as modulesTexts } from "./en/modules";
 export { operators as operatorsTexts } from "./en/operators";
 export { categoryName, overview as overviewTexts, stepKindName } from "./en/overview";
-export { type OwnerWords, owners as ownersTexts } from "./en/owners";
+export { owners as ownersTexts } from "./en/owners";
 export { parts as partsTexts } from "./en/parts";
 export { ranks as ranksTexts } from "./en/ranks";
 export { snapshot as snapshotTexts } from "./en/snapshot";

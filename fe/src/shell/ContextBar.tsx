@@ -99,7 +99,7 @@ export function ContextBar(props: Props) {
 }
 
 /** Copying the address of the page, which has more than one button. */
-export interface CopiedLink {
+interface CopiedLink {
   state: "idle" | "copied" | "refused";
   copy: () => void;
   /** To be taken by hand where copying is refused. */

@@ -5,7 +5,7 @@ import "./notes.css";
 
 const RANK: Record<NoteSeverity, number> = { error: 0, warning: 1, info: 2 };
 
-export function worstSeverity(notes: readonly Note[]): NoteSeverity {
+function worstSeverity(notes: readonly Note[]): NoteSeverity {
   return notes.reduce<NoteSeverity>(
     (worst, note) => (RANK[note.severity] < RANK[worst] ? note.severity : worst),
     "info",

@@ -1,8 +1,8 @@
 /** How far loading is, summed up. Pure. */
-import { isPending, type SkippedFile, type Status, type TraceStatus } from "../api";
+import { isPending, type SkippedEntry, type Status, type TraceStatus } from "../api";
 import { reasonText } from "../i18n";
 
-export interface LoadSummary {
+interface LoadSummary {
   /** Traces queued or loading. */
   pending: number;
   bytesDone: number;
@@ -64,7 +64,7 @@ export function fileRows({ runs, skipped = [] }: Pick<Status, "runs" | "skipped"
   return rows.toSorted((a, b) => attention(a) - attention(b));
 }
 
-function skippedRows(run: string, files: readonly SkippedFile[]): FileRow[] {
+function skippedRows(run: string, files: readonly SkippedEntry[]): FileRow[] {
   return files.map(({ file, reason, why, unlisted }) => ({
     run,
     file,

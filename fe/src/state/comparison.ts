@@ -43,7 +43,7 @@ export function formatTraceName({ run, worker, span }: TraceName): string {
     .join("~");
 }
 
-export interface WantedTrace {
+interface WantedTrace {
   run: string;
   /** Null: not said. */
   worker: string | null;

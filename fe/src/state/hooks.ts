@@ -35,7 +35,7 @@ export function setAddress(...changes: readonly Change[]): void {
   paramStore().set(...changes);
 }
 
-export interface TableParams {
+interface TableParams {
   readonly filter: string;
   readonly onFilter: (text: string) => void;
   readonly sort: string;
@@ -116,7 +116,7 @@ export function flushParams(): void {
 }
 
 /** How steps are to be found; every view asks the server accordingly. */
-export interface StepParams {
+interface StepParams {
   /** The name of a rule, and a pattern, exactly as the address has them. */
   rule: string | null;
   pattern: string | null;

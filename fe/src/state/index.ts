@@ -20,7 +20,6 @@ export {
   setAddress,
   setBaseline,
   swapTraces,
-  type TableParams,
   useAddress,
   usePicked,
   useStepParams,
@@ -38,7 +37,6 @@ export { type CurrentTrace, TraceProvider, useTrace } from "./trace";
 export {
   allViews,
   findView,
-  type GroupId,
   isViewId,
   setViews,
   type View,

@@ -14,7 +14,7 @@ export interface Dropped {
   value: string;
 }
 
-export interface Resolved {
+interface Resolved {
   run: RunStatus | null;
   trace: TraceStatus | null;
   key: TraceKey | null;

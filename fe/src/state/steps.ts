@@ -13,9 +13,9 @@ export const STEP_RULES = [
   "repeated_kernels",
   "whole_trace",
 ] as const;
-export type StepRule = (typeof STEP_RULES)[number];
+type StepRule = (typeof STEP_RULES)[number];
 
-export function isStepRule(text: string | undefined): text is StepRule {
+function isStepRule(text: string | undefined): text is StepRule {
   return STEP_RULES.some((rule) => rule === text);
 }
 

@@ -25,7 +25,7 @@ export interface Host {
   onChange(callback: () => void): () => void;
 }
 
-export interface ParamStore {
+interface ParamStore {
   get(): Params;
   /** All at once: one redraw, and one entry of the history if any of them is a step. */
   set(...changes: readonly Change[]): void;

@@ -5,7 +5,7 @@ import { type Change, change, type Param, type ParamSet } from "./address";
 import type { PickedKind } from "./picked";
 
 export type ViewId = string;
-export type GroupId =
+type GroupId =
   | "summary"
   | "time"
   | "efficiency"

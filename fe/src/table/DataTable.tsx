@@ -3,7 +3,7 @@ import { Failure } from "../ui";
 import type { FilterProblem } from "./filter";
 import { Grid } from "./Grid";
 import { identityOf } from "./identity";
-import { type Rows, rowCount, type Table } from "./model";
+import { allRows, type Rows, type Table } from "./model";
 import type { RowSource } from "./rows";
 import { formatSorts, parseSorts, type Sort } from "./sort";
 import { TableFrame, useFrame } from "./TableFrame";
@@ -81,7 +81,7 @@ function RemoteTableView(props: DataTableProps & { readonly remote: RemoteTable 
       server={rows}
       all={async () => {
         const all = await rows.all();
-        return { rows: all.rows, order: Array.from({ length: rowCount(all) }, (_, row) => row) };
+        return { rows: all.rows, order: allRows(all) };
       }}
     />
   );

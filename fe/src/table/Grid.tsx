@@ -29,7 +29,7 @@ import type { ColumnState } from "./useColumnState";
 
 const OVERSCAN = 4;
 
-export interface GridProps {
+interface GridProps {
   readonly label: string;
   readonly source: RowSource;
   /** Other rows are on their way. */

@@ -3,7 +3,7 @@ import { tableTexts } from "../i18n";
 import { Link } from "../ui";
 import { type DrawnColumn, drawColumns, toneOf } from "./columns";
 import { type ListColumn, ListTable } from "./ListTable";
-import { cellOf, type Rows, rowCount, type Table } from "./model";
+import { allRows, cellOf, type Rows, type Table } from "./model";
 
 interface Props {
   readonly caption: string;
@@ -22,7 +22,7 @@ export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
     <ListTable
       caption={caption}
       columns={drawn.map((column, at) => listColumn(column, table.rows, at === 0 ? named : null))}
-      rows={Array.from({ length: rowCount(table) }, (_, row) => row)}
+      rows={allRows(table)}
     />
   );
 }

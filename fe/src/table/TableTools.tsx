@@ -13,7 +13,7 @@ import "./tools.css";
 
 const MESSAGE_MS = 2_500;
 
-export interface OrderedRows {
+interface OrderedRows {
   readonly rows: Rows;
   readonly order: readonly number[];
 }

@@ -17,7 +17,7 @@ import type { ColumnState } from "./useColumnState";
 
 const OVERSCAN = 6;
 
-export interface TreeGridProps {
+interface TreeGridProps {
   readonly label: string;
   readonly rows: Rows;
   /** The rows that can be seen, from the top down. */

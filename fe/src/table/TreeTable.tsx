@@ -3,7 +3,7 @@ import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents }
 import { tableTexts } from "../i18n";
 import { Button } from "../ui";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
-import { rowCount, type Table } from "./model";
+import { allRows, rowCount, type Table } from "./model";
 import { parseSorts, sortRows } from "./sort";
 import { TableFrame, useFrame } from "./TableFrame";
 import { TreeGrid } from "./TreeGrid";
@@ -44,7 +44,7 @@ export function TreeTable(props: TreeTableProps) {
   const level = useMemo(() => levelsOf(parent), [parent]);
   const children = useMemo(() => {
     if (sorts.length === 0) return childrenOf(parent);
-    const all = Array.from({ length: rowCount(table) }, (_, row) => row);
+    const all = allRows(table);
     return childrenOf(parent, sortRows(all, table.rows, sorts));
   }, [parent, table, sorts]);
 

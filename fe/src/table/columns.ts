@@ -17,7 +17,7 @@ export interface DrawnColumn {
   readonly room: number;
 }
 
-export interface BoolTexts {
+interface BoolTexts {
   readonly yes: string;
   readonly no: string;
   readonly unknown: string;

@@ -15,7 +15,7 @@ import {
 } from "./model";
 
 /** What became of a row: only in the experiment, only in the baseline, or more, less or as much as before. */
-export type RowStatus = "new" | "gone" | "more" | "less" | "same";
+type RowStatus = "new" | "gone" | "more" | "less" | "same";
 
 export function statusOf(before: number | null, after: number | null, change: number): RowStatus {
   if (!before && after) return "new";
@@ -23,7 +23,7 @@ export function statusOf(before: number | null, after: number | null, change: nu
   return change > 0 ? "more" : change < 0 ? "less" : "same";
 }
 
-export interface ComparedTexts {
+interface ComparedTexts {
   readonly baseline: (label: string) => string;
   readonly delta: (label: string) => string;
   readonly deltaPercent: (label: string) => string;
@@ -48,7 +48,7 @@ interface Comparison {
 }
 
 export const STATUS = "status";
-export const baselineOf = (key: string) => `base_${key}`;
+const baselineOf = (key: string) => `base_${key}`;
 export const deltaOf = (key: string) => `delta_${key}`;
 export const deltaPercentOf = (key: string) => `delta_${key.replace(/_(ns|bytes)$/, "")}_percent`;
 

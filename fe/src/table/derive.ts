@@ -1,7 +1,7 @@
 import { columnWords, tableTexts } from "../i18n";
 import { type Cell, type Column, numberAt, type Table } from "./model";
 
-export interface Derivation {
+interface Derivation {
   readonly column: Column;
   /** The new column stands behind this one; without it the derivation is skipped. */
   readonly after: string;
@@ -23,7 +23,7 @@ export function derive(table: Table, derivations: readonly Derivation[]): Table 
 }
 
 /** What a view says of derived columns in place of what they say by themselves; by key. */
-export type DerivedTexts = Readonly<Record<string, Partial<Column>>>;
+type DerivedTexts = Readonly<Record<string, Partial<Column>>>;
 
 /**
  * What the server declares that can be derived from its columns: shares of the columns that have a total (shown as the

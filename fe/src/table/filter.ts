@@ -4,10 +4,10 @@ import { type Column, cellOf, isMissing, namesAt, type Rows, textAt } from "./mo
 import { checkPattern } from "./pattern";
 
 /** `found`: of each of `patterns`, the names that it matches. */
-export type Predicate = (rows: Rows, row: number, found: readonly ReadonlySet<string>[]) => boolean;
+type Predicate = (rows: Rows, row: number, found: readonly ReadonlySet<string>[]) => boolean;
 
 /** A regular expression that is to be matched with the names of a column. */
-export interface ColumnPattern {
+interface ColumnPattern {
   readonly column: Column;
   readonly source: string;
   readonly token: string;

@@ -1,11 +1,8 @@
 export { inWords } from "./columns";
 export {
-  baselineOf,
-  type ComparedTexts,
   changeOf,
   deltaOf,
   deltaPercentOf,
-  type RowStatus,
   STATUS,
   statusColumn,
   statusOf,
@@ -15,7 +12,6 @@ export { DataTable, type DataTableProps } from "./DataTable";
 export { DeviceTable } from "./DeviceTable";
 export {
   asDeclared,
-  type Derivation,
   declared,
   derive,
   described,
@@ -51,10 +47,9 @@ export {
 } from "./model";
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";
-export { TreeTable, type TreeTableProps } from "./TreeTable";
+export { TreeTable } from "./TreeTable";
 export { useDelayed } from "./useDelayed";
-export { type Matches, useMatches } from "./useMatches";
-export type { RemoteTable } from "./useRemoteRows";
+export { useMatches } from "./useMatches";
 export {
   type Answer,
   notHere,

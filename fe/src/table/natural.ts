@@ -4,7 +4,7 @@ import { type Cell, isMissing } from "./model";
  * Texts are ordered as their keys are: `a2` before `a10`, `B` after `a`; texts alike in that, as they are.
  * `tables/query/natural.py` is the same on the server.
  */
-export function naturalKey(text: string): string {
+function naturalKey(text: string): string {
   return `${text.toLowerCase().replace(/[0-9]+/g, padded)}\0${text}`;
 }
 

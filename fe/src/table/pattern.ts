@@ -1,7 +1,7 @@
 const LONGEST = 200;
 
 /** Texts of the refusals of `checkPattern`. */
-export interface PatternTexts {
+interface PatternTexts {
   readonly tooLong: (most: number) => string;
   readonly unknown: (what: string) => string;
 }

@@ -1,7 +1,7 @@
 import { type Rows, textAt } from "./model";
 
 /** One row: where its values are. */
-export interface RowPlace {
+interface RowPlace {
   readonly rows: Rows;
   readonly row: number;
 }

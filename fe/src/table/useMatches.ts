@@ -3,7 +3,7 @@ import type { FilterProblem } from "./filter";
 import { rowCount, type Table } from "./model";
 import { useFilter } from "./useFilter";
 
-export interface Matches {
+interface Matches {
   /** 1 for each row that the filter lets through; null without a filter. */
   readonly hits: Uint8Array | null;
   readonly count: number;

@@ -8,7 +8,7 @@ export type TableRoute = TableHandle["route"];
 export type Answer<R extends TableRoute> = Extract<ReturnType<typeof useTable<R>>["data"], object>;
 
 /** An answer of the server that is a table, whole or its first page. */
-export interface TableAnswer extends Table {
+interface TableAnswer extends Table {
   readonly meta: object & { readonly total?: number };
 }
 
@@ -68,7 +68,7 @@ export function notHere(answer: TableAnswer, key: string): { count: number; valu
   return { count: (answer.meta.total ?? values.length) - values.length, value: sum - here };
 }
 
-export interface FoundRow<A> {
+interface FoundRow<A> {
   readonly answer: A;
   /** In the rows of the answer; -1 when the table has no such row, null while that is not known. */
   readonly row: number | null;

@@ -6,7 +6,7 @@ import { type Sort, sortRows } from "./sort";
 import type { ActiveFilter } from "./useFilter";
 
 /** What a table shows of what it has. */
-export interface TableRows {
+interface TableRows {
   readonly source: RowSource;
   /** Row numbers in the order they are shown. */
   readonly order: readonly number[];

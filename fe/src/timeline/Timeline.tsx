@@ -28,7 +28,7 @@ import { AXIS, type Shown, Stage, type StageState } from "./stage";
 import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
 
-export interface TimelineProps {
+interface TimelineProps {
   readonly title: string;
   readonly sources: readonly RankTiles[];
   readonly rows: TrackRows;

@@ -141,7 +141,7 @@ export function hitLane(
   return item < 0 ? null : hitOf(items, item, source, lane, camera);
 }
 
-export interface SliceHit extends Hit {
+interface SliceHit extends Hit {
   readonly picked: PickedSlice;
 }
 

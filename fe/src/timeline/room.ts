@@ -3,7 +3,7 @@ import { Lru } from "./lru";
 import { OneOfEach } from "./oneOfEach";
 
 /** A store, as the others need to know it. Keys are its own. */
-export interface Tenant {
+interface Tenant {
   /** In sight now. */
   readonly seen: ReadonlySet<string>;
   /** May be in sight soon. */

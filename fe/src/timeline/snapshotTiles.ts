@@ -26,7 +26,7 @@ export interface LinkedSnapshot {
   readonly shift: number;
 }
 
-export interface SnapshotTile {
+interface SnapshotTile {
   readonly answer: SnapshotColumns;
   /** ns of the rank. */
   readonly begin: number;

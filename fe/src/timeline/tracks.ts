@@ -5,7 +5,7 @@ import { KINDS } from "./kinds";
 import type { TracksMeta } from "./kinds/renderer";
 import { type Track, trackKey } from "./track";
 
-export interface TrackTexts {
+interface TrackTexts {
   readonly idleThreads: (n: string) => string;
   /** Of the bands that stand beside the main one of a thread or stream. */
   readonly bands: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Link } from "./Button";
 import "./facts.css";
 
-export interface FactProps {
+interface FactProps {
   readonly name: ReactNode;
   readonly help?: string | null | undefined;
   /** Of the value: all of its digits. */
@@ -23,7 +23,7 @@ export function Fact({ name, help, title, onOpen, children }: FactProps) {
   );
 }
 
-export interface FactRow extends Omit<FactProps, "children"> {
+interface FactRow extends Omit<FactProps, "children"> {
   readonly value: ReactNode;
   /** Where several have one name. */
   readonly key?: string;

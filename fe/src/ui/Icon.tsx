@@ -20,7 +20,7 @@ const PATHS = {
   hide: "M2 8s2.2-3.8 6-3.8S14 8 14 8s-2.2 3.8-6 3.8S2 8 2 8M3 13 13 3",
 } as const;
 
-export type IconName = keyof typeof PATHS;
+type IconName = keyof typeof PATHS;
 
 /** One of these, or a path of one's own on the same grid. */
 export function Icon({

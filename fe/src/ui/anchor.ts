@@ -1,5 +1,5 @@
 /** A place on the page that clicks lead to: the id of its element, and how to bring it into view. */
-export interface Anchor {
+interface Anchor {
   readonly id: string;
   readonly show: () => void;
 }

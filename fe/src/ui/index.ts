@@ -1,7 +1,7 @@
 /** The parts that the frame, tables and views are made of. */
 
 export { Async, Empty, type EmptyReason, Failure, Missing, Skeleton } from "./Async";
-export { type Anchor, anchor } from "./anchor";
+export { anchor } from "./anchor";
 export { Boundary } from "./Boundary";
 export { Button, Link } from "./Button";
 export { Code } from "./Code";

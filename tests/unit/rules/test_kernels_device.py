@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.events import Event, annotation, model_of
+from tests.events import op as on_host
 from tests.kernel_programs import A100, BF16, UNKNOWN, V100, Op, add, diagnosed, found, matrices, run, saved
+from torch_tb_profiler.insights import Finding, diagnosis
 
 OWN = "my_histogram_kernel(long const*, int*, int)"
 
@@ -215,3 +218,44 @@ def test_a_healthy_program_has_none_of_them() -> None:
 
 def test_few_blocks_on_an_older_device() -> None:
     assert "few_blocks" in found(run(three(add(100), one(OWN, 400, **grid(0.1)))), V100)
+
+
+def test_the_same_kernels_that_get_slower_from_step_to_step() -> None:
+    """Eight steps of the same products, whose clock goes down by 4 % from one to the next."""
+    names = [f"volta_sgemm_{size}x64_nn" for size in (32, 64, 128)]
+
+    def steps(*factors: float) -> list[list[Op]]:
+        return [[one(name, 300 * factor, grid=[64, 1, 1]) for name in names] for factor in factors]
+
+    slows = [1.0, *(1.04**step for step in range(8))]
+    slow, steady = run(steps(*slows)), run(steps(*[1.0] * 9))
+    finding = found(slow, V100)["clock_throttling"]
+    assert finding.values["steps"] == 2
+    assert finding.values["ratio"] == pytest.approx(1.04**6, rel=0.02)
+    assert finding.values["share"] == 1
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(saved(slow, steady), rel=0.15)
+    # steady; one slow step; a product that grows alone; too few steps
+    one_slow = [1.0] * 9
+    one_slow[7] = 2.0
+    alone = [[*each[:2], one(names[2], 300 * 1.2**at, grid=[64, 1, 1])] for at, each in enumerate(steps(*[1.0] * 9))]
+    for program in (steady, run(steps(*one_slow)), run(alone), run(steps(*slows[:6]))):
+        assert "clock_throttling" not in found(program, V100)
+
+
+def test_copies_for_their_order_in_a_program_on_the_cpu() -> None:
+    def step(at: float, copied: float) -> list[Event]:
+        outer = on_host("aten::contiguous", at + 500, copied + 20)
+        inner = [on_host("aten::clone", at + 505, copied + 10), on_host("aten::copy_", at + 510, copied)]
+        return [annotation("ProfilerStep#1", at, 1000), on_host("aten::mm", at, 490), outer, *inner]
+
+    def of(copied: float) -> dict[str, Finding]:
+        events = [each for at in (0, 1000, 2000) for each in step(at, copied)]
+        return {each.id: each for each in diagnosis(model_of(events)).findings}
+
+    finding = of(300)["layout"]
+    assert finding.values["what"] == "copies"
+    assert finding.count == 3
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(300_000, rel=0.01)
+    assert "layout" not in of(40)

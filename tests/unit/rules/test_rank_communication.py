@@ -330,7 +330,8 @@ def test_a_collective_that_kernels_overtake_is_asynchronous_already() -> None:
     """It was launched first, and ran when the product that was launched later had ended."""
     product = [launch(150, 2), kernel(160, 4_000, 2, "gemm")]
     found = gathered(100, 4_200, *product)
-    assert found.values["sent"] == "overtaken"
+    assert found.values["sent"] == found.values["why"] == "overtaken"
+    assert "Kernels that were launched later ran before it." in found.detail
     assert "async_op" not in found.advice
     assert [each.value for each in found.evidence if each.key == "launch_delay"] == [4_200_000 - 105_000]
 
@@ -338,21 +339,33 @@ def test_a_collective_that_kernels_overtake_is_asynchronous_already() -> None:
 def test_a_collective_that_was_launched_long_before_waits_for_what_came_before_it() -> None:
     product = [launch(20, 2), kernel(160, 4_000, 2, "gemm")]
     found = gathered(100, 4_200, *product)
-    assert found.values["sent"] == "queued"
+    assert found.values["sent"] == found.values["why"] == "queued"
     assert "async_op" not in found.advice
 
 
 def test_a_collective_beside_which_too_little_is_computed() -> None:
     product = [launch(150, 2), kernel(300, 100, 2, "gemm")]
-    assert gathered(100, 120, *product).values["sent"] == "asynchronous"
+    found = gathered(100, 120, *product)
+    assert found.values["sent"] == found.values["why"] == "asynchronous"
 
 
 def test_a_collective_that_begins_when_it_is_launched_may_be_held_up_by_the_host() -> None:
     product = [launch(20, 2), kernel(30, 60, 2, "gemm")]
     found = gathered(100, 108, *product, launch(4_150, 3), kernel(4_160, 50, 3, "gemm"))
     assert found.values["sent"] == "others"
+    assert found.values["why"] == "launched_late"
+    assert "the host came late" in found.detail
     assert "async_op=True" in found.advice
     assert not [each for each in found.evidence if each.key == "launch_delay"]
+
+
+def test_a_collective_whose_result_is_awaited_at_once() -> None:
+    """The device is busy when it is launched, and what was launched next begins when it has ended."""
+    product = [launch(20, 2), kernel(30, 80, 2, "gemm")]
+    found = gathered(100, 112, *product, launch(120, 3), kernel(4_120, 50, 3, "gemm"))
+    assert found.values["why"] == "awaited"
+    assert (found.values["collective"], found.values["exposed_ns"]) == ("nccl:all_gather", 4_000_000)
+    assert "Longest exposed: `nccl:all_gather`" in found.detail
 
 
 def test_ranks_whose_collectives_come_late_on_the_device_are_not_told_of_the_host() -> None:

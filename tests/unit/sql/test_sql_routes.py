@@ -19,7 +19,7 @@ from torch_tb_profiler.tables.sql import QueryLimits
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.hosts import is_loopback, only_from_here
 from torch_tb_profiler.web.openapi import document
-from torch_tb_profiler.web.queries import PATH, TABLES_PATH, Queries
+from torch_tb_profiler.web.queries import PATH, TABLES_PATH, SqlRoutes
 from torch_tb_profiler.workspace import Workspace
 
 pytestmark = pytest.mark.slow
@@ -37,14 +37,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 @pytest.fixture(scope="module")
-def queries() -> Iterator[Queries]:
-    found = Queries(QueryLimits(rows=3))
+def queries() -> Iterator[SqlRoutes]:
+    found = SqlRoutes(QueryLimits(rows=3))
     yield found
     found.sessions.close()
 
 
 @pytest.fixture(scope="module")
-def client(workspace: Workspace, queries: Queries) -> Client:
+def client(workspace: Workspace, queries: SqlRoutes) -> Client:
     return Client(only_from_here(create_app(workspace, more=queries.routes()), PATH))
 
 
@@ -139,7 +139,7 @@ def test_the_plugin_has_no_such_route(workspace: Workspace) -> None:
 
 
 def test_processes_that_nobody_asks_are_ended(workspace: Workspace) -> None:
-    found = Queries(idle_seconds=0.2)
+    found = SqlRoutes(idle_seconds=0.2)
     client = Client(create_app(workspace, more=found.routes()))
     ask(client, "select 1")
     wait_until(lambda: not found.sessions.process_ids(), "the process is ended")

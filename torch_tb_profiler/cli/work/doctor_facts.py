@@ -17,7 +17,7 @@ from torch_tb_profiler import __version__
 from torch_tb_profiler.cli.cache import contents_of
 from torch_tb_profiler.storage import S3, Blobs, Google, shown
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.workspace.cache import open_cache
+from torch_tb_profiler.workspace.cache.trace_cache import open_cache
 
 PACKAGES = (
     *("numpy", "msgspec", "werkzeug", "zstandard", "regex", "isal", "tensorboard", "torch"),

@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.cli.work.traces import chosen, chosen_run, open_local, readable_path
 from torch_tb_profiler.codec import convert
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.ranks import distributed, rank_of
@@ -30,8 +30,8 @@ from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.tables.results import COLUMNS, DEPTH, RESULTS, STEP_NAME, STEP_START, NamedGaps
 from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
-from torch_tb_profiler.workspace.subject import subject_of, trace_of
 
 Own = Mapping[str, str]
 
@@ -230,7 +230,7 @@ def _table_of_traces(arguments: argparse.Namespace) -> Table[Any]:
     return table
 
 
-def _listed_trace(workspace: LocalWorkspace, run: Run, file: TraceFile) -> Listed:
+def _listed_trace(workspace: LocalWorkspace, run: RunFiles, file: TraceFile) -> Listed:
     def asked(model: Model) -> Any:
         return FIGURES.compute(subject_of(model, trace_of(run, file)), NoParameters())
 

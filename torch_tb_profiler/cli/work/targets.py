@@ -20,8 +20,8 @@ from torch_tb_profiler.cli.options import paths_read
 from torch_tb_profiler.discovery.names import is_named_as_trace
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for
-from torch_tb_profiler.workspace.addresses import address_of
-from torch_tb_profiler.workspace.heads import examine_stream
+from torch_tb_profiler.workspace.listing.sniff import examine_stream
+from torch_tb_profiler.workspace.local_workspace import address_of
 from torch_tb_profiler.workspace.recordings import RecordingError, expanded
 
 #: device and number of a file: equal for all its names, links included

@@ -19,24 +19,29 @@ from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.cli.messages import UserError, nearest, tell
 from torch_tb_profiler.cli.work.progress import ReadingLine
 from torch_tb_profiler.codec import from_json
-from torch_tb_profiler.discovery import Found, Run, TraceFile
+from torch_tb_profiler.discovery import RunFiles, RunListing, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.workspace.addresses import address_of
-from torch_tb_profiler.workspace.answer_store import answer_name
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
-from torch_tb_profiler.workspace.protocol import Message, Reading
-from torch_tb_profiler.workspace.subject import plain_answer_key, subject_of, trace_of
+from torch_tb_profiler.workspace.answering.asking import plain_answer_key, subject_of, trace_of
+from torch_tb_profiler.workspace.cache.answer_store import answer_name
+from torch_tb_profiler.workspace.local_workspace import (
+    LocalTrace,
+    LocalWorkspace,
+    address_of,
+    find_traces,
+    without_traces,
+)
+from torch_tb_profiler.workspace.reading.protocol import Message, Reading
 
 #: of names in a message
 _MOST_NAMES = 20
 
 
-def chosen_run(path: str, name: str | None) -> Run:
+def chosen_run(path: str, name: str | None) -> RunFiles:
     """Return the run of this name; it may be left out where there is one. Raises UserError and StorageError."""
     found = find_traces(path)
     runs = [run.name for run in found.runs]
@@ -49,7 +54,7 @@ def chosen_run(path: str, name: str | None) -> Run:
     return found.runs[0 if name is None else runs.index(name)]
 
 
-def chosen_traces(run: Run, workers: Sequence[str], span: str | None) -> list[TraceFile]:
+def chosen_traces(run: RunFiles, workers: Sequence[str], span: str | None) -> list[TraceFile]:
     """Those of the workers (of all when none is named) and of the span. Raises UserError: one of them is not there."""
     files = [f for f in run.traces if (not workers or f.worker in workers) and span in (None, f.span)]
     if not files or set(workers) - {f.worker for f in files}:
@@ -81,7 +86,7 @@ class Chosen(msgspec.Struct, frozen=True):
     """What was chosen. `files` are traces of `run`; a command about one trace takes the first."""
 
     path: str
-    run: Run
+    run: RunFiles
     files: Sequence[TraceFile]
     traces: Sequence[LocalTrace]
     steps: str | None
@@ -135,7 +140,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
         if not files:
-            raise UserError(without_traces(arguments.path, Found((run,), run.skipped), arguments.run))
+            raise UserError(without_traces(arguments.path, RunListing((run,), run.skipped), arguments.run))
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
             message = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
             tell(message)

@@ -17,7 +17,7 @@ from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, MACHINE, PROPE
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
 from torch_tb_profiler.insights.shared.bus import bus_bytes
 from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls, steps_with
-from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
+from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication, most_exposed
 from torch_tb_profiler.insights.shared.held_transfers import held_transfers
 from torch_tb_profiler.insights.shared.object_exchanges import Exchanges, object_exchanges
 from torch_tb_profiler.insights.shared.transfer_advice import most_sent, transfer_links
@@ -39,7 +39,7 @@ def communication(facts: Facts) -> Iterator[Found]:
     if held is not None:
         shown.append(evidence("launch_delay", held.delay_ns, "ns", "distributed"))
     yield Found(
-        values={"share": exposed.share, "sent": sent},
+        values={"share": exposed.share, "sent": sent, **most_exposed(facts)},
         rows=facts.longest_first(facts.communication_rows),
         refused=ONE_RANK,
         evidence=tuple(shown),

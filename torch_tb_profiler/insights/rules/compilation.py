@@ -102,6 +102,7 @@ def recompiles(facts: Facts) -> Iterator[Found]:
         rows=rows,
         place_rows=repeated if again else None,
         changes=(free(rows=rows.tolist()),),
+        once=not again,
         evidence=(
             evidence("compilations", len(rows), "count", "trace"),
             evidence("compile_ns", spent / facts.steps, "ns", "trace"),

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.matmuls import matmul_kernels
-from torch_tb_profiler.analysis.replay.changes import kernels, scale, targets
+from torch_tb_profiler.analysis.replay.changes import free, kernels, scale, targets
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
 from torch_tb_profiler.analysis.shared.residency import LIMITS, known_occupancy
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
@@ -18,7 +18,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, PROPERTIES, STEPS
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.blocks import Blocks, blocks_of
@@ -185,9 +185,12 @@ _PLACES = 3
 _CONTIGUOUS = frozenset({"aten::contiguous", "aten::reshape", "aten::_reshape_copy", "aten::flatten"})
 
 
-@rule("R32", STEPS, DEVICE)
+@rule("R32", STEPS, MACHINE)
 def layout(facts: Facts) -> Iterator[Found]:
-    """Kernels that only reorder tensors in memory."""
+    """Kernels, or operators of a program on the CPU, that only reorder tensors in memory."""
+    if not facts.model.has_device_work:
+        yield from _copies_on_cpu(facts)
+        return
     rows = facts.model.device_work.row[is_compute(facts.model)]
     conversions = rows[_named(facts, rows, lambda name: _CONVERSION.search(name) is not None)]
     conversions = facts.longest_first(facts.in_steps(conversions))
@@ -221,6 +224,25 @@ def _copies(facts: Facts, rows: Int32) -> Iterator[Int32]:
     others = rows[~one_of(groups.of, own)]
     if facts.share(int(facts.duration(others).sum())) >= limit / 2:
         yield others
+
+
+def _copies_on_cpu(facts: Facts) -> Iterator[Found]:
+    """Copies of a program on the CPU that make tensors contiguous."""
+    tree, strings = facts.model.tree, facts.trace.strings
+    named = strings.where(_CONTIGUOUS.__contains__, tree.name)[tree.name]
+    copied = np.flatnonzero(strings.where(lambda name: name == "aten::copy_", tree.name)[tree.name])
+    rows = facts.in_steps(tree.row[copied[nearest(tree.parent, named, copied) >= 0]])
+    spent = int(facts.duration(rows).sum())
+    if not len(rows) or facts.share(spent) < facts.limit("layout", "least_share_of_copies"):
+        return
+    yield Found(
+        values={"what": "copies", "count": len(rows), "share": facts.share(spent)},
+        rows=facts.longest_first(rows),
+        changes=(free("operator", rows=rows.tolist()),),
+        confidence="low",
+        evidence=(evidence("order_copies", spent / facts.steps, "ns", "operators"),),
+        links=(link("tensor_views"),),
+    )
 
 
 def _reordered(facts: Facts, rows: Int32, what: Literal["conversions", "copies"]) -> Found:
@@ -328,3 +350,61 @@ def _all_but_the_last(facts: Facts, rows: Int32, of: Int64, tuned: Int64) -> Int
     last = np.append(of[order][1:] != of[order][:-1], True)
     kept: Int32 = rows[order[~last]]
     return kept
+
+
+#: steps of which the first and the last third are compared
+_FEWEST_STEPS = 6
+
+
+@rule("R74", STEPS, DEVICE)
+def clock_throttling(facts: Facts) -> Iterator[Found]:
+    """The same kernels take longer from step to step, nearly all of them alike: the clock of the device goes down."""
+    model, n = facts.model, facts.steps - 1
+    work, chosen = model.device_work, np.flatnonzero(is_compute(model))
+    step = facts.step_of(work.row[chosen]) - 1  # the first step warms up
+    chosen, step = chosen[step >= 0], step[step >= 0]
+    if n < _FEWEST_STEPS or not len(chosen):
+        return
+    ns = facts.duration(work.row[chosen])
+    alike = group([facts.trace.events.name[work.row[chosen]], work.grid[chosen], work.block[chosen]])
+    calls, spent = (np.zeros((len(alike), n), np.int64) for _ in range(2))
+    np.add.at(calls, (alike.of, step), 1)
+    np.add.at(spent, (alike.of, step), ns)
+    same = (calls == calls[:, :1]).all(axis=1)  # as often in every step
+    third = n // 3
+    early, late = spent[same][:, :third].sum(axis=1), spent[same][:, -third:].sum(axis=1)
+    ratio, of_step = facts.limit("clock_throttling", "least_ratio"), spent[same].sum(axis=0)
+    if not same.any() or late.sum() < ratio * early.sum():
+        return
+    slower = late >= (1 + (ratio - 1) / 2) * early
+    least = facts.limit("clock_throttling", "least_share_of_kernels")
+    if late[slower].sum() < least * spent[:, -third:].sum() or not _rises(of_step):
+        return
+    usual = early.sum() / third
+    mine = np.flatnonzero(same[alike.of] & (of_step[step] > usual))
+    rows = work.row[chosen[mine]]
+    yield Found(
+        values={
+            "ratio": float(late.sum() / early.sum()),
+            "steps": third,
+            "share": float(late[slower].sum() / late.sum()),
+        },
+        rows=facts.longest_first(rows),
+        changes=(targets(rows.tolist(), (ns[mine] * usual / of_step[step[mine]]).astype(np.int64).tolist()),),
+        confidence="medium",
+        evidence=(
+            evidence("early_kernels", float(usual), "ns", "steps"),
+            evidence("late_kernels", float(late.sum() / third), "ns", "steps"),
+        ),
+        links=(link("clocks"),),
+    )
+
+
+def _rises(ns: Int64) -> bool:
+    """Whether times go up from step to step: of most pairs of steps, the later one takes longer."""
+    earlier, later = np.triu_indices(len(ns), 1)
+    return float((ns[later] > ns[earlier]).mean()) >= _OF_PAIRS
+
+
+#: of all pairs of steps
+_OF_PAIRS = 0.75

@@ -108,6 +108,7 @@ def api_calls(facts: Facts) -> Iterator[Found]:
             },
             rows=mine,
             changes=(free("api", rows=mine),),
+            once=how == "setup",
             confidence="medium" if how == "other" else "high",
             least_share=least,
             evidence=(
@@ -155,6 +156,7 @@ def first_launches(facts: Facts) -> Iterator[Found]:
         },
         rows=rows,
         changes=(scale("launch", usual * len(slow) / max(spent, 1), rows=rows),),
+        once=True,
         evidence=(
             evidence("first_launches", len(slow), "count", "trace"),
             evidence("in_first_launches", spent, "ns", "trace"),

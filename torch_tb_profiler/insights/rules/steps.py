@@ -84,15 +84,19 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
 
 #: with fewer steps, what is usual is not known
 _FEWEST_STEPS = 5
+#: of so many one that takes far longer than the others is told, too
+_FEWEST_OF_ALL = 3
 
 
 @rule("R60", STEPS)
 def step_jitter(facts: Facts) -> Iterator[Found]:
     """Some steps take clearly longer than the others."""
     period, usual = facts.period_ns.astype(np.float64), _usual(facts)
-    if int(usual.sum()) < _FEWEST_STEPS:
+    few = int(usual.sum()) < _FEWEST_STEPS
+    if int(usual.sum()) < _FEWEST_OF_ALL:
         return
-    middle, ratio = median(period[usual]), facts.limit("step_jitter", "slow_ratio")
+    middle = median(period[usual])
+    ratio = facts.limit("step_jitter", "slow_ratio_of_few" if few else "slow_ratio")
     slow = usual & (period > ratio * middle)
     if facts.model.steps.rule in WITHOUT_MARKS and _is_regular(slow):
         return  # what repeats is likely the loop inside of the one that is meant
@@ -113,7 +117,7 @@ def step_jitter(facts: Facts) -> Iterator[Found]:
         },
         rows=_marks(facts, slow),
         severity="medium" if excess >= facts.limit("findings", "high_share") * middle else "low",
-        confidence="medium",
+        confidence="low" if few else "medium",
         evidence=(
             evidence("slow_steps", int(slow.sum()), "count", "steps"),
             evidence("excess_per_step", excess, "ns", "steps"),

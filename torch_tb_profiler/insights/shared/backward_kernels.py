@@ -36,9 +36,10 @@ def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int
     found = []
     for first, after in spans:
         # an operator that hands over to the first of them, as `to` does to `_to_copy`, is joined in its place
-        begin = int(line.node[first])
-        while tree.parent[begin] == begin - 1 and tree.is_operator[begin - 1]:
-            begin -= 1
+        begin, until = int(line.node[first]), int(tree.end[line.node[after - 1]])
+        before = int(line.node[first - 1]) if first else -1
+        while (above := int(tree.parent[begin])) > before and tree.is_operator[above] and int(tree.end[above]) <= until:
+            begin = above
         low, high = np.searchsorted(forward, [begin, int(line.node[after - 1]) + 1]).tolist()
         nodes = np.unique(node[low:high][node[low:high] >= 0])
         at = [work[slice(*np.searchsorted(owner, [each, each + 1]).tolist())] for each in nodes.tolist()]

@@ -63,6 +63,8 @@ def tensor_loops(model: Model, fewest: int, largest: int) -> Loops:
     top = np.flatnonzero(tree.is_operator & ~np.append(tree.is_operator, False)[tree.parent])
     parent = tree.parent[top].astype(np.int64)
     around = np.where(parent >= 0, parent, -1 - tree.track[top].astype(np.int64))
+    does = (tree.name[top] == code) | ~_does_nothing(model, top)
+    top, around = top[does], around[does]
     order = top[stable_order(around)]  # siblings after one another, by start
     around = around[stable_order(around)]
     at = np.flatnonzero(tree.name[order] == code)
@@ -96,3 +98,17 @@ def tensor_loops(model: Model, fewest: int, largest: int) -> Loops:
     first, last = order[at[begin]], order[at[after]]
     track, is_sure = tree.track[first].astype(np.int64), index[begin] > 0
     return Loops(first, last, rounds, track, tree.start[first], tree.start[last], size, is_sure)
+
+
+def _does_nothing(model: Model, nodes: Int64) -> Bool:
+    """Of some operators whether they hold no other one, and start no work where that is recorded: they are no part of
+    a round, and may be missing in some.
+    """
+    tree = model.structure.tree
+    if not model.has_device_work:
+        return np.zeros(len(nodes), np.bool_)
+    busy = np.zeros(len(tree) + 1, np.bool_)  # the last is for "none"
+    busy[tree.parent[tree.is_operator]] = True
+    busy[model.structure.device_links.operator_node] = True
+    nothing: Bool = ~busy[nodes]
+    return nothing

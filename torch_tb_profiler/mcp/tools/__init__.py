@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.mcp.tool import AnyTool
 from torch_tb_profiler.mcp.tools.compare import COMPARE
 from torch_tb_profiler.mcp.tools.explain import EXPLAIN
+from torch_tb_profiler.mcp.tools.hang import HANG
 from torch_tb_profiler.mcp.tools.ranks import RANKS
 from torch_tb_profiler.mcp.tools.step import STEP
 from torch_tb_profiler.mcp.tools.summary import SUMMARY
@@ -19,5 +20,6 @@ TOOLS: tuple[AnyTool, ...] = (
     EXPLAIN,
     COMPARE,
     RANKS,
+    HANG,
     DEFINITIONS,
 )

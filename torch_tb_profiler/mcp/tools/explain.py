@@ -1,4 +1,4 @@
-"""Everything known about one finding, operator, kernel or cause."""
+"""Everything known about one finding, operator, kernel or cause, with the line of code of its longest call."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.api.profile import Run
+from torch_tb_profiler.insights.run.findings import RunDiagnosis
+from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     Ms,
@@ -113,6 +115,8 @@ class RanksAnswer(ToolAnswer, frozen=True, kw_only=True):
     """All ranks of a run together.
 
     verdict      what it comes to
+    bound        the resource that bounds the steps of all ranks together; null of more than 16 ranks
+    sentence     the same in words
     present      how many ranks were read
     expected     how many the job has; null if the traces do not contain it
     step_ms      median time of a step
@@ -125,6 +129,8 @@ class RanksAnswer(ToolAnswer, frozen=True, kw_only=True):
     """
 
     verdict: RanksVerdict
+    bound: str | None
+    sentence: str | None
     present: Count
     expected: Count | None
     step_ms: Ms | None
@@ -143,7 +149,8 @@ def _ranks(catalog: TraceCatalog, params: OneRun) -> RanksAnswer:
         raise Wrong("the run has no such span")
     overview = run.reduced(spans[0]).overview
     tiles = overview.tiles
-    findings = _findings(run, spans[0])
+    diagnosis = _diagnosis(run, spans[0])
+    findings = [] if diagnosis is None else [_finding(each) for each in diagnosis.findings]
     notes = [] if len(spans) == 1 else [f"This is the first of {len(spans)} recordings; span chooses another."]
     if tiles.failed:
         notes.append(f"{tiles.failed} traces cannot be read.")
@@ -156,6 +163,8 @@ def _ranks(catalog: TraceCatalog, params: OneRun) -> RanksAnswer:
     links = [brief(SlowLinkBrief, each, ranks=list(each.ranks[:16])) for each in overview.slow_links[: params.limit]]
     return RanksAnswer(
         verdict=_verdict(catalog, run, overview, slow, findings),
+        bound=None if diagnosis is None else diagnosis.bound.kind,
+        sentence=None if diagnosis is None else sentence(diagnosis.bound.sentence, diagnosis.bound.values),
         present=tiles.present,
         expected=tiles.expected,
         step_ms=milliseconds(tiles.step_ns),
@@ -192,22 +201,23 @@ def _verdict(
 _FEWEST = 3
 
 
-def _findings(run: Run, span: str) -> list[RunFindingBrief]:
-    if len([trace for trace in run.traces if trace.span == span]) > _MOST_REPLAYED:
-        return []
-    return [
-        brief(
-            RunFindingBrief,
-            each,
-            id=each.key,
-            title=sentence(each.title, each.values),
-            detail=sentence(each.detail, each.values),
-            advice=sentence(each.advice, each.values),
-            names=named(each.values),
-            saving_ms=None if each.saving is None else milliseconds(each.saving.after_others_ns),
-        )
-        for each in run.findings(span)
-    ]
+def _diagnosis(run: Run, span: str) -> RunDiagnosis | None:
+    """Return what is known of all ranks; None of too many."""
+    n = sum(trace.span == span for trace in run.traces)
+    return run.diagnosis(span) if n <= _MOST_REPLAYED else None
+
+
+def _finding(finding: RunFinding) -> RunFindingBrief:
+    return brief(
+        RunFindingBrief,
+        finding,
+        id=finding.key,
+        title=sentence(finding.title, finding.values),
+        detail=sentence(finding.detail, finding.values),
+        advice=sentence(finding.advice, finding.values),
+        names=named(finding.values),
+        saving_ms=None if finding.saving is None else milliseconds(finding.saving.after_others_ns),
+    )
 
 
 _COLUMNS = ("step_ns", "own_ns", "late_ns", "exposed_wait_ns", "input_ns")

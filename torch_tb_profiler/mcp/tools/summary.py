@@ -11,7 +11,6 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Count, Fraction
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
-from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.rule import Finding
@@ -180,6 +179,7 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
 
     verdict     what it comes to
     bound       the resource that bounds the steps, by replay
+    sentence    the same in words; of one rank of several where it says so, then the tool ranks has that of all
     devices     names of the devices that worked
     steps       how long they take
     parts       where the time of the average step went, the largest first
@@ -190,6 +190,7 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
 
     verdict: Verdict
     bound: str
+    sentence: str
     devices: Sequence[str]
     steps: StepsBrief
     parts: Sequence[StepPartBrief]
@@ -211,8 +212,9 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
     if any(each.severity == "error" for each in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
     return SummaryBrief(
-        verdict=_verdict(catalog, trace, params.trace, overview.steps.names, findings, parts, slow),
+        verdict=_verdict(catalog, params.trace, overview, parts, slow),
         bound=overview.bound.kind,
+        sentence=sentence(overview.bound.sentence, overview.bound.values),
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
@@ -230,15 +232,10 @@ _SEVERITY = ("error", "warning", "info")
 
 
 def _verdict(
-    catalog: TraceCatalog,
-    trace: TraceProfile,
-    shown: str,
-    steps: Sequence[str],
-    findings: Sequence[Finding],
-    parts: WaterfallAnswer,
-    slow: Sequence[SlowStep],
+    catalog: TraceCatalog, shown: str, overview: OverviewAnswer, parts: WaterfallAnswer, slow: Sequence[SlowStep]
 ) -> Verdict:
-    if not steps:
+    findings = overview.findings
+    if not overview.steps.names:
         return Verdict(kind="cannot_tell", finding=None, next=None)
     first = next((finding for finding in findings if finding.severity in _MATTERS and finding.saving is not None), None)
     excess_ns = _excess_of_slow_steps(parts)
@@ -256,7 +253,9 @@ def _verdict(
     # one rank alone does not show which part of its communication is waiting for others
     waits = any(finding.saving is not None and finding.saving.refused_id == _ONE_RANK for finding in findings)
     is_one = len(catalog.run(shown).workers) > 1
-    of_all = Next(tool="ranks", arguments={"run": catalog.id_of_run(trace)}) if waits and is_one else None
+    of_all = (
+        Next(tool="ranks", arguments={"run": catalog.id_of_run(catalog.trace(shown))}) if waits and is_one else None
+    )
     return Verdict(kind="nothing_found", finding=None, next=of_all)
 
 

@@ -1,4 +1,4 @@
-"""The tables that an agent can ask for, as the list of tables has them."""
+"""Tables of a trace: the tools `table`, `definitions` of their columns, and `sql`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from torch_tb_profiler.tables.query.grammar import QueryProblem
 from torch_tb_profiler.tables.results import COLUMNS, RESULTS
 from torch_tb_profiler.tables.sql import QueryError, QueryLimits
 from torch_tb_profiler.tables.sql.session import QuerySessions
-from torch_tb_profiler.workspace.subject import step_range
+from torch_tb_profiler.workspace.answering.asking import step_range
 
 
 class AgentTable(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.table import Column, Page, Table
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.tables.query.columns import NumberColumn, QueryColumn, column_of
 from torch_tb_profiler.tables.query.grammar import QueryProblem, WordCondition, parse_filter
-from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.answering.value_cache import Lru
 
 #: rows of a larger one when the request does not say how many
 FIRST_PAGE = 1_000

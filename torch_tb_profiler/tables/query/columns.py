@@ -1,4 +1,4 @@
-"""Columns that can be compared, ordered and cut into pages without a loop over their rows."""
+"""Columns that are compared, ordered (numbers in texts by value) and cut into pages without a loop over rows."""
 
 from __future__ import annotations
 

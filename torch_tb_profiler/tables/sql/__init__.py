@@ -4,12 +4,12 @@ Belongs here: what the tables are made of, the connection that lets a query read
 in which the queries of others run. Does not belong here: any number (`analysis`, `ranks`) and any description of one:
 columns take theirs from `trace.schema`, the definitions of the analyses and the docstrings of answers.
 
-    columns         what a column is, where its description comes from, and its values
-    tables/         the tables, a module for what they are about
-    connection      an empty database with its doors locked; which statements are taken
-    database        tables that are made when a statement names them
-    answer, errors  what comes back
-    child, session  the process of its own, and who asks it; `sessions` keeps several
+    columns         what a column and a table are, descriptions, values, and the columns that several tables have
+    tables/         the tables: of devices, of the host, of the program, memory and ranks
+    connection      an empty database with its doors locked; which statements are taken; names and errors
+    database        tables and functions that are made when a statement names them
+    answer          what comes back
+    child, session  the process that runs queries, and those who ask it
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns of the tables: their descriptions, taken from where they are declared, and their values."""
+"""What columns and tables are: descriptions taken from where they are declared, values, and shared columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces as tables; each table is made when a statement first names it."""
+"""Traces as tables, each made when a statement first names it, and functions of our own for queries."""
 
 from __future__ import annotations
 

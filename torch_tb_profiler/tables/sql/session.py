@@ -1,4 +1,4 @@
-"""Queries over traces in a separate process, for MCP and the page."""
+"""Queries over traces in a separate process, for MCP and the page; and several such processes of one server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.tables.sql.answer import QueryAnswer
 from torch_tb_profiler.tables.sql.child import QueryLimits, QueryReply, QuerySetup, StoredTrace, too_long
 from torch_tb_profiler.tables.sql.connection import MEMORY, QueryError, query_error
-from torch_tb_profiler.workspace.pool import VARIABLES
+from torch_tb_profiler.workspace.reading.pool import VARIABLES
 
 __all__ = ["QueryLimits", "QuerySession", "StoredTrace"]
 

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 from torch_tb_profiler.analysis.question import About, Question
-from torch_tb_profiler.web.answers.pair import answer_of_pair
 from torch_tb_profiler.web.answers.request import Route
 from torch_tb_profiler.web.answers.run import answer_of_run
 from torch_tb_profiler.web.answers.timeline import answer_of_timeline, answer_of_timelines
 from torch_tb_profiler.web.answers.trace import answer_of_trace
-from torch_tb_profiler.web.answers.traces import answer_of_traces
-from torch_tb_profiler.web.http import Answer, Parameters, Stream
+from torch_tb_profiler.web.answers.traces import answer_of_pair, answer_of_traces
+from torch_tb_profiler.web.http import HttpAnswer, Parameters, Stream
 from torch_tb_profiler.workspace import Workspace
 
-_ANSWERS: dict[About, Callable[[Question, Workspace, Parameters], Answer | Stream]] = {
+_ANSWERS: dict[About, Callable[[Question, Workspace, Parameters], HttpAnswer | Stream]] = {
     "trace": answer_of_trace,
     "timeline": answer_of_timeline,
     "pair": answer_of_pair,

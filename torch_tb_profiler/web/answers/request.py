@@ -1,11 +1,11 @@
-"""What a request asks: steps, ranges, refusals, and a question about one trace with where its answer is kept."""
+"""What a request asks: steps, ranges, pages of tables, and a question about one trace with where its answer is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -16,32 +16,34 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.tables.query.answer import Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import QueryProblem
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.workspace import (
     Body,
     Key,
     OpenTrace,
     Packed,
-    Refusal,
+    RefusedAnswer,
     StoredAnswer,
     Value,
     Workspace,
     pack,
-    subject,
 )
-from torch_tb_profiler.workspace.needs import ModelOf, NotKept, TimelineOf, ValueOf
+from torch_tb_profiler.workspace.answering import asking
+from torch_tb_profiler.workspace.answering.asking import ModelOf, NotKept, TimelineOf, ValueOf
 
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
-Route = Callable[[Workspace, Parameters], Answer | Stream]
-#: from the names and the model of a trace its answer, as it is sent already when it is bytes or pieces of them
+Route = Callable[[Workspace, Parameters], HttpAnswer | Stream]
+#: makes an answer from the names and the model of a trace; bytes or pieces of them are sent as they are
 Compute = Callable[[OpenTrace, Model], Any]
 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What cannot be answered because of what was asked, as an error of HTTP."""
+    """Raise as an HTTP error what cannot be answered because of what was asked."""
     try:
         yield
     except (NotFound, UnknownStep) as error:
@@ -55,55 +57,48 @@ def refusals() -> Iterator[None]:
 class TraceRequest(msgspec.Struct, frozen=True):
     """A question about the trace that a request names.
 
-    known_as   what is asked for, with parameters, the same in other processes, too
-    of_steps   whether it is computed of only what belongs to the steps that the request names
-    once       whether a trace that is not open is opened for this alone
-    passing    whether there are too many answers to keep each for long
+    known_as   key of what is asked, with parameters, the same in every process
+    of_steps   whether it is computed from the named steps only
+    once       whether a trace that is not open is opened for this answer alone
+    passing    whether there are too many such answers to keep them on disk
     """
 
     trace: OpenTrace
     known_as: str
     choice: StepChoice
     steps: StepRange | None
-    of_steps: bool
+    of_steps: bool = True
     once: bool = False
     passing: bool = False
 
     @classmethod
-    def of(
-        cls,
-        workspace: Workspace,
-        parameters: Parameters,
-        question: Hashable,
-        of_run: bool = False,
-        of_steps: bool = True,
-    ) -> TraceRequest:
-        """As a request asks it.
+    def of(cls, workspace: Workspace, query: Parameters, question: Hashable, of_run: bool = False) -> TraceRequest:
+        """Read which trace and steps a request is about.
 
         question: what is asked for, with parameters; its `repr` is what the answer is known as
         of_run: whether the answer also depends on how many workers the run has
         """
-        run, worker = parameters.need("run"), parameters.need("worker")
-        choice, steps = step_choice(parameters), step_range(parameters)
-        trace = workspace.find(run, worker, parameters.get("span"))
-        return cls(trace, subject.answer_key(question, trace, of_run, choice, steps), choice, steps, of_steps)
+        run, worker = query.need("run"), query.need("worker")
+        choice, steps = step_choice(query), step_range(query)
+        trace = workspace.find(run, worker, query.get("span"))
+        return cls(trace, asking.answer_key(question, trace, of_run, choice, steps), choice, steps)
 
     @classmethod
     def plainly(
-        cls, trace: OpenTrace, question: Question, own: msgspec.Struct, choice: StepChoice | None = None
+        cls, trace: OpenTrace, question: Question, params: msgspec.Struct, choice: StepChoice | None = None
     ) -> TraceRequest:
-        """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
+        """Return a question as a request with nothing but names asks it; choice: or with steps found otherwise."""
         choice = choice or StepChoice()
-        return cls(trace, subject.plain_answer_key(question, own, trace, choice), choice, None, question.of_steps)
+        return cls(trace, asking.plain_answer_key(question, params, trace, choice), choice, None, question.of_steps)
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
-        """What `make` gives, made once. Raises HttpError when that is a refusal."""
-        # There are too many ranges of steps to keep the answers about each for long, too.
+        """Return what `make` gives, made once. Raises HttpError when that is a refusal."""
+        # There are too many ranges of steps to keep their answers on disk, too.
         is_passing = self.passing or self.steps is not None
         return given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
-        """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
+        """Return what `read` makes of this answer; other answers are made of that, so the trace need not be open."""
         key = replace(self._key, question=("read", self.known_as))
         make = partial(self.compute, workspace, compute)
         return workspace.remember(key, lambda: read(self.packed(workspace, make).plain()))
@@ -114,9 +109,12 @@ class TraceRequest(msgspec.Struct, frozen=True):
         compute: Callable[[OpenTrace, Model], P],
         use: Callable[[P], T],
         is_worth_keeping: Callable[[P], bool] | None = None,
-    ) -> T | Refusal:
-        """What `use` makes of a part that answers to many requests are cut from. That is computed once, and stays
-        where the model is. is_worth_keeping: whether more will be cut from it; None: always.
+    ) -> T | RefusedAnswer:
+        """Return what `use` makes of a part that answers to many requests are cut from.
+
+        The part is computed once and stays where the model is.
+
+        is_worth_keeping: whether more will be cut from it; None: always
         """
         make = partial(compute, self.trace)
         return _attempted(
@@ -130,7 +128,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         read: Callable[[bytes], P],
         question: Callable[[Timeline, P], T],
     ) -> T:
-        """The answer of a function of the timeline of the trace and of what `read` makes of this answer."""
+        """Return the answer of a function of the timeline of the trace and of what `read` makes of this answer."""
         drawn = TimelineOf(self.trace)
         try:
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, None))
@@ -139,7 +137,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, partial(_read, read, kept)))
 
     def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
-        """Computed now."""
+        """Compute the answer now."""
         return _attempted(workspace.ask, partial(_packed, compute, self.trace), self._model)
 
     @property
@@ -153,7 +151,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         return Key((self.trace,), self.known_as)
 
 
-# What is sent to a process that answers is named by its module: functions in functions cannot be.
+# These functions are sent to the answering process by name, so they cannot be nested.
 
 
 def _read(read: Callable[[bytes], P], kept: Packed) -> P:
@@ -169,19 +167,19 @@ def stored(compute: Compute, trace: OpenTrace, model: Model) -> StoredAnswer:
     return _attempted(_packed, compute, trace, model)
 
 
-def _attempted(make: Callable[..., T], *parameters: Any) -> T | Refusal:
+def _attempted(make: Callable[..., T], *arguments: Any) -> T | RefusedAnswer:
     try:
         with refusals():
-            return make(*parameters)
+            return make(*arguments)
     except HttpError as error:
         if error.passes:  # for want of time, of which there may be more
             raise
-        return Refusal(error.status, str(error), error.more)
+        return RefusedAnswer(error.status, str(error), error.more)
 
 
-def given(found: T | Refusal) -> T:
-    """What is not refused. Raises HttpError."""
-    if isinstance(found, Refusal):
+def given(found: T | RefusedAnswer) -> T:
+    """Return what is not refused. Raises HttpError."""
+    if isinstance(found, RefusedAnswer):
         raise HttpError(found.status, found.message, found.values)
     return found
 
@@ -190,9 +188,9 @@ def body_of(found: Any) -> Body:
     return found if isinstance(found, Iterator | bytes) else dumps(found)
 
 
-def step_choice(parameters: Parameters) -> StepChoice:
-    """How steps are to be found: `steps` names a rule, `step_pattern` gives a regular expression."""
-    rule, pattern = parameters.get("steps"), parameters.get("step_pattern")
+def step_choice(query: Parameters) -> StepChoice:
+    """Read how steps are to be found: `steps` names a rule, `step_pattern` gives a regular expression."""
+    rule, pattern = query.get("steps"), query.get("step_pattern")
     if rule is not None and rule not in RULES:
         raise HttpError(400, f"steps must be one of {', '.join(RULES)}, not {rule!r}")
     if pattern is not None:
@@ -203,22 +201,58 @@ def step_choice(parameters: Parameters) -> StepChoice:
     return StepChoice(rule, pattern)
 
 
-def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
-    """`from_step` and `to_step`, names of steps, both included; None for the whole trace.
+def step_range(query: Parameters, side: str = "") -> StepRange | None:
+    """Read `from_step` and `to_step`, names of steps, both included; None for the whole trace.
 
     side: what stands before the names of these parameters
     """
     with refusals():
-        return subject.step_range(parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step"), side)
+        return asking.step_range(query.get(f"{side}from_step"), query.get(f"{side}to_step"), side)
 
 
 def ask_original(
     workspace: Workspace, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]
 ) -> bytes:
-    """The answer to a question about the file of a trace; computed once. Raises as `Workspace.original` does."""
+    """Return the answer to a question about the file of a trace; computed once. Raises as `Workspace.original` does."""
 
     def make() -> Packed:
         with workspace.original(trace).stream as stream:
             return pack(compute(stream))
 
     return workspace.remember(Key((trace,), ("original", question)), make).plain()
+
+
+_ASKED = ("sort", "filter", "search", "offset", "limit")
+
+
+def is_queried(query: Parameters) -> bool:
+    """Return whether a request asks for a page of its own."""
+    return any(query.get(name) is not None for name in _ASKED)
+
+
+def answer_query(table: TableAnswer, query: Parameters) -> HttpAnswer:
+    """Answer what `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
+    return HttpAnswer(page_of(query, table))
+
+
+def page_of(query: Parameters, table: TableAnswer) -> bytes:
+    """Return the JSON that `answer_query` sends. Raises HttpError."""
+    page_query = query_of(query)
+    try:
+        return dumps(table.page(page_query))
+    except QueryProblem as problem:
+        more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
+        raise HttpError(400, str(problem), {"problem": more}) from None
+
+
+def query_of(query: Parameters) -> Query:
+    """Read what a request asks of a table. Raises HttpError."""
+    limit: int | Literal["all"] | None
+    limit = "all" if query.get("limit") == "all" else query.whole_number("limit", None, 1)
+    return Query(
+        sort=query.get("sort") or "",
+        filter=query.get("filter") or "",
+        search=query.get("search"),
+        offset=query.whole_number("offset", 0, 0),
+        limit=limit,
+    )

@@ -14,27 +14,25 @@ from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.spill import spilled, watched
 from torch_tb_profiler.web.answers.request import refusals
-from torch_tb_profiler.web.http import Answer, Parameters
-from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.http import HttpAnswer, Parameters, read_parameters
 from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
-from torch_tb_profiler.workspace.answer_store import as_file, packed_of
-from torch_tb_profiler.workspace.broken import is_broken
-from torch_tb_profiler.workspace.needs import ModelOf
-from torch_tb_profiler.workspace.subject import known_as, subject_of
+from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, subject_of
+from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of
+from torch_tb_profiler.workspace.cache.checksummed import is_broken
 
 log = logging.getLogger(__name__)
 
 
-def answer_of_run(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
-    opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
+def answer_of_run(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer:
+    opened = workspace.find_span(query.need("run"), query.get("span"))
     skipped = tuple((each.file, str(each.reason)) for each in workspace.run(opened.run).skipped)
-    own = read_parameters(question.parameters, parameters)
+    params = read_parameters(question.parameters, query)
     ranks = _Ranks(workspace, opened, skipped)
-    # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
-    make, asked = partial(_packed, question, own, ranks), (known_as(question, own), skipped)
-    if not (own.__struct_fields__ or question.node.keep == "run"):
-        make = partial(workspace.kept_of_run, opened, make, as_file, packed_of, asked)
-    return Answer(workspace.remember(Key.of_run(opened, asked), make))
+    # answers with parameters are too many to keep on disk; a node that is kept itself is not kept twice
+    make, key = partial(_packed, question, params, ranks), (question_key(question, params), skipped)
+    if not (params.__struct_fields__ or question.node.keep == "run"):
+        make = partial(workspace.kept_of_run, opened, make, (as_file, packed_of), key)
+    return HttpAnswer(workspace.remember(Key.of_run(opened, key), make))
 
 
 def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
@@ -43,10 +41,10 @@ def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
 
 
 class _Ranks(msgspec.Struct, frozen=True):
-    """The ranks of a run that is asked about.
+    """The ranks of a run.
 
     skipped  other files of the run, which are no traces, and why
-    of_kept  whether what is kept of them is used
+    of_kept  whether kept values of them may be used
     """
 
     workspace: Workspace
@@ -55,19 +53,13 @@ class _Ranks(msgspec.Struct, frozen=True):
     of_kept: bool = True
 
     def value(self, node: Node) -> Any:
-        """Of the node of a run what is kept of it, or made now; of the node of each rank all of these."""
+        """Return the value of a run's node, kept or made now; of a rank's node the values of all ranks."""
         if node.keep != "run":
             return self._subject(node)
         assert node.encode is not None
         assert node.decode is not None
-        make = partial(
-            self.workspace.kept_of_run,
-            self.opened,
-            partial(self._made, node),
-            node.encode,
-            node.decode,
-            anew=not self.of_kept,
-        )
+        codec = node.encode, node.decode if self.of_kept else _nothing
+        make = partial(self.workspace.kept_of_run, self.opened, partial(self._made, node), codec)
         return self.workspace.remember(Key.of_run(self.opened, ("part", node.name, self.of_kept)), make)
 
     def _made(self, node: Node) -> Any:
@@ -84,8 +76,12 @@ class _Ranks(msgspec.Struct, frozen=True):
         return RunSubject(opened.run, opened.span, parts, loading, files, reasons, self.skipped)
 
 
+def _nothing(_: bytes) -> None:
+    """Decode nothing: the content of a file is not to be used."""
+
+
 class _Parts(Sequence[Any]):
-    """The node of each rank. What worker processes have kept is read each time it is taken: a run may be large."""
+    """The node of each rank. Kept values are read each time they are used: a run may be too large for memory."""
 
     def __init__(self, node: Node, workspace: Workspace, traces: Sequence[OpenTrace], of_kept: bool) -> None:
         self._node, self._workspace, self._traces, self._of_kept = node, workspace, traces, of_kept
@@ -109,17 +105,17 @@ class _Parts(Sequence[Any]):
         return rank_node(self._node, self._workspace, trace)
 
 
-def _packed(question: Question, own: msgspec.Struct, ranks: _Ranks) -> Packed:
+def _packed(question: Question, params: msgspec.Struct, ranks: _Ranks) -> Packed:
     with refusals(), watched():
         try:
-            return pack(dumps(question.compute(ranks.value(question.node), own)))
+            return pack(dumps(question.compute(ranks.value(question.node), params)))
         except Exception as error:
             if not is_broken(error):
                 raise
-            # what is kept of the ranks may have been made elsewhere: it is made anew
+            # kept values may have been made on another machine: they are made anew
             log.warning("%s: what is kept of its ranks cannot be used", ranks.opened.run, exc_info=error)
             anew = msgspec.structs.replace(ranks, of_kept=False)
-            return pack(dumps(question.compute(anew.value(question.node), own)))
+            return pack(dumps(question.compute(anew.value(question.node), params)))
 
 
 def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:

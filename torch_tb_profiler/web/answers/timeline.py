@@ -18,11 +18,10 @@ from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.answers.request import ask_original, refusals, step_choice, step_range
 from torch_tb_profiler.web.answers.run import rank_node
 from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeline
-from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream
-from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.http import JSON, NO_CACHE, HttpAnswer, HttpError, Parameters, Stream, read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
-from torch_tb_profiler.workspace.identity import answers_version
-from torch_tb_profiler.workspace.needs import TimelineOf
+from torch_tb_profiler.workspace.answering.asking import TimelineOf
+from torch_tb_profiler.workspace.cache.identity import answers_version
 
 A = TypeVar("A")
 K = TypeVar("K")
@@ -33,7 +32,7 @@ IMMUTABLE = "private, max-age=31536000, immutable"
 
 
 def version_of(trace: OpenTrace) -> str:
-    """Changes when a tile of the same name may hold something else."""
+    """Return a digest that changes when a tile of the same name may hold something else."""
     return blake2b(f"{trace.key}\0{answers_version()}".encode(), digest_size=8).hexdigest()
 
 
@@ -41,20 +40,20 @@ def version_of(trace: OpenTrace) -> str:
 
 
 class _Drawn(msgspec.Struct, frozen=True):
-    """The trace that a request names. is_known: whether the request names the version of its timeline."""
+    """The trace of a request. is_known: whether the request names the version of its timeline."""
 
     workspace: Workspace
     trace: OpenTrace
     version: str
     is_known: bool
 
-    def stream(self, question: Question, asked: object, compute: Callable[[], bytes]) -> Stream:
-        """The answer, computed only when the client does not have it.
+    def stream(self, question: Question, params: object, compute: Callable[[], bytes]) -> Stream:
+        """Return the answer, computed only when the client does not have it.
 
-        asked  all that it depends on beside the trace; its `repr` is part of the ETag
+        params  all that it depends on beside the trace; its `repr` is part of the ETag
         """
         trace = self.trace
-        known_as = f"{self.version}\0{trace.run}\0{trace.worker}\0{trace.span}\0{question.name}\0{asked!r}"
+        known_as = f"{self.version}\0{trace.run}\0{trace.worker}\0{trace.span}\0{question.name}\0{params!r}"
         etag = blake2b(known_as.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         made: list[bytes] = []
 
@@ -71,64 +70,63 @@ class _Drawn(msgspec.Struct, frozen=True):
         )
 
 
-def _drawn(workspace: Workspace, parameters: Parameters) -> _Drawn:
-    run, worker = parameters.need_all("run", "worker")
-    trace = workspace.find(run, worker, parameters.get("span"))
-    version, named = version_of(trace), parameters.get("v")
+def _drawn(workspace: Workspace, query: Parameters) -> _Drawn:
+    run, worker = query.need_all("run", "worker")
+    trace = workspace.find(run, worker, query.get("span"))
+    version, named = version_of(trace), query.get("v")
     if named not in (None, version):
         raise HttpError(404, f"there is no version {named!r} of this trace any more", {"version": version})
     return _Drawn(workspace, trace, version, named is not None)
 
 
-def answer_of_timeline(question: Question, workspace: Workspace, parameters: Parameters) -> Answer | Stream:
-    drawn = _drawn(workspace, parameters)
-    own = read_parameters(question.parameters, parameters)
+def answer_of_timeline(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer | Stream:
+    drawn = _drawn(workspace, query)
+    params = read_parameters(question.parameters, query)
     if any(need.type is BinaryIO for need in question.needs):
-        return _answer_of_file(question, drawn, own)
-    about = (own, step_choice(parameters), step_range(parameters)) if question.depends_on_steps else own
-    return drawn.stream(question, about, partial(_computed, question, drawn, own, parameters))
+        return _answer_of_file(question, drawn, params)
+    about = (params, step_choice(query), step_range(query)) if question.depends_on_steps else params
+    return drawn.stream(question, about, partial(_computed, question, drawn, params, query))
 
 
-def _computed(question: Question, drawn: _Drawn, own: msgspec.Struct, parameters: Parameters) -> bytes:
+def _computed(question: Question, drawn: _Drawn, params: msgspec.Struct, query: Parameters) -> bytes:
     node = question.node
     if callable(node):
-        node = node(own)
+        node = node(params)
     if isinstance(node, Node):
-        compute = partial(_of_timeline, question, own, drawn.version, None)
-        return node_with_timeline(node, drawn.workspace, parameters, compute)
-    value = None if node is None else answer_as_type(node, drawn.workspace, parameters)
-    compute = partial(_of_timeline, question, own, drawn.version, value)
+        compute = partial(_of_timeline, question, params, drawn.version)
+        return node_with_timeline(node, drawn.workspace, query, compute)
+    value = None if node is None else answer_as_type(node, drawn.workspace, query)
+    compute = partial(_of_timeline, question, params, drawn.version, value=value)
     return drawn.workspace.ask(compute, TimelineOf(drawn.trace))
 
 
 def _of_timeline(
-    question: Question, own: msgspec.Struct, version: str, answer: Any, timeline: Timeline, node: Any = None
+    question: Question, params: msgspec.Struct, version: str, timeline: Timeline, value: Any = None
 ) -> bytes:
-    """The answer as it is sent. answer, node: the value of what it needs beside the timeline."""
+    """Return the answer as it is sent. value: of the node or question that it needs beside the timeline."""
     opened: dict[Any, Any] = {Timeline: timeline, TimelineVersion: version}
-    value = answer if node is None else node
     values = (opened[need.type] if need.of is None else value for need in question.needs)
-    result = question.compute(*values, own)
+    result = question.compute(*values, params)
     return result if isinstance(result, bytes) else dumps(result)
 
 
-def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> Answer:
-    """What is needed of the timeline is known before the file is opened."""
+def _answer_of_file(question: Question, drawn: _Drawn, params: msgspec.Struct) -> HttpAnswer:
+    """Answer from the file of a trace; what is needed of the timeline is made before the file is opened."""
     workspace = drawn.workspace
     try:
         with refusals():
-            value = workspace.ask(partial(_node_of_timeline, question.node, own), TimelineOf(drawn.trace))
+            value = workspace.ask(partial(_node_of_timeline, question.node, params), TimelineOf(drawn.trace))
 
         def answer(file: BinaryIO) -> bytes:
-            return dumps(question.compute(value, file, workspace.limits, own))
+            return dumps(question.compute(value, file, workspace.limits, params))
 
-        return Answer(ask_original(workspace, drawn.trace, (question.name, own), answer))
+        return HttpAnswer(ask_original(workspace, drawn.trace, (question.name, params), answer))
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
 
 
-def _node_of_timeline(node: Node, own: msgspec.Struct, timeline: Timeline) -> Any:
-    return node.make(timeline, own)
+def _node_of_timeline(node: Node, params: msgspec.Struct, timeline: Timeline) -> Any:
+    return node.make(timeline, params)
 
 
 # all ranks of a run ---------------------------------------------------------------------------------------
@@ -160,15 +158,15 @@ class _Rank(msgspec.Struct, frozen=True):
         return rank_node(node, self.workspace, self.trace)
 
 
-def answer_of_timelines(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+def answer_of_timelines(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer:
     worker = ""
     if question.of_worker:
-        run, worker = parameters.need_all("run", "worker")
-        trace = workspace.find(run, worker, parameters.get("span"))
+        run, worker = query.need_all("run", "worker")
+        trace = workspace.find(run, worker, query.get("span"))
         opened = workspace.find_span(trace.run, trace.span)
     else:
-        opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
-    own = read_parameters(question.parameters, parameters)
+        opened = workspace.find_span(query.need("run"), query.get("span"))
+    params = read_parameters(question.parameters, query)
 
     def remember(name: str, make: Callable[[], Any]) -> Any:
         return workspace.remember(Key.of_run(opened, ("kept", name)), make)
@@ -181,7 +179,7 @@ def answer_of_timelines(question: Question, workspace: Workspace, parameters: Pa
             ranks.append(_Rank(workspace, trace, known.rank, known.host_name or ""))
         absent = [AbsentTrace(trace.worker, trace.state, trace.reason) for trace in opened.others]
         run = RunTimelines(opened.run, opened.span, worker, ranks, absent, remember)
-        return pack(dumps(question.compute(run, own)))
+        return pack(dumps(question.compute(run, params)))
 
     with refusals():
-        return Answer(workspace.remember(Key.of_run(opened, (question.name, worker, own)), answer))
+        return HttpAnswer(workspace.remember(Key.of_run(opened, (question.name, worker, params)), answer))

@@ -20,73 +20,79 @@ from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, stored
+from torch_tb_profiler.web.answers.request import (
+    TraceRequest,
+    answer_query,
+    given,
+    is_queried,
+    page_of,
+    refusals,
+    stored,
+)
 from torch_tb_profiler.web.answers.run import answer_of_run
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters
-from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_page import answer_query, is_queried, page_of
+from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
-from torch_tb_profiler.workspace.subject import answer_key, known_as, plain_answer_key, subject_of
+from torch_tb_profiler.workspace.answering.asking import answer_key, plain_answer_key, question_key, subject_of
 
 A = TypeVar("A")
 
 _OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
 
 
-def answer_of_trace(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
-    if question.ranks is not None and parameters.get("worker") is None:
-        if chosen := next((name for name in _OF_STEPS if parameters.get(name) is not None), None):
+def answer_of_trace(question: Question, workspace: Workspace, query: Parameters) -> HttpAnswer:
+    if question.ranks is not None and query.get("worker") is None:
+        if chosen := next((name for name in _OF_STEPS if query.get(name) is not None), None):
             raise HttpError(400, f"{chosen} is about the trace of a worker: name one")
-        return answer_of_run(question.ranks, workspace, parameters)
-    parameters.need_all("run", "worker")
-    own = read_parameters(question.parameters, parameters)
+        return answer_of_run(question.ranks, workspace, query)
+    query.need_all("run", "worker")
+    params = read_parameters(question.parameters, query)
     if question.node is not None:
-        value = _request_for(question.node, workspace, parameters).read(
+        value = _request_for(question.node, workspace, query).read(
             workspace, partial(_made, question.node), question.node.decode
         )
         with refusals():
-            result = question.compute(value, own)
-        return answer_query(TableAnswer(result), parameters) if is_table(question) else Answer(dumps(result))
+            result = question.compute(value, params)
+        return answer_query(TableAnswer(result), query) if is_table(question) else HttpAnswer(dumps(result))
 
-    asked = _request(question, own, workspace, parameters)
-    if question.about not in ("any", asked.trace.kind):  # no model need be opened to know
+    request = _request(question, params, workspace, query)
+    if question.about not in ("any", request.trace.kind):  # no model need be opened to know
         with refusals():
             raise _about_others(question)
     if not is_table(question):
-        make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
-        return Answer(asked.packed(workspace, make))
-    table = partial(table_of, question, own, asked.steps)
-    if is_queried(parameters):
-        return Answer(given(asked.cut(workspace, table, partial(page_of, parameters))))
-    return Answer(asked.packed(workspace, partial(asked.cut, workspace, table, _first_page, _has_more_pages)))
+        make = partial(request.compute, workspace, partial(computed, question, params, request.steps))
+        return HttpAnswer(request.packed(workspace, make))
+    table = partial(table_of, question, params, request.steps)
+    if is_queried(query):
+        return HttpAnswer(given(request.cut(workspace, table, partial(page_of, query))))
+    return HttpAnswer(request.packed(workspace, partial(request.cut, workspace, table, _first_page, _has_more_pages)))
 
 
-def answer_as_type(question: Question, workspace: Workspace, parameters: Parameters) -> Any:
+def answer_as_type(question: Question, workspace: Workspace, query: Parameters) -> Any:
     """Return the answer to a question about the trace that a request names, as its type; it is kept."""
-    own = read_parameters(question.parameters, parameters)
-    return kept_answer(question, own, _request(question, own, workspace, parameters), workspace)
+    params = read_parameters(question.parameters, query)
+    return kept_answer(question, params, _request(question, params, workspace, query), workspace)
 
 
-def kept_answer(question: Question, own: msgspec.Struct, asked: TraceRequest, workspace: Workspace) -> Any:
+def kept_answer(question: Question, params: msgspec.Struct, request: TraceRequest, workspace: Workspace) -> Any:
     """Return the answer to a request as its type; of a table the first page. It is kept."""
-    make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
-    return from_json(asked.packed(workspace, make).plain(), _sent_as(question))
+    make = partial(request.compute, workspace, partial(computed, question, params, request.steps))
+    return from_json(request.packed(workspace, make).plain(), _sent_as(question))
 
 
 def node_with_timeline(
-    node: Node, workspace: Workspace, parameters: Parameters, question: Callable[[Timeline, Any], A]
+    node: Node, workspace: Workspace, query: Parameters, question: Callable[[Timeline, Any], A]
 ) -> A:
     """Return the answer of a function of the timeline of the trace that a request names and of a node."""
     assert node.decode is not None
-    asked = _request_for(node, workspace, parameters)
-    return asked.with_timeline(workspace, partial(_made, node), node.decode, question)
+    request = _request_for(node, workspace, query)
+    return request.with_timeline(workspace, partial(_made, node), node.decode, question)
 
 
 def first_of_trace(
     questions: Sequence[Question], trace: OpenTrace, model: Model, bundle: str
 ) -> list[tuple[str, Callable[[Model], StoredAnswer]]]:
-    """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
+    """Return what is answered as soon as a trace has been read: the name of each answer, and what computes it."""
     answers: dict[str, Callable[[Model], StoredAnswer]] = {}
     for question in (question for question in questions if question.scope == "trace"):
         node = question.node
@@ -94,30 +100,32 @@ def first_of_trace(
             key = answer_key(node.name, trace, of_run=False, choice=StepChoice())
             answers[answer_name(trace, key)] = partial(stored, partial(_made, node), trace)
         if node is None and question.bundle == bundle and is_about(question, model):
-            for own in question.asked_first(model):
-                key = plain_answer_key(question, own, trace, StepChoice())
+            for params in question.asked_first(model):
+                key = plain_answer_key(question, params, trace, StepChoice())
                 if question.alone is not None:
                     answers[question.alone.name] = partial(_alone, question.alone)
-                make = partial(computed, question, own, None)
+                make = partial(computed, question, params, None)
                 answers[answer_name(trace, key)] = partial(stored, make, trace)
     return list(answers.items())
 
 
-def computed(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
+def computed(
+    question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+) -> Any:
     """Return the answer as it is sent, of a table the first page. Raises Refused."""
-    result = _compute(question, own, steps, trace, model)
+    result = _compute(question, params, steps, trace, model)
     return TableAnswer(result).page() if isinstance(result, Table) else result
 
 
 def table_of(
-    question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+    question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
 ) -> TableAnswer:
     """Return the whole of an answer that is a table. Raises Refused."""
-    return TableAnswer(_compute(question, own, steps, trace, model))
+    return TableAnswer(_compute(question, params, steps, trace, model))
 
 
 def is_about(question: Question, model: Model) -> bool:
-    """Whether a question is about the kind of file that a model is of."""
+    """Return whether a question is about the kind of file that a model is of."""
     return question.about in ("any", "snapshot" if is_snapshot(model.trace) else "trace")
 
 
@@ -125,15 +133,13 @@ def is_table(question: Question) -> bool:
     return meta_of(question.answer) is not None
 
 
-def _request(question: Question, own: msgspec.Struct, workspace: Workspace, parameters: Parameters) -> TraceRequest:
-    asked = TraceRequest.of(
-        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
-    )
-    return replace(asked, passing=question.passing)
+def _request(question: Question, params: msgspec.Struct, workspace: Workspace, query: Parameters) -> TraceRequest:
+    request = TraceRequest.of(workspace, query, question_key(question, params), of_run=question.of_run)
+    return replace(request, of_steps=question.of_steps, passing=question.passing)
 
 
-def _request_for(node: Node, workspace: Workspace, parameters: Parameters) -> TraceRequest:
-    return replace(TraceRequest.of(workspace, parameters, node.name), once=node.once)
+def _request_for(node: Node, workspace: Workspace, query: Parameters) -> TraceRequest:
+    return replace(TraceRequest.of(workspace, query, node.name), once=node.once)
 
 
 def _first_page(table: TableAnswer) -> Packed:
@@ -144,10 +150,12 @@ def _has_more_pages(table: TableAnswer) -> bool:
     return len(table) > table.table.whole
 
 
-def _compute(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
+def _compute(
+    question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+) -> Any:
     if not is_about(question, model):
         raise _about_others(question)
-    return question.compute(subject_of(model, trace, steps), own)
+    return question.compute(subject_of(model, trace, steps), params)
 
 
 def _about_others(question: Question) -> NotFound:
@@ -155,7 +163,7 @@ def _about_others(question: Question) -> NotFound:
 
 
 def _sent_as(question: Question) -> Any:
-    """The type of the JSON."""
+    """Return the type of the JSON."""
     page: Any = Page
     meta = meta_of(question.answer)
     return question.answer if meta is None else page[meta]

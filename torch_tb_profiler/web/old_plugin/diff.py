@@ -12,15 +12,14 @@ from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
 from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.microseconds import many_microseconds
-from torch_tb_profiler.web.old_plugin.tree_json import nested_pieces
+from torch_tb_profiler.web.old_plugin.wire import many_microseconds, nested_pieces
 
-#: nodes of the whole comparison; what is left then has no children in the answer
+#: nodes of the whole comparison; deeper ones are left out
 MOST_NODES = 20_000
 _NODES_OF_A_PIECE = 500
 
 _Number = int | float
-#: of a side its name and its times
+#: name and times of a side
 _Head = tuple[str, _Number, _Number, _Number]
 
 
@@ -51,13 +50,13 @@ class _Placed(_Node, gc=False):
 
 
 def diff(left: Model, right: Model) -> Iterator[bytes]:
-    """/diff: the whole tree, in pieces."""
+    """Answer /diff: the whole tree, in pieces."""
     found = whole(Comparison(left, right, "parts"), MOST_NODES)
     return _pieces(nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True)))
 
 
 def diffnode(left: Model, right: Model, path: str) -> Iterator[bytes] | None:
-    """/diffnode: a node and its children, in pieces; None if there is no such path."""
+    """Answer /diffnode: a node and its children, in pieces; None if there is no such path."""
     turns = turns_of(path)
     found = None if turns is None else family(Comparison(left, right, "parts"), turns)
     if turns is None or found is None:
@@ -70,7 +69,7 @@ def _pieces(texts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _in_one(nodes: Iterator[_Node], path: str) -> Iterator[bytes]:
-    """The first node with the others as its children."""
+    """Yield the first node with the others as its children."""
     yield dumps(_placed(next(nodes), path))[:-1] + b',"children":['
     for place, node in enumerate(nodes):
         yield (b"," if place else b"") + dumps(_placed(node, f"{path}-{place}"))
@@ -88,13 +87,13 @@ def _nodes(found: Whole) -> Iterator[_Node]:
 
 
 def _heads(sides: Sides) -> Iterator[_Head]:
-    """All of each side but its operators."""
+    """Yield all of each side but its operators."""
     names = map(_name, sides.names(), sides.size.tolist())
     return zip(names, *map(many_microseconds, sides.times()), strict=True)
 
 
 def _sides(heads: Iterator[_Head], operators: OperatorTables) -> Iterator[_Side]:
-    """The next sides, as many as there are tables."""
+    """Yield the next sides, as many as there are tables."""
     rows = _operators(operators.sums)
     for first, after in pairwise(operators.bounds.tolist()):
         name, duration, device, total = next(heads)

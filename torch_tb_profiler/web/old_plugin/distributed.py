@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks import Distributed
 from torch_tb_profiler.ranks.distributed import operation_table
-from torch_tb_profiler.web.microseconds import microseconds
+from torch_tb_profiler.web.old_plugin.wire import microseconds
 
 #: what the old plugin called the step of operations outside all steps
 NO_STEP = "null"
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def gpuinfo(found: Distributed) -> Json | None:
-    """/distributed/gpuinfo; None if no trace knows its devices."""
+    """Answer /distributed/gpuinfo; None if no trace knows its devices."""
     nodes: dict[str, dict[str, Json]] = {}
     for rank, place in zip(found.ranks, found.places, strict=True):
         devices = {f"GPU{d.id}": shown for d in rank.devices if (shown := _device(d))}
@@ -40,7 +40,7 @@ def gpuinfo(found: Distributed) -> Json | None:
 
 
 def overlap(found: Distributed) -> Json:
-    """/distributed/overlap."""
+    """Answer /distributed/overlap."""
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank in found.ranks:
@@ -60,11 +60,11 @@ def overlap(found: Distributed) -> Json:
 
 
 def waittime(found: Distributed) -> Json:
-    """/distributed/waittime."""
+    """Answer /distributed/waittime."""
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank, waits in zip(found.ranks, found.waits, strict=True):
-        # here what cannot be matched moves data all the time
+        # operations that cannot be matched count as moving data all the time here
         parts = np.stack([np.maximum(waits.transfer_ns, 0) + waits.unmatched_ns, np.maximum(waits.wait_ns, 0)])
         with_communication = np.flatnonzero(waits.calls).tolist()
         average[rank.worker] = _mean(parts, len(with_communication))
@@ -82,7 +82,7 @@ def waittime(found: Distributed) -> Json:
 
 
 def commops(found: Distributed) -> Json:
-    """/distributed/commops."""
+    """Answer /distributed/commops."""
     table = operation_table(found, by_group=False)
     columns = [{"type": "string" if name == "Name" else "number", "name": name} for name in _COLUMNS]
     data: Json = {rank.worker: {"columns": columns, "rows": []} for rank in found.ranks}
@@ -118,7 +118,7 @@ def _device(device: DeviceProperties) -> Json:
 
 
 def _mean(parts: Int64, steps: int) -> list[int]:
-    """Of all steps, cut off to whole microseconds."""
+    """Return the means over all steps, cut off to whole microseconds."""
     return [int(total / 1000 / max(1, steps)) for total in parts.sum(axis=1).tolist()]
 
 

@@ -46,7 +46,7 @@ class OldMetrics(Result):
 
 
 def metrics(model: Model, device: int) -> OldMetrics:
-    """Of one device; an occupancy of 0 counts as 0, also where the profiler could not compute it."""
+    """Compute the metrics of one device; an occupancy of 0 counts as 0, also where the profiler could not know it."""
     events, steps = model.trace.events, model.steps
     chosen = kernels_by_device(model)[device]
     work = model.device_work.take(chosen)
@@ -67,14 +67,14 @@ def metrics(model: Model, device: int) -> OldMetrics:
 
 
 def tensor_core_share(model: Model, kernels: Bool | Int64) -> float | None:
-    """Known to use tensor cores ÷ all of these kernels, undecided ones and communication's too; None without time."""
+    """Return the time of these kernels known to use tensor cores ÷ the time of all of them; None without time."""
     duration = durations(model, kernels)
     uses = use_of_device_work(model)[kernels] == Use.YES
     return share(int(duration[uses].sum()), int(duration.sum()))
 
 
 def gpu_metrics(model: Model) -> Json | None:
-    """`gpu_metrics` of /overview; None if no device ran kernels."""
+    """Return `gpu_metrics` of /overview; None if no device ran kernels."""
     devices = device_use(model)
     return _shown(model, devices) if devices else None
 
@@ -103,6 +103,6 @@ def _shown(model: Model, devices: Iterable[DeviceUse]) -> Json:
                 data.append({"title": title, "value": f"{round(value * 100, 2)} %"})
                 if key not in shown:
                     shown.append(key)
-    told = OldMetrics.definitions
-    explained = [f"{told[key].label}:\n{told[key].help}" for key in shown]
+    definitions = OldMetrics.definitions
+    explained = [f"{definitions[key].label}:\n{definitions[key].help}" for key in shown]
     return {"title": "GPU Summary", "data": data, "tooltip": "\n\n".join(["GPU usage metrics:", *explained])}

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.microseconds import microseconds
+from torch_tb_profiler.web.old_plugin.wire import microseconds
 
 #: as written in a request → as written in the answer
 SIZES = {"": "B", "B": "B", "K": "KB", "KB": "KB", "M": "MB", "MB": "MB", "G": "GB", "GB": "GB"}
@@ -34,12 +34,12 @@ _UNKNOWN = "<unknown>"
 _ROOT = "CallTreeRoot"
 
 
-#: of the columns of both tables, by key
+#: definitions of the columns of both tables, by key
 _HELP = {**MemoryOperators.columns, **MemoryCurve.columns}
 
 
 def memory(model: Model, start_ns: int | None, end_ns: int | None, size_unit: str) -> Json:
-    """/memory: what operators allocated. Times are relative to the trace."""
+    """Answer /memory: what operators allocated. Times are relative to the trace."""
     factor = _SIZE_FACTORS[size_unit]
     rows: dict[str, list[list[Any]]] = {}
     for table in memory_operators(model, start_ns, end_ns):
@@ -79,7 +79,7 @@ def memory(model: Model, start_ns: int | None, end_ns: int | None, size_unit: st
 
 
 def memory_curve(model: Model, time_unit: str, size_unit: str) -> Json:
-    """/memory_curve: corners of the step functions, at most `MOST_POINTS` of them."""
+    """Answer /memory_curve: corners of the step functions, at most `MOST_POINTS` of them."""
     time_factor, size_factor = _TIME_FACTORS[time_unit], _SIZE_FACTORS[size_unit]
     curves = {curve.device.name: curve for curve in memory_curves(model).curves}
     rows = {}
@@ -110,7 +110,7 @@ def memory_curve(model: Model, time_unit: str, size_unit: str) -> Json:
 
 
 def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_unit: str, size_unit: str) -> Json:
-    """/memory_events: allocations with their releases; an end outside the time range is null."""
+    """Answer /memory_events: allocations with their releases; an end outside the time range is null."""
     records = memory_records(model)
     window = records.within(start_ns, end_ns)
     blocks = _in_old_order(blocks_within(model, start_ns, end_ns), window)
@@ -149,12 +149,12 @@ _EVENT_TIMES = ("Allocation Time", "Release Time", "Duration")
 
 
 def file_origin_ns(model: Model) -> int:
-    """The start of the trace as the file counts time: `baseTimeNanoseconds` is not part of it."""
+    """Return the start of the trace as the file counts time: `baseTimeNanoseconds` is not part of it."""
     return model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
 
 
 def corners(curve: MemoryCurve) -> tuple[Int64, Int64, Int64]:
-    """Time, allocated and reserved of every point at which a line along the step function turns.
+    """Return time, allocated and reserved of every point at which a line along the step function turns.
 
     When these are too many, stretches with equally many of them are drawn by their highest, lowest and last ones.
     """
@@ -168,14 +168,14 @@ def corners(curve: MemoryCurve) -> tuple[Int64, Int64, Int64]:
 
 
 def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
-    """Positions of the first and last point, and of the highest, lowest and last ones of stretches between."""
+    """Return positions of the first and last point, and of the highest, lowest and last ones of stretches between."""
     points = len(allocated)
     bounds = np.linspace(1, points - 1, (most - 2) // 4 + 1).astype(np.int64)
     starts, ends = bounds[:-1], bounds[1:]
     stretch = np.repeat(np.arange(len(starts)), ends - starts)
 
     def first_of(values: Int64, wanted: Int64) -> Int64:
-        """Of each stretch the first point that has the wanted value."""
+        """Return the first point of each stretch that has the wanted value."""
         place = np.flatnonzero(values[1 : points - 1] == wanted[stretch])
         return 1 + place[np.diff(stretch[place], prepend=-1) > 0]
 
@@ -193,14 +193,14 @@ def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
 
 
 def display(value: float) -> float:
-    """Two digits after the point; of smaller numbers the first digit that is not zero."""
+    """Round to two digits after the point, a smaller number to its first digit that is not zero."""
     if value == 0 or abs(value) >= 0.01:
         return round(value, 2)
     return round(value, -math.floor(math.log10(abs(value))))
 
 
 def _rounded(values: Int64, factor: float) -> Float64:
-    """`display` of each value × factor."""
+    """Return `display` of each value × factor."""
     scaled = values * factor
     hundredths = scaled * 100
     rounded: Float64 = np.rint(hundredths) / 100
@@ -221,7 +221,7 @@ def _rounded_where(known: Bool, values: Int64, factor: float) -> list[float | No
 
 
 def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
-    """The operator that allocated; one that only makes empty tensors together with what called it."""
+    """Return the operators that allocated; one that only makes empty tensors together with what called it."""
     records, strings = memory_records(model), model.trace.strings
     node = np.where(blocks.allocation >= 0, records.node[blocks.allocation], -1)
     operator, parent = operator_codes(model, node)
@@ -236,7 +236,7 @@ def _event_name(operator: str, parent: str) -> str:
 
 
 def _in_old_order(blocks: MemoryBlocks, window: slice) -> MemoryBlocks:
-    """Pairs by release, then what was not released in the time range, then what was not allocated in it."""
+    """Sort pairs by release, then what was not released in the time range, then what was not allocated in it."""
     began = (blocks.allocation >= window.start) & (blocks.allocation < window.stop)
     ended = (blocks.release >= window.start) & (blocks.release < window.stop)
     part = np.where(began & ended, 0, np.where(began, 1, 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
 from torch_tb_profiler.model.program_tree import NodeKind
-from torch_tb_profiler.web.microseconds import laid_out, microseconds
-from torch_tb_profiler.web.old_plugin.tree_json import nested
+from torch_tb_profiler.web.old_plugin.wire import laid_out, microseconds, nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
 MOST_NODES = 500_000
@@ -43,12 +42,12 @@ _TYPES = {
 }
 _ANNOTATION = "user_annotation"
 
-#: of a node: its name and its type
+#: name and type of a node
 _Label = tuple[str, str]
 
 
 def module(model: Model) -> Iterator[bytes] | None:
-    """/module; None without modules. Lightning's modules are preferred."""
+    """Answer /module; None without modules. Lightning's modules are preferred."""
     sources = module_sources(model)
     table = modules(model, sources[0]) if sources else None
     if table is None or not len(table):
@@ -58,7 +57,7 @@ def module(model: Model) -> Iterator[bytes] | None:
 
 
 def _modules(table: ModuleTable) -> Iterator[tuple[int, bytes]]:
-    """By name at the top, below in the order of first calls."""
+    """Yield modules, by name at the top, below in the order of first calls."""
     tops = [*np.flatnonzero(table.parent < 0).tolist(), len(table)]
     depth = np.zeros(len(table) + 1, np.int64)
     depth[-1] = -1
@@ -84,19 +83,23 @@ def _module(table: ModuleTable, i: int) -> dict[str, Any]:
 
 
 def tree(model: Model) -> Iterator[bytes] | None:
-    """/tree, in pieces: the main thread, or with Lightning its hooks; None if there is nothing."""
+    """Answer /tree, in pieces: the main thread, or with Lightning its hooks; None if there is nothing."""
     hooked = hook_calls(model)
     if len(hooked.row):
         busiest = int(np.argmax(np.bincount(hooked.track)))
         chosen = np.flatnonzero(hooked.track == busiest)
         return _tree(
             model,
-            hooked.depth[chosen],
-            hooked.start[chosen],
-            hooked.end[chosen],
-            hooked.track[chosen],
-            hooked.name[chosen],
-            lambda i: [(hook_name(name), "pl_profile") for name in model.trace.strings.texts(hooked.name[chosen[i]])],
+            _Calls(
+                hooked.depth[chosen],
+                hooked.start[chosen],
+                hooked.end[chosen],
+                hooked.track[chosen],
+                hooked.name[chosen],
+                lambda i: [
+                    (hook_name(name), "pl_profile") for name in model.trace.strings.texts(hooked.name[chosen[i]])
+                ],
+            ),
         )
     with_lightning = "lightning" in module_sources(model)
     timed = lightning_program(model) if with_lightning else nn_program(model)
@@ -106,12 +109,14 @@ def tree(model: Model) -> Iterator[bytes] | None:
         return None
     return _tree(
         model,
-        nodes.depth[chosen],
-        nodes.start[chosen],
-        nodes.end[chosen],
-        nodes.track[chosen],
-        nodes.name[chosen].astype(np.int64) * len(NodeKind) + nodes.kind[chosen],
-        lambda i: _labels(timed, chosen[i], with_lightning),
+        _Calls(
+            nodes.depth[chosen],
+            nodes.start[chosen],
+            nodes.end[chosen],
+            nodes.track[chosen],
+            nodes.name[chosen].astype(np.int64) * len(NodeKind) + nodes.kind[chosen],
+            lambda i: _labels(timed, chosen[i], with_lightning),
+        ),
     )
 
 
@@ -125,10 +130,20 @@ def _labels(timed: TimedProgram, nodes: Int64, with_lightning: bool) -> list[_La
     ]
 
 
-def _tree(
-    model: Model, depth: Any, start: Any, end: Any, track: Any, key: Any, labels: Callable[[Int64], list[_Label]]
-) -> Iterator[bytes]:
-    """Nodes in preorder. `key` is equal for nodes with the same label, which `labels` gives of some positions."""
+class _Calls(NamedTuple):
+    """Calls in preorder; start and end are ns. `key` is equal for calls with the label that `labels` gives."""
+
+    depth: Any
+    start: Any
+    end: Any
+    track: Any
+    key: Any
+    labels: Callable[[Int64], list[_Label]]
+
+
+def _tree(model: Model, calls: _Calls) -> Iterator[bytes]:
+    """Yield the JSON of a tree of calls."""
+    depth, start, end, track, key, labels = calls
     origin = model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
     tops = np.flatnonzero(depth == 0)
     root = _node("CallTreeRoot", "Python", _tid(model, int(track[tops[0]])))
@@ -158,7 +173,7 @@ def _tree(
 
 
 def _nodes(opening: Any, start: Any, end: Any) -> bytes:
-    """The text of some nodes: what comes before their two times, and these. What follows them comes with the next."""
+    """Return the text of some nodes: what comes before their two times, and these. What follows comes with the next."""
     nodes = len(opening)
     between = np.broadcast_to(np.frombuffer(_END, np.uint8), (nodes, len(_END)))
     times = np.ascontiguousarray(np.concatenate([laid_out(start), between, laid_out(end)], axis=1))
@@ -170,7 +185,7 @@ def _nodes(opening: Any, start: Any, end: Any) -> bytes:
 
 
 def _node(name: str, kind: str, tid: bytes) -> bytes:
-    """The text of a node before the first of its two times."""
+    """Return the text of a node before the first of its two times."""
     return b'{"name":' + dumps(name) + b',"type":' + dumps(kind) + b',"tid":' + tid + b',"start_time":'
 
 
@@ -188,7 +203,7 @@ def _deepest_that_fits(depth: Any) -> int:
 
 
 def _number(thread: int | str) -> int | str:
-    """The old plugin made a number of every thread id."""
+    """Return a thread id as a number where it is one, as the old plugin did."""
     try:
         return int(thread)
     except ValueError:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.compare.diff import ROOT
 from torch_tb_profiler.analysis.json_schema import Json, ref
@@ -46,7 +47,7 @@ _Timestamp = Annotated[
 ]
 
 
-class ByShape(msgspec.Struct, frozen=True):
+class ShapeParameters(msgspec.Struct, frozen=True):
     """Rows of operators."""
 
     group_by: Annotated[
@@ -54,7 +55,7 @@ class ByShape(msgspec.Struct, frozen=True):
     ] = None
 
 
-class ByKernel(msgspec.Struct, frozen=True):
+class KernelParameters(msgspec.Struct, frozen=True):
     """Rows of kernels."""
 
     group_by: Annotated[
@@ -63,7 +64,7 @@ class ByKernel(msgspec.Struct, frozen=True):
     ] = None
 
 
-class OfOperator(msgspec.Struct, frozen=True):
+class StackParameters(msgspec.Struct, frozen=True):
     """One operator."""
 
     op_name: Annotated[str, Meta(description="An operator.")]
@@ -75,7 +76,7 @@ class OfOperator(msgspec.Struct, frozen=True):
     ] = None
 
 
-class OfMemory(msgspec.Struct, frozen=True):
+class MemoryParameters(msgspec.Struct, frozen=True):
     """A window of time."""
 
     start_ts: _Timestamp = None
@@ -83,14 +84,14 @@ class OfMemory(msgspec.Struct, frozen=True):
     memory_metric: _SizeUnit = "KB"
 
 
-class OfCurve(msgspec.Struct, frozen=True):
+class CurveParameters(msgspec.Struct, frozen=True):
     """Units."""
 
     time_metric: _TimeUnit = "ms"
     memory_metric: _SizeUnit = "MB"
 
 
-class OfEvents(msgspec.Struct, frozen=True):
+class EventsParameters(msgspec.Struct, frozen=True):
     """A window of time, and units."""
 
     start_ts: _Timestamp = None
@@ -99,14 +100,14 @@ class OfEvents(msgspec.Struct, frozen=True):
     memory_metric: _SizeUnit = "KB"
 
 
-class OfPair(msgspec.Struct, frozen=True):
+class DiffParameters(msgspec.Struct, frozen=True):
     """Spans, which the old plugin asked for."""
 
     span: Annotated[str, Meta(description="The span of the first trace.")]
     exp_span: Annotated[str, Meta(description="The span of the second trace.")]
 
 
-class OfNode(msgspec.Struct, frozen=True):
+class NodeParameters(msgspec.Struct, frozen=True):
     """Spans, which the old plugin asked for, and a node."""
 
     span: Annotated[str, Meta(description="The span of the first trace.")]
@@ -120,14 +121,11 @@ def _of_trace(
     schema: Json,
     compute: Callable[[Subject, Any], Any],
     parameters: type[msgspec.Struct] = NoParameters,
-    *,
-    of_run: bool = False,
-    more: str = _MICROSECONDS,
 ) -> Question:
-    """Answered when it is first asked, and kept then: the page asks for none of these."""
+    """Declare a question that is answered when first asked, and kept then: the page asks for none of these."""
 
-    def answer(subject: Subject, asked: msgspec.Struct) -> Any:
-        return compute(subject, asked)
+    def answer(subject: Subject, params: msgspec.Struct) -> Any:
+        return compute(subject, params)
 
     return Question(
         name=f"old{route}",
@@ -136,9 +134,8 @@ def _of_trace(
         answer=JsonShape(schema),
         parameters=parameters,
         tag=TAG,
-        more=more,
+        more=_MICROSECONDS,
         compute=answer,
-        of_run=of_run,
     )
 
 
@@ -158,51 +155,51 @@ def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[Distribut
 
 
 def _special(group_by: str | None, special: str) -> str | None:
-    """The one value of `group_by` that is told from all others."""
+    """Return the one value of `group_by` that means something special; None for all others."""
     return special if group_by == special else None
 
 
-def _operation_stack(known: OfKnown, asked: OfOperator) -> Any:
-    shape = asked.input_shape
-    if asked.group_by != shapes.BY_SHAPE:
+def _operation_stack(known: OfKnown, params: StackParameters) -> Any:
+    shape = params.input_shape
+    if params.group_by != shapes.BY_SHAPE:
         shape = None
     elif shape is None:
         raise Refused("Must specify input_shape in request url")
-    found = shapes.operation_stack(known.details, asked.op_name, asked.group_by, shape)
+    found = shapes.operation_stack(known.details, params.op_name, params.group_by, shape)
     if found is None:
-        raise NotFound(f"no call stack is known for {asked.op_name!r}")
+        raise NotFound(f"no call stack is known for {params.op_name!r}")
     return found
 
 
 def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], Any]:
-    """Refuses where no memory was recorded."""
+    """Wrap a computation so that it refuses a trace without memory events."""
 
-    def answer(subject: Subject, asked: Any) -> Any:
+    def answer(subject: Subject, params: Any) -> Any:
         if not len(subject.model.memory):
             raise NotFound(missing("no_memory").text)
-        return compute(subject.model, asked)
+        return compute(subject.model, params)
 
     return answer
 
 
-def _window(model: Model, asked: OfMemory | OfEvents) -> tuple[int | None, int | None]:
-    """Times of the file, relative to the start of the trace, in ns."""
+def _window(model: Model, params: MemoryParameters | EventsParameters) -> tuple[int | None, int | None]:
+    """Return the times of a window, ns relative to the start of the trace."""
     origin = memory.file_origin_ns(model)
-    start, end = (None if time is None else int(time * 1000) - origin for time in (asked.start_ts, asked.end_ts))
+    start, end = (None if time is None else int(time * 1000) - origin for time in (params.start_ts, params.end_ts))
     return start, end
 
 
-def _memory(model: Model, asked: OfMemory) -> Any:
-    return memory.memory(model, *_window(model, asked), memory.SIZES[asked.memory_metric])
+def _memory(model: Model, params: MemoryParameters) -> Any:
+    return memory.memory(model, *_window(model, params), memory.SIZES[params.memory_metric])
 
 
-def _memory_curve(model: Model, asked: OfCurve) -> Any:
-    return memory.memory_curve(model, memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric])
+def _memory_curve(model: Model, params: CurveParameters) -> Any:
+    return memory.memory_curve(model, memory.TIMES[params.time_metric], memory.SIZES[params.memory_metric])
 
 
-def _memory_events(model: Model, asked: OfEvents) -> Any:
-    units = memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric]
-    return memory.memory_events(model, *_window(model, asked), *units)
+def _memory_events(model: Model, params: EventsParameters) -> Any:
+    units = memory.TIMES[params.time_metric], memory.SIZES[params.memory_metric]
+    return memory.memory_events(model, *_window(model, params), *units)
 
 
 def _tree(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> Callable[[Subject, Any], Any]:
@@ -215,38 +212,40 @@ def _tree(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> 
     return answer
 
 
-def _diff(left: Subject, right: Subject, _: OfPair) -> Any:
+def _diff(left: Subject, right: Subject, _: DiffParameters) -> Any:
     return diff.diff(left.model, right.model)
 
 
-def _diffnode(left: Subject, right: Subject, asked: OfNode) -> Any:
-    found = diff.diffnode(left.model, right.model, asked.path or ROOT)
+def _diffnode(left: Subject, right: Subject, params: NodeParameters) -> Any:
+    found = diff.diffnode(left.model, right.model, params.path or ROOT)
     if found is None:
-        raise NotFound(f"the comparison has no node {asked.path!r}")
+        raise NotFound(f"the comparison has no node {params.path!r}")
     return found
 
 
 QUESTIONS: tuple[Question, ...] = (
-    _of_trace(
-        "/overview",
-        "Steps, advice and devices",
-        schemas.OVERVIEW,
-        lambda subject, _: shapes.overview(subject.model, subject.workers),
+    replace(
+        _of_trace(
+            "/overview",
+            "Steps, advice and devices",
+            schemas.OVERVIEW,
+            lambda subject, _: shapes.overview(subject.model, subject.workers),
+        ),
         of_run=True,
     ),
     _of_trace(
         "/operation",
         "Pies of operators",
         schemas.OPERATION,
-        lambda subject, asked: shapes.operation(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
-        ByShape,
+        lambda subject, params: shapes.operation(subject.model, _special(params.group_by, shapes.BY_SHAPE)),
+        ShapeParameters,
     ),
     _of_trace(
         "/operation/table",
         "Operators",
         schemas.OPERATION_TABLE,
-        lambda subject, asked: shapes.operation_table(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
-        ByShape,
+        lambda subject, params: shapes.operation_table(subject.model, _special(params.group_by, shapes.BY_SHAPE)),
+        ShapeParameters,
     ),
     Question(
         name="old/operation/stack",
@@ -262,30 +261,32 @@ QUESTIONS: tuple[Question, ...] = (
         "/kernel/table",
         "Kernels",
         schemas.KERNEL_TABLE,
-        lambda subject, asked: shapes.kernel_table(subject.model, _special(asked.group_by, shapes.BY_KERNEL)),
-        ByKernel,
+        lambda subject, params: shapes.kernel_table(subject.model, _special(params.group_by, shapes.BY_KERNEL)),
+        KernelParameters,
     ),
-    _of_trace(
-        "/kernel/tc_pie",
-        "The share of tensor cores",
-        schemas.KERNEL,
-        lambda subject, _: shapes.kernel_tc_pie(subject.model),
+    replace(
+        _of_trace(
+            "/kernel/tc_pie",
+            "The share of tensor cores",
+            schemas.KERNEL,
+            lambda subject, _: shapes.kernel_tc_pie(subject.model),
+        ),
         more="Fractions of the time of kernels.",
     ),
-    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory),
+    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), MemoryParameters),
     _of_trace(
         "/memory_curve",
         "Memory in use over time",
         schemas.MEMORY_CURVE,
         _recorded(_memory_curve),
-        OfCurve,
+        CurveParameters,
     ),
     _of_trace(
         "/memory_events",
         "Allocations with their releases",
         schemas.MEMORY_EVENTS,
         _recorded(_memory_events),
-        OfEvents,
+        EventsParameters,
     ),
     _of_trace("/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES)),
     _of_trace(
@@ -299,7 +300,7 @@ QUESTIONS: tuple[Question, ...] = (
         route="/diff",
         summary="Two traces as a tree",
         answer=JsonShape(ref("OldDifference")),
-        parameters=OfPair,
+        parameters=DiffParameters,
         tag=TAG,
         more=_MICROSECONDS,
         compute=_diff,

@@ -20,8 +20,8 @@ from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
 from torch_tb_profiler.web.old_plugin.gpu_metrics import gpu_metrics, tensor_core_share
+from torch_tb_profiler.web.old_plugin.wire import microseconds, rounded_microseconds
 
 #: the one value of `group_by` that the old plugin knew for operators; anything else groups by name
 BY_SHAPE = "OperationAndInputShape"
@@ -40,7 +40,7 @@ _PIES = (
 
 
 def overview(model: Model, workers: int) -> Json:
-    """/overview. `workers`: how many workers the run has."""
+    """Answer /overview. `workers`: how many workers the run has."""
     causes = findings(model)
     model = model.of_overview()
     answer = {
@@ -59,7 +59,7 @@ def overview(model: Model, workers: int) -> Json:
 
 
 def operation(model: Model, group_by: str | None) -> Json:
-    """/operation: the four pies."""
+    """Answer /operation: the four pies."""
     table = _operators(model, group_by)
     answer: Json = {}
     for key, title, column in _PIES:
@@ -70,7 +70,7 @@ def operation(model: Model, group_by: str | None) -> Json:
 
 
 def operation_table(model: Model, group_by: str | None) -> Json:
-    """/operation/table."""
+    """Answer /operation/table."""
     table = _operators(model, group_by)
     return _operation_envelope(table, [{"has_call_stack": bool(value)} for value in table.has_call_stack])
 
@@ -78,7 +78,7 @@ def operation_table(model: Model, group_by: str | None) -> Json:
 def operation_stack(
     details: OperatorDetails, op_name: str, group_by: str | None, input_shape: str | None
 ) -> Json | None:
-    """/operation/stack; None if there is no such operator (of that shape) or no call stack of it is known."""
+    """Answer /operation/stack; None if there is no such operator (of that shape) or no call stack of it is known."""
     shape = None
     if group_by == BY_SHAPE:
         shapes = details.shapes_of(op_name)
@@ -93,7 +93,7 @@ def operation_stack(
 
 
 def kernel(model: Model) -> Json | None:
-    """/kernel: the pie of kernels; None without kernels."""
+    """Answer /kernel: the pie of kernels; None without kernels."""
     if not model.has_kernels:
         return None
     table = kernels(model)
@@ -103,7 +103,7 @@ def kernel(model: Model) -> Json | None:
 
 
 def kernel_table(model: Model, group_by: str | None) -> Json | None:
-    """/kernel/table; None without kernels."""
+    """Answer /kernel/table; None without kernels."""
     if not model.has_kernels:
         return None
     by_name = group_by == BY_KERNEL
@@ -121,7 +121,7 @@ def kernel_table(model: Model, group_by: str | None) -> Json | None:
 
 
 def kernel_tc_pie(model: Model) -> Json | None:
-    """/kernel/tc_pie; None without kernels."""
+    """Answer /kernel/tc_pie; None without kernels."""
     if not model.has_kernels:
         return None
     share = tensor_core_share(model, model.device_category == Category.KERNEL) or 0.0
@@ -152,7 +152,7 @@ def _steps(model: Model) -> Json:
 
 
 def _tooltip_of_step(step: str, length: int) -> str:
-    """How the HTML of each of its tooltips begins."""
+    """Return how the HTML of each tooltip of a step begins."""
     return (
         '<div class="visualization-tooltip" style="white-space: nowrap;">'
         f"Step {escape(step)}<br>Total: {microseconds(length)}us<br>"
@@ -171,7 +171,7 @@ def _performance(model: Model) -> Json:
 
 
 def _recommendations(found: Sequence[Finding]) -> str:
-    """HTML; everything but the tags is escaped, because names in the texts come from the trace."""
+    """Return HTML; everything but the tags is escaped, because names in the texts come from the trace."""
     if not found:
         return "<ul><li>N/A</li></ul>"
     return "<ul>" + "".join(f"<li>{_recommendation(finding)}</li>" for finding in found) + "</ul>"
@@ -275,7 +275,7 @@ def _duration_columns() -> list[Json]:
 
 
 def _counts(values: Any) -> list[str]:
-    """Numbers that the old plugin wrote as text, missing ones as zero."""
+    """Return numbers that the old plugin wrote as text, missing ones as zero."""
     return [str(max(value, 0)) for value in _list(values)]
 
 
@@ -292,12 +292,12 @@ def _name_value(rows: list[list[Any]]) -> Json:
 
 
 def _yes(value: bool | None) -> str:
-    """The old plugin had two answers: what is not known to use tensor cores does not."""
+    """Return Yes or No, the old plugin's two answers: what is not known to use tensor cores does not."""
     return "Yes" if value else "No"
 
 
 def _ratio(percent: float) -> float:
-    """Percent with two digits; the int 0 when there was nothing to divide by, as the old plugin had it."""
+    """Return percent with two digits; the int 0 when there was nothing to divide by, as the old plugin had it."""
     return 0 if math.isnan(percent) else round(percent, 2)
 
 
@@ -306,7 +306,7 @@ def _list(values: Any) -> list[Any]:
 
 
 def _python_text(recorded: str, missing: str) -> str:
-    """A JSON value of the trace as Python writes it."""
+    """Write a JSON value of the trace as Python does."""
     if not recorded:
         return missing
     try:

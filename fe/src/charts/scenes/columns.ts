@@ -14,7 +14,7 @@ import {
 import type { Bucket } from "../merge";
 import { type Box, boxPath, filled, type Picture, type SceneTheme, type Shape } from "../scene";
 
-export interface ColumnsData {
+interface ColumnsData {
   readonly buckets: readonly Bucket[];
   /** Of the parts of a bucket. */
   readonly colors: readonly string[];

@@ -1,7 +1,7 @@
 /** A ring of slices. Pure. */
 import { filled, type Mark, type Picture, type SceneTheme, type Shape } from "../scene";
 
-export interface Sector {
+interface Sector {
   /** What it has of the whole; 0 is not drawn. */
   readonly value: number;
   readonly color: string;

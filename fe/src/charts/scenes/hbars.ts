@@ -5,7 +5,7 @@ import { fitted, shorten } from "../labels";
 import { boxPath, filled, type Picture, type SceneTheme, type Shape } from "../scene";
 import type { HBarsProps } from "../types";
 
-export type HBarsData = Pick<HBarsProps, "items" | "unit">;
+type HBarsData = Pick<HBarsProps, "items" | "unit">;
 
 const ROW = 24;
 const BAR = Math.round(ROW * 0.64);

@@ -4,7 +4,7 @@ import { columnBox, columnLabels } from "../axes";
 import { type HeatGrid, heatOf, heatPixels } from "../heat";
 import { type Box, boxPath, type Marks, type Picture, type SceneTheme, type Shape } from "../scene";
 
-export interface HeatScene {
+interface HeatScene {
   readonly grid: HeatGrid;
   /** Of the data, in the order in which they are drawn. */
   readonly rowNames: readonly string[];
@@ -32,7 +32,7 @@ const FRAMED = 5;
 const SCALE = { width: 120, height: 10 };
 const PAGE = 10;
 
-export function heatPlot({ rows }: HeatGrid, width: number): Box {
+function heatPlot({ rows }: HeatGrid, width: number): Box {
   const height = Math.round(Math.min(TALLEST_ROW, MOST_ROWS / rows) * rows);
   return { x: LEFT, y: TOP, width: plotWidth(width), height };
 }

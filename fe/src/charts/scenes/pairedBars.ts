@@ -21,7 +21,7 @@ export type PairedPart =
   | "difference"
   | "accumulated";
 
-export interface PairedData extends Pick<PairedBarsProps, "items" | "start"> {
+interface PairedData extends Pick<PairedBarsProps, "items" | "start"> {
   readonly unit: Unit;
   /** What is not drawn. */
   readonly hidden: ReadonlySet<string>;

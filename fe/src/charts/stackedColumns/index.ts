@@ -1,4 +1,3 @@
 export { type ColumnSeries, largestFirst, totalsOf } from "../merge";
 export { RANGE, type Range, rangeWithin } from "./range";
 export { Columns } from "./StackedColumns";
-export type { ColumnsProps } from "./types";

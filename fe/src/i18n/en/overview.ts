@@ -30,6 +30,7 @@ export const overview = area("overview", {
 
   answer: {
     title: "What bounds this run",
+    titleOfRank: "What bounds this rank",
     explained: (share: string) => `${share} of the step time explained`,
     explainedHelp:
       "The share of the step time whose cause is recorded in the trace. The higher it is, the more reliable the savings are.",
@@ -40,7 +41,8 @@ export const overview = area("overview", {
   },
 
   run: {
-    line: (n: number, sentence: string) => `${n} ranks together: ${sentence}`,
+    loaded: (n: number, world: number) =>
+      n < world ? `${n} of ${world} ranks replayed together` : `all ${n} ranks replayed together`,
   },
 
   kinds: {
@@ -200,6 +202,7 @@ export const overview = area("overview", {
     mutedByServer: (ids: string) => `Not shown on this server: ${ids}.`,
     checked: (n: number) => `${counted(n, "rule")} found nothing`,
     notEvaluated: (n: number) => `${counted(n, "rule")} could not be checked`,
+    notLookedAt: (parts: string) => `No finding is about: ${parts}.`,
   },
 
   devices: {

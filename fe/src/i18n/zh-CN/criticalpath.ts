@@ -32,6 +32,7 @@ export const criticalpath: typeof en = {
   refused: "无法回答",
   refusals: { waits: "等待随所等内容的结束而结束：它自身无法变快。" },
 
+  related: "这是好的改进能达到的：内核快一倍，主机耗时减少三分之一。下面则假设某种资源完全不耗时。",
   largest: (resource, share) => `关键路径中占比最大的是“${resource}”：${share}。`,
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,
   limitsThen: (resource, share) => `此后路径中最多的是“${resource}”（${share}）。`,

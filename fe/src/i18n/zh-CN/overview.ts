@@ -14,6 +14,7 @@ export const overview: typeof en = {
 
   answer: {
     title: "什么限制了此次运行",
+    titleOfRank: "什么限制了此 rank",
     explained: (share) => `${share} 的步时间已解释`,
     explainedHelp: "其原因记录在跟踪中的步时间所占的比例：重放给出的所有答案的质量。",
     together: (time, share, n) =>
@@ -23,7 +24,8 @@ export const overview: typeof en = {
   },
 
   run: {
-    line: (n, sentence) => `${n} 个 rank 一起：${sentence}`,
+    loaded: (n, world) =>
+      n < world ? `${world} 个 rank 中的 ${n} 个一起重放` : `全部 ${n} 个 rank 一起重放`,
   },
 
   kinds: {
@@ -189,6 +191,7 @@ export const overview: typeof en = {
     mutedByServer: (ids) => `此服务器不显示：${ids}。`,
     checked: (n) => `${n} 条规则没有发现问题`,
     notEvaluated: (n) => `${n} 条规则无法检查`,
+    notLookedAt: (parts) => `没有发现涉及：${parts}。`,
   },
 
   devices: {

@@ -1,10 +1,10 @@
 /** What the time of a category of the steps was spent with, and where that is in the trace. */
 import { useEffect, useRef } from "react";
-import { type Category, type CategoryTime, type TraceKey, useTraceQuery } from "../../api";
+import { type Category, type CategoryTime, useTraceQuery } from "../../api";
 import { count, duration, exact, fraction } from "../../format";
 import { bare, categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
-import { goToView, type PickedKind, viewName } from "../../state";
+import { goToView, type PickedKind, useTrace, viewName } from "../../state";
 import { ListTable } from "../../table";
 import { Button, Link, QueryPanel } from "../../ui";
 import { showInTrace } from "../findings/showInTrace";
@@ -12,8 +12,6 @@ import "../../ui/lines.css";
 import "./doors.css";
 
 interface Props {
-  /** Which trace, and which steps of it. */
-  readonly sel: TraceKey | null;
   /** As the address has it. */
   readonly category: string;
   /** The name of the step, where it is of one. */
@@ -30,7 +28,8 @@ function isCategory(text: string): text is Category {
   return Object.hasOwn(overviewTexts.categories, text);
 }
 
-function Opened({ sel, category, step, onClose }: Props & { readonly category: Category }) {
+function Opened({ category, step, onClose }: Props & { readonly category: Category }) {
+  const { sel } = useTrace();
   const of = sel && step !== null ? { ...sel, from_step: step, to_step: step } : sel;
   const query = useTraceQuery("category", of, { category });
   const box = useRef<HTMLDivElement>(null);

@@ -11,13 +11,15 @@ import "./findings.css";
 
 interface Props {
   readonly bound: Overview["bound"];
+  /** What the section is called; that of a whole run without it. */
+  readonly title?: string;
   /** Facts below the sentence. */
   readonly children: ReactNode;
 }
 
-export function BoundSentence({ bound, children }: Props) {
+export function BoundSentence({ bound, title = overviewTexts.answer.title, children }: Props) {
   return (
-    <section className="answer" aria-label={overviewTexts.answer.title}>
+    <section className="answer" aria-label={title}>
       <p className="answer-sentence">
         <Swatch color={partColor(ON_PATH[bound.kind] ?? "unknown")} />
         <strong>{unbroken(boundText(bound))}</strong>

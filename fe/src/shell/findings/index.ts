@@ -2,6 +2,8 @@
 export { BoundSentence } from "./BoundSentence";
 export { inCode } from "./code";
 export { FindingItem } from "./FindingItem";
+export { JobVerdict } from "./JobVerdict";
 export { Places } from "./Places";
 export { ShowIn } from "./ShowIn";
 export { markInTrace, showInTrace } from "./showInTrace";
+export { Verdict } from "./Verdict";

@@ -104,7 +104,7 @@ function nextLetter(text: string, letter: string, from: number): number {
 }
 
 /** All words must fit the label, or what else the entry is found by; null when one does not. */
-export function scoreOf(entry: Entry, words: readonly string[]): number | null {
+function scoreOf(entry: Entry, words: readonly string[]): number | null {
   const label = entry.label.toLowerCase();
   const about = entry.about.toLowerCase();
   let score = 0;

@@ -131,7 +131,7 @@ function binsOf(camera: Camera, source: RankTiles, counter: number): Bin[] {
 }
 
 /** The values of a counter at a time of the page; null where none is known. */
-export function counterAt(
+function counterAt(
   source: RankTiles,
   { part }: Track,
   time: number,

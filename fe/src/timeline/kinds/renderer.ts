@@ -39,8 +39,7 @@ export interface Rank {
 
 export type TracksMeta = Pick<TimelineMeta, "tracks" | "lanes" | "counters" | "events" | "steps">;
 
-export type NewTrack = Pick<Track, "key" | "parent" | "name"> &
-  Partial<Pick<Track, "events" | "part">>;
+type NewTrack = Pick<Track, "key" | "parent" | "name"> & Partial<Pick<Track, "events" | "part">>;
 
 export interface Shape {
   readonly track: Track;

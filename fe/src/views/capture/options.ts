@@ -1,7 +1,7 @@
 /** Which parts of a recording a trace has. Pure. */
 import type { Capture } from "../../api";
 
-export const OPTION_IDS = [
+const OPTION_IDS = [
   "cpu",
   "device",
   "steps",
@@ -11,12 +11,12 @@ export const OPTION_IDS = [
   "with_modules",
   "with_flops",
 ] as const;
-export type OptionId = (typeof OPTION_IDS)[number];
+type OptionId = (typeof OPTION_IDS)[number];
 
 /** `empty`: the header says it was on, but there is nothing of it. */
-export type OptionState = "found" | "empty" | "missing";
+type OptionState = "found" | "empty" | "missing";
 
-export interface OptionRow {
+interface OptionRow {
   id: OptionId;
   state: OptionState;
   /** Events that are there thanks to it; null where none are to be expected. */

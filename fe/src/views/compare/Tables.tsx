@@ -7,8 +7,8 @@ import { rowCount, type Table } from "../../table";
 import { QueryPanel } from "../../ui";
 import { kernelsTable, operatorsTable, partsTable } from "./columns";
 import type { Look } from "./look";
+import { openPart } from "./open";
 import { params } from "./params";
-import type { Part } from "./parts";
 
 const text = compareTexts.tables;
 
@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** Choosing a row goes into the part. */
-export function Parts({ query, look, onPick }: Props & { onPick: (part: Part) => void }) {
+export function Parts({ query, look }: Props) {
   return (
     <QueryPanel
       title={text.parts}
@@ -30,7 +30,7 @@ export function Parts({ query, look, onPick }: Props & { onPick: (part: Part) =>
           : null
       }
     >
-      {(answer) => <PartRows answer={answer} look={look} onPick={onPick} />}
+      {(answer) => <PartRows answer={answer} look={look} />}
     </QueryPanel>
   );
 }
@@ -38,10 +38,9 @@ export function Parts({ query, look, onPick }: Props & { onPick: (part: Part) =>
 interface PartRowsProps {
   readonly answer: Compared;
   readonly look: Look;
-  readonly onPick: (part: Part) => void;
 }
 
-function PartRows({ answer, look, onPick }: PartRowsProps) {
+function PartRows({ answer, look }: PartRowsProps) {
   const { parts, measure, grouped } = look;
   const box = useRef<HTMLDivElement>(null);
   const picked = useRef(false);
@@ -70,7 +69,7 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
           const part = parts[row];
           if (!part) return;
           picked.current = true;
-          onPick(part);
+          openPart(part);
         }}
       />
     </div>

@@ -7,6 +7,7 @@ import { Choice } from "../../shell";
 import { Button, Crumbs, Empty, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./Amount";
 import type { Look } from "./look";
+import { openPart, openPath } from "./open";
 import { EVERYTHING, params } from "./params";
 import { type Part, SHOWN, sumOf, titleOf, totalOf, windowOf } from "./parts";
 
@@ -25,12 +26,10 @@ const NAMES = {
 interface Props {
   readonly query: Result<Compared>;
   readonly look: Look;
-  readonly onPick: (part: Part) => void;
-  readonly onOpen: (path: string) => void;
 }
 
 /** Where both programs spend their time, part by part, and the way through the levels. */
-export function Timeline({ query, look, onPick, onOpen }: Props) {
+export function Timeline({ query, look }: Props) {
   const answer = query.data;
   const device = answer ? answer.totals.device_ns > 0 || answer.totals.exp_device_ns > 0 : false;
   return (
@@ -54,7 +53,7 @@ export function Timeline({ query, look, onPick, onOpen }: Props) {
         </>
       }
     >
-      {(shown) => <Level answer={shown} look={look} onPick={onPick} onOpen={onOpen} />}
+      {(shown) => <Level answer={shown} look={look} />}
     </QueryPanel>
   );
 }
@@ -63,7 +62,7 @@ interface LevelProps extends Omit<Props, "query"> {
   readonly answer: Compared;
 }
 
-function Level({ answer, look, onPick, onOpen }: LevelProps) {
+function Level({ answer, look }: LevelProps) {
   const { measure, divisors, parts } = look;
   const totals = (["duration_ns", "device_ns"] as const)
     .map((key) => ({
@@ -77,7 +76,7 @@ function Level({ answer, look, onPick, onOpen }: LevelProps) {
         label={text.path}
         root={EVERYTHING}
         chain={answer.meta.trail.map((part) => ({ key: part.path, label: titleOf(part) }))}
-        onFocus={onOpen}
+        onFocus={openPath}
         most={Number.POSITIVE_INFINITY}
       />
       <p className="compare-totals">
@@ -92,7 +91,7 @@ function Level({ answer, look, onPick, onOpen }: LevelProps) {
         <Empty title={text.leaf} reason={text.leafReason} />
       ) : (
         <>
-          <Picture parts={parts} measure={measure} look={look} onPick={onPick} />
+          <Picture parts={parts} measure={measure} look={look} />
           <p className="muted">{text.hint}</p>
         </>
       )}
@@ -106,10 +105,9 @@ interface PictureProps {
   readonly parts: readonly Part[];
   readonly measure: CompareMeasure;
   readonly look: Look;
-  readonly onPick: (part: Part) => void;
 }
 
-function Picture({ parts, measure, look, onPick }: PictureProps) {
+function Picture({ parts, measure, look }: PictureProps) {
   const { first, end } = windowOf(parts.length, look.page);
   const shown = useMemo(() => parts.slice(first, end), [parts, first, end]);
   const start = useMemo(() => sumOf(parts.slice(0, first), measure), [parts, first, measure]);
@@ -125,9 +123,9 @@ function Picture({ parts, measure, look, onPick }: PictureProps) {
   const pick = useCallback(
     (index: number) => {
       const part = shown[index];
-      if (part) onPick(part);
+      if (part) openPart(part);
     },
-    [shown, onPick],
+    [shown],
   );
   return (
     <>

@@ -15,7 +15,7 @@ import {
 
 const text = changeTexts;
 
-export interface CauseRow {
+interface CauseRow {
   /** Null of all small ones together. */
   readonly cause: string | null;
   readonly before: number;
@@ -29,7 +29,7 @@ export interface CauseRow {
   readonly causes: number;
 }
 
-export interface ChangeBars {
+interface ChangeBars {
   readonly rows: readonly CauseRow[];
   /** From the least to the largest running sum, ns: what the bars span; never of no length. */
   readonly low: number;

@@ -7,7 +7,7 @@ import {
   useCompare,
   useStatus,
 } from "../../api";
-import { bytes, equals, fraction } from "../../format";
+import { bytes, fraction } from "../../format";
 import { compareTexts, reasonText } from "../../i18n";
 import { Choice, traceProgress, traceTitle } from "../../shell";
 import {
@@ -23,9 +23,9 @@ import { Button, Empty, Flow, Missing, Panel, ProgressBar } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
+import { openPath } from "./open";
 import { Pickers } from "./Pickers";
 import { EVERYTHING, params } from "./params";
-import type { Part } from "./parts";
 import { RooflinePanel } from "./RooflinePanel";
 import { Names, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
@@ -64,11 +64,6 @@ function showHowMany(next: "two" | "many"): void {
     change(params.kernelsOrTrendsFilter, ""),
     change(params.kernelsOrTrendsSort, ""),
   );
-}
-
-/** Going into a part is a step that Back undoes; the filter and the page were those of another level. */
-function openPart(path: string): void {
-  setAddress(change(params.part, path), change(params.filter, ""), change(params.page, 1));
 }
 
 function Two() {
@@ -139,13 +134,6 @@ function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
   );
 }
 
-function pick(part: Part): void {
-  if (part.path !== null) openPart(part.path);
-  // Several of one name: shown one by one.
-  else if (part.times > 1)
-    setAddress(change(params.filter, equals("part", part.title)), change(params.order, "each"));
-}
-
 function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace }) {
   const { sel, trace: after } = useTrace();
   const [path] = useAddress(params.part);
@@ -162,7 +150,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <Panel title={compareTexts.timeline.title}>
         <Empty title={text.noPart} reason={text.noPartReason} />
         <p className="compare-back">
-          <Button onClick={() => openPart(EVERYTHING)}>{text.showAll}</Button>
+          <Button onClick={() => openPath(EVERYTHING)}>{text.showAll}</Button>
         </p>
       </Panel>
     );
@@ -174,8 +162,8 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
         whole={<Whole baseline={key} experiment={sel} versions={versions} />}
       />
       <WorkPanel query={changed} />
-      <Timeline query={query} look={look} onPick={pick} onOpen={openPart} />
-      <Parts query={query} look={look} onPick={pick} />
+      <Timeline query={query} look={look} />
+      <Parts query={query} look={look} />
       <Names of="operators" query={query} look={look} />
       <Names of="kernels" query={query} look={look} />
       <RooflinePanel baseline={key} experiment={sel} versions={versions} />

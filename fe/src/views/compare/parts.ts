@@ -26,7 +26,7 @@ export interface Part {
   readonly values: Readonly<Record<CompareMeasure, Sides>>;
 }
 
-export interface Sides {
+interface Sides {
   readonly before: number;
   readonly after: number;
 }

@@ -9,7 +9,6 @@ import { type Cell, type Column, numberColumn, type Table, textColumn } from "..
 const text = changeTexts.trends;
 
 export type Trend = Trends["trends"][number];
-export type LevelChange = NonNullable<Trend["last"]>;
 
 /** `+6.2 % [+4.9 %, +7.4 %]` */
 export function changeText(found: {

@@ -5,7 +5,7 @@
  */
 import type { Codec } from "../../state/address";
 
-export type Naming = "none" | "optional" | "required";
+type Naming = "none" | "optional" | "required";
 
 export interface ChangeKind {
   readonly naming: Naming;
@@ -47,7 +47,7 @@ export interface Change {
 
 /** As the server has them. */
 export const MOST_CHANGES = 24;
-export const LARGEST_FACTOR = 100;
+const LARGEST_FACTOR = 100;
 const LONGEST = 4_000;
 
 const FACTOR = /^(?:0|[1-9]\d{0,2})(?:\.\d{1,6})?$/;

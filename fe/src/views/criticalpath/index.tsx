@@ -10,6 +10,7 @@ import { Columns, rangeWithin } from "../../charts/stackedColumns";
 import { duration, fraction, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { Choice, PartialNotes } from "../../shell";
+import { Verdict } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { Async, Empty, Flow, Panel, Swatch } from "../../ui";
 import { Names } from "./Names";
@@ -43,6 +44,7 @@ function Content({ answer }: { answer: Path }) {
   return (
     <Flow className="critical-path">
       <PartialNotes notes={meta.notes} />
+      <Verdict>{text.related}</Verdict>
       <Answer answer={answer} />
       <Refusals meta={meta} />
       <StepsPanel steps={steps} />

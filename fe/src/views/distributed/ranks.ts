@@ -3,8 +3,8 @@ import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api"
 import { mean } from "../../format";
 
 export const PARTS = ["computation_ns", "overlap_ns", "communication_only_ns", "other_ns"] as const;
-export const WAITS = ["transfer_ns", "wait_ns"] as const;
-export const UNMATCHED = "unmatched_ns";
+const WAITS = ["transfer_ns", "wait_ns"] as const;
+const UNMATCHED = "unmatched_ns";
 type Split = (typeof WAITS)[number];
 type Sure = (typeof PARTS)[number] | "duration_ns" | typeof UNMATCHED;
 export type Part = Sure | Split;
@@ -14,7 +14,7 @@ const SURE: readonly Sure[] = ["duration_ns", ...PARTS, UNMATCHED];
  * Transfer and waiting are null where no operation could be matched with another rank's, exposed communication (of
  * devices) where communication is only known from calls on the host.
  */
-export type RankNumbers = Readonly<
+type RankNumbers = Readonly<
   Record<Sure, Nanoseconds> & Record<Split | "exposed_communication_ns", Nanoseconds | null>
 >;
 
@@ -95,7 +95,7 @@ export function groupsOf(groups: Distributed["groups"], rank: number | null): st
 }
 
 /** As the server writes it in the table of operations. */
-export function groupLabel({ name, description }: { name: string; description: string }): string {
+function groupLabel({ name, description }: { name: string; description: string }): string {
   if (description !== "" && description !== "undefined") {
     return name === "" ? description : `${description} (${name})`;
   }

@@ -4,7 +4,7 @@ import type { CurveLine, CurveSpan } from "../../charts";
 import { lastUpTo, type TimeWindow } from "../../draw";
 
 export type LineKey = "allocated" | "reserved" | "total";
-export const LINE_KEYS: readonly LineKey[] = ["allocated", "reserved", "total"];
+const LINE_KEYS: readonly LineKey[] = ["allocated", "reserved", "total"];
 
 type Points = CurveLine["points"];
 
@@ -91,7 +91,7 @@ export function toggleLine(key: string, shown: readonly LineKey[]): string {
   return (next.length > 0 ? next : shown).join(",");
 }
 
-export interface Extent {
+interface Extent {
   readonly low: number;
   readonly high: number;
 }

@@ -7,10 +7,10 @@ import { BoundSentence } from "../../shell/findings";
 const text = overviewTexts.answer;
 
 export function Answer({ overview }: { overview: Overview }) {
-  const { bound, together_ns: together, average, findings } = overview;
+  const { bound, together_ns: together, average, findings, workers } = overview;
   const first = findings.find(({ saving }) => saving?.after_others_ns);
   return (
-    <BoundSentence bound={bound}>
+    <BoundSentence bound={bound} title={workers > 1 ? text.titleOfRank : text.title}>
       {bound.explained !== null && (
         <span
           className={`badge ${bound.confidence === "normal" ? "good" : "warning"}`}

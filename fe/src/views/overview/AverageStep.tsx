@@ -3,20 +3,16 @@ import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
+import { useAddress } from "../../state";
 import { ListTable } from "../../table";
 import { categoryColor, Link, Panel, Swatch } from "../../ui";
 import { categoryRows } from "./numbers";
+import { params } from "./params";
 
 const text = overviewTexts.average;
 
-interface Props {
-  readonly overview: Overview;
-  /** The category of which it is told what it is made of; empty for none. */
-  readonly picked: string;
-  readonly onPick: (category: string) => void;
-}
-
-export function AverageStep({ overview, picked, onPick }: Props) {
+export function AverageStep({ overview }: { overview: Overview }) {
+  const [picked, pick] = useAddress(params.category);
   const rows = useMemo(() => categoryRows(overview), [overview]);
   const shown = useMemo(() => rows.filter((row) => row.ns > 0), [rows]);
   const slices = useMemo(
@@ -44,7 +40,7 @@ export function AverageStep({ overview, picked, onPick }: Props) {
             height={150}
             legend={false}
             slices={slices}
-            onPick={(index) => onPick(shown[index]?.category ?? "")}
+            onPick={(index) => pick(shown[index]?.category ?? "")}
           />
         </div>
         <ListTable
@@ -64,7 +60,7 @@ export function AverageStep({ overview, picked, onPick }: Props) {
                     {ns > 0 ? (
                       <Link
                         aria-pressed={category === picked}
-                        onClick={() => onPick(category === picked ? "" : category)}
+                        onClick={() => pick(category === picked ? "" : category)}
                       >
                         {categoryName(category)}
                       </Link>

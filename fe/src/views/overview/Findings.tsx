@@ -1,5 +1,6 @@
 /** What costs time, what removing it would save, where it is, and what to do. */
 import type { Finding, Overview } from "../../api";
+import { partName } from "../../draw/parts";
 import { fraction } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { FindingItem, markInTrace, Places, showInTrace } from "../../shell/findings";
@@ -59,7 +60,7 @@ function Where({ where }: { where: NonNullable<Finding["where"]> }) {
 
 /** What was checked without a finding, what could not be checked, and what is hidden. */
 function Rest({
-  overview: { checked, not_evaluated: missing, muted },
+  overview: { checked, not_evaluated: missing, muted, not_looked_at: left, waterfall, average },
   hidden,
   onShow,
 }: {
@@ -72,6 +73,16 @@ function Rest({
       {hidden.length > 0 && (
         <p className="muted">
           {text.hidden(hidden.join(", "))} <Link onClick={onShow}>{text.showHidden}</Link>
+        </p>
+      )}
+      {left.length > 0 && (
+        <p className="muted">
+          {text.notLookedAt(
+            waterfall
+              .filter(({ cause }) => left.includes(cause))
+              .map(({ cause, ns }) => `${partName(cause)} ${fraction(ns / average.step_ns)}`)
+              .join(", "),
+          )}
         </p>
       )}
       {muted.length > 0 && <p className="muted">{text.mutedByServer(muted.join(", "))}</p>}

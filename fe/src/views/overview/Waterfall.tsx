@@ -3,20 +3,17 @@ import type { Overview } from "../../api";
 import { partColor } from "../../draw/parts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { overviewTexts } from "../../i18n";
+import { useAddress } from "../../state";
 import { Bar, ListTable } from "../../table";
 import { Empty, Panel, Swatch } from "../../ui";
 import { PartButton } from "../../ui/PartButton";
+import { params } from "./params";
 import { waterfallRows } from "./waterfallRows";
 
 const text = overviewTexts.waterfall;
 
-interface Props {
-  readonly overview: Overview;
-  readonly picked: string;
-  readonly onPick: (cause: string) => void;
-}
-
-export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Props) {
+export function Waterfall({ overview: { waterfall, meta } }: { overview: Overview }) {
+  const [picked, pick] = useAddress(params.cause);
   const { rows, total } = waterfallRows(waterfall);
   const time = inOneUnit(
     "ns",
@@ -48,7 +45,7 @@ export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Pro
                   {others ? (
                     text.others(others)
                   ) : (
-                    <PartButton part={cause} picked={picked} pick={onPick} />
+                    <PartButton part={cause} picked={picked} pick={pick} />
                   )}
                 </>
               ),

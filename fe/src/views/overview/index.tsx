@@ -2,6 +2,7 @@
 import { type Overview as OverviewAnswer, useOverview } from "../../api";
 import { StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
+import { JobVerdict } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { Async, Flow } from "../../ui";
 import { Answer } from "./Answer";
@@ -13,7 +14,6 @@ import { Findings } from "./Findings";
 import { Kinds } from "./Kinds";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
-import { RunLine } from "./RunLine";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Waterfall } from "./Waterfall";
@@ -32,29 +32,21 @@ export default function Overview() {
 }
 
 function Content({ overview }: { overview: OverviewAnswer }) {
-  const { sel } = useTrace();
   const [cause, setCause] = useAddress(params.cause);
   const [category, setCategory] = useAddress(params.category);
   return (
     <div className="overview stack">
+      <JobVerdict overview={overview} />
       <Answer overview={overview} />
-      <RunLine overview={overview} />
       <Kinds overview={overview} />
       <Flow className="overview-parts">
-        <Waterfall overview={overview} picked={cause} onPick={setCause} />
+        <Waterfall overview={overview} />
         <Findings overview={overview} />
         <Tiles overview={overview} />
         {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
         <Breakdown overview={overview} />
-        <AverageStep overview={overview} picked={category} onPick={setCategory} />
-        {category !== "" && (
-          <CategoryPanel
-            sel={sel}
-            category={category}
-            step={null}
-            onClose={() => setCategory("")}
-          />
-        )}
+        <AverageStep overview={overview} />
+        <CategoryPanel category={category} step={null} onClose={() => setCategory("")} />
         <TopOperators overview={overview} />
         {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       </Flow>

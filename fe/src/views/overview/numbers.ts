@@ -2,7 +2,7 @@
 import type { Device, Fraction, Nanoseconds, Overview } from "../../api";
 import { percentile } from "../../format";
 
-export interface StepStats {
+interface StepStats {
   count: number;
   mean: Nanoseconds;
   p50: Nanoseconds | null;
@@ -21,7 +21,7 @@ export function stepStats({ steps, average }: Overview): StepStats {
   };
 }
 
-export interface CategoryRow {
+interface CategoryRow {
   category: string;
   ns: Nanoseconds;
   /** Of the average step. */

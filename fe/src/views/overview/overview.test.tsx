@@ -110,6 +110,7 @@ const overviewOf = (more: Partial<Overview>) =>
     not_evaluated: [{ id: "memory_limit", needs: "memory", text: "needs profile_memory=True" }],
     muted: [],
     waterfall: [],
+    not_looked_at: [],
     ...more,
   }) as unknown as Overview;
 
@@ -176,6 +177,12 @@ it("says what a cause costs, where it is, and what to do", () => {
   expect(screen.getByRole("button", { name: "2 ms (step 3)" })).toBeTruthy();
   expect(screen.getByText("1 rule could not be checked")).toBeTruthy();
   expect(screen.getByText(/needs profile_memory=True/)).toBeTruthy();
+});
+
+it("says which parts of the step no finding is about", () => {
+  const waterfall = [{ cause: "compute.gemm", ns: 17_778_600 }];
+  render(<Findings overview={overviewOf({ waterfall, not_looked_at: ["compute.gemm"] })} />);
+  expect(screen.getByText(/^No finding is about: .* 10\.0 %\.$/)).toBeTruthy();
 });
 
 it("hides the findings of a rule, in the address", () => {

@@ -1,7 +1,7 @@
 /** The rows of the waterfall. Pure. */
 import type { Overview } from "../../api";
 
-export interface WaterfallRow {
+interface WaterfallRow {
   readonly cause: string;
   readonly ns: number;
   /** Where the part begins: the sum of those above it, ns. */

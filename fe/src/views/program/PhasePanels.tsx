@@ -36,15 +36,13 @@ const rangeOf = (optimizer: string) =>
 export function PhasePanels() {
   const { sel } = useTrace();
   const [time] = useAddress(params.time);
-  const [wanted, setPhase] = useAddress(params.phase);
+  const [wanted] = useAddress(params.phase);
   const phase = wanted in partsTexts.phases ? (wanted as Phase) : null;
   const query = useTraceQuery("phases", sel, { phase });
   return (
     <>
       <QueryPanel title={text.question} help={text.questionHelp} query={query}>
-        {(answer) => (
-          <Average answer={answer} picked={phase} onPick={(next) => setPhase(next ?? "")} />
-        )}
+        {(answer) => <Average answer={answer} picked={phase} />}
       </QueryPanel>
       {query.data && query.data.phases.length > 0 && (
         <Panel
@@ -87,10 +85,9 @@ type PhaseRow = Phases["phases"][number];
 interface AverageProps {
   readonly answer: Phases;
   readonly picked: Phase | null;
-  readonly onPick: (phase: Phase | null) => void;
 }
 
-function Average({ answer, picked, onPick }: AverageProps) {
+function Average({ answer, picked }: AverageProps) {
   const { phases, recompute, per_step: passes, inferred } = answer;
   if (phases.length === 0)
     return <Empty title={text.none} reason={text.noneReason} remedy={text.noneRemedy} />;
@@ -114,7 +111,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
           title: `${phaseName(name)}: ${fraction(ns / total)}`,
         }))}
       />
-      <PhaseTable answer={answer} total={total} picked={picked} onPick={onPick} />
+      <PhaseTable answer={answer} total={total} picked={picked} />
       <Peaks answer={answer} />
       <Linked answer={answer} />
       {picked && <Stretches answer={answer} phase={picked} />}
@@ -126,7 +123,8 @@ interface PhaseTableProps extends AverageProps {
   readonly total: number;
 }
 
-function PhaseTable({ answer: { phases, meta }, total, picked, onPick }: PhaseTableProps) {
+function PhaseTable({ answer: { phases, meta }, total, picked }: PhaseTableProps) {
+  const [, setPhase] = useAddress(params.phase);
   const time = inOneUnit(
     "ns",
     phases.flatMap((each) => [each.exposed_ns, each.host_ns, each.device_ns]),
@@ -160,7 +158,7 @@ function PhaseTable({ answer: { phases, meta }, total, picked, onPick }: PhaseTa
               <Swatch color={partColor(phasePart(name))} />
               <Link
                 aria-pressed={name === picked}
-                onClick={() => onPick(name === picked ? null : name)}
+                onClick={() => setPhase(name === picked ? "" : name)}
               >
                 {phaseName(name)}
               </Link>

@@ -1,6 +1,6 @@
 /** Queries to begin with. */
 
-export interface Example {
+interface Example {
   readonly id: "kernels" | "operators" | "gaps" | "late" | "steps" | "tables";
   /** `{schema}` stands for that of the trace. */
   readonly text: string;

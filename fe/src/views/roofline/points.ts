@@ -4,7 +4,7 @@ import type { Roof, RooflineData, RooflinePoint } from "../../charts/Roofline";
 import { seriesColor } from "../../draw";
 import { flop, rate } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
-import { numberAt, rowCount, textAt } from "../../table";
+import { allRows, numberAt, textAt } from "../../table";
 
 /** More points hide each other. */
 export const MOST_POINTS = 500;
@@ -31,7 +31,7 @@ export interface Points {
 /** The rows that take most time, those that have a place in the picture. */
 export function pointsOf(answer: RooflineTable): Points {
   const { rows, meta } = answer;
-  const order = Array.from({ length: rowCount(answer) }, (_, row) => row)
+  const order = allRows(answer)
     .filter((row) => hasPlace(answer, row))
     .sort((a, b) => (numberAt(rows, "time_ns", b) ?? 0) - (numberAt(rows, "time_ns", a) ?? 0))
     .slice(0, MOST_POINTS);

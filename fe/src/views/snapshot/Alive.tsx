@@ -41,7 +41,7 @@ export function AlivePanel({ look }: { readonly look: Look }) {
 }
 
 /** Lines of the program as everywhere: the function first, the whole path on hover. */
-export function withBriefLines(table: Table): Table {
+function withBriefLines(table: Table): Table {
   return { ...table, columns: described(table.columns, { line: { brief: frameLabel } }) };
 }
 

@@ -3,8 +3,6 @@ import type { SnapshotTimelineAnswer } from "../../api/schema.gen";
 
 /** What the server calls the lines that are not told apart. */
 export const OTHERS = "(others)";
-/** What the server says for the line of allocations without a stack. */
-export const NO_STACK = "(no stack)";
 
 /** One band or allocation: from a column to another, between two heights in each. */
 export interface Layer {

@@ -20,7 +20,7 @@ export function labelOf(kind: StackKind, name: string, short: string | null = nu
 }
 
 /** What an entry is drawn as: communication and copies have their own colours, in every view. */
-export function drawnKind(rows: StackRows, row: number): FlameKind {
+function drawnKind(rows: StackRows, row: number): FlameKind {
   const role = rows.role[row] ?? null;
   return role === "communication" || role === "copy" ? role : (rows.kind[row] ?? "other");
 }

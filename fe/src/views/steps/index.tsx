@@ -7,6 +7,7 @@ import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { Choice, PartialNotes, StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
+import { Verdict } from "../../shell/findings";
 import { change, setAddress, useAddress, usePicked, useStepParams, useTrace } from "../../state";
 import { Async, categoryColor, Empty, Flow, Panel } from "../../ui";
 import { stepTable } from "./columns";
@@ -49,6 +50,7 @@ function Content({ answer: { steps, meta } }: { answer: Overview }) {
       ) : (
         steps.names.length === 1 && <p className="muted">{text.one}</p>
       )}
+      <Verdict />
       <Sentence steps={steps} usual={usual} slow={slow} />
       <Tiles steps={steps} usual={usual} slow={slow} />
       <Shown steps={steps} usual={usual} slow={slow} />
@@ -87,7 +89,6 @@ function Shown({ steps, usual, slow }: ShownProps) {
   const [by] = useAddress(params.order);
   const [wanted] = useAddress(params.range);
   const [category, setCategory] = useAddress(params.category);
-  const { sel } = useTrace();
   const [selected, setSelected] = usePicked();
   const order = useMemo(
     () =>
@@ -115,7 +116,6 @@ function Shown({ steps, usual, slow }: ShownProps) {
         onPick={select}
       />
       <CategoryPanel
-        sel={sel}
         category={category}
         step={step === null ? null : (steps.names[step] ?? null)}
         onClose={() => setCategory("")}

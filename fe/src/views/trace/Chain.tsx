@@ -1,17 +1,13 @@
 /** From the program to the device: the chain that the selected slice belongs to. */
 
 import { Fragment } from "react";
-import type { SliceDetails, SliceRef } from "../../api";
-import { bareName } from "../../format";
+import type { SliceDetails } from "../../api";
 import { traceTexts as text } from "../../i18n";
-import { Link } from "../../ui";
+import { SliceLink } from "./SliceLink";
 
-interface Props {
-  readonly details: SliceDetails;
-  readonly onPick: (slice: SliceRef) => void;
-}
+type Props = Pick<SliceDetails, "chain" | "row" | "forward" | "backward">;
 
-export function Chain({ details: { chain, row, forward, backward }, onPick }: Props) {
+export function Chain({ chain, row, forward, backward }: Props) {
   const partner = forward[0] ?? backward[0];
   if (chain.length < 2 && !partner) return null;
   return (
@@ -19,14 +15,9 @@ export function Chain({ details: { chain, row, forward, backward }, onPick }: Pr
       {chain.map(({ place, slice }, at) => (
         <Fragment key={slice.row}>
           {at > 0 && <span aria-hidden="true">›</span>}
-          <Link
-            aria-current={slice.row === row ? "true" : undefined}
-            title={slice.name}
-            onClick={() => onPick(slice)}
-          >
+          <SliceLink slice={slice} current={slice.row === row}>
             <small className="muted">{text.chainPlaces[place]}</small>{" "}
-            {slice.short_name ?? bareName(slice.name)}
-          </Link>
+          </SliceLink>
         </Fragment>
       ))}
       <small className="muted">

@@ -3,15 +3,16 @@
 import { useState } from "react";
 import { type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
-import { bareName, count, duration, exact, onOneLine, parseFrameName } from "../../format";
+import { count, duration, exact, onOneLine, parseFrameName } from "../../format";
 import { dialogsTexts, ownersTexts, traceTexts as text, textFor, timelineTexts } from "../../i18n";
 import { ShowIn } from "../../shell/findings";
-import type { PickedSlice, RankTiles } from "../../timeline";
+import type { RankTiles } from "../../timeline";
 import { Async, Button, CopyButton, Each, Fact, Facts, Link, Panel, SourceLink } from "../../ui";
 import { Chain } from "./Chain";
 import { Histogram } from "./Histogram";
 import { sameName } from "./moves";
-import { PICKABLE, pickedSlice } from "./pickedSlice";
+import { PICKABLE } from "./pickedSlice";
+import { SliceLink } from "./SliceLink";
 import { useEvent, useModel, useTraceState } from "./useTraceModel";
 
 /** Of a list, before "and n more". */
@@ -27,7 +28,6 @@ export function DetailsPanel() {
           <Details
             details={details}
             source={state.event.rank}
-            onPick={model.pick}
             onSameName={(by) => void sameName(model, by)}
           />
         )}
@@ -39,11 +39,10 @@ export function DetailsPanel() {
 interface OwnerProps {
   readonly owner: NonNullable<SliceDetails["owner"]>;
   readonly launcher: string | null;
-  readonly pick: (slice: SliceRef) => void;
 }
 
 /** Of device work that no operator launched: whom it belongs to instead, and how that is known. */
-function OwnerFact({ owner, launcher, pick }: OwnerProps) {
+function OwnerFact({ owner, launcher }: OwnerProps) {
   const { how, name, reason, evidence } = owner;
   return (
     <Fact name={ownersTexts.owner}>
@@ -52,13 +51,13 @@ function OwnerFact({ owner, launcher, pick }: OwnerProps) {
       {owner.slice && owner.slice.row !== evidence?.row && (
         <>
           {" "}
-          <Ref slice={owner.slice} onPick={pick} />
+          <SliceLink slice={owner.slice} />
         </>
       )}
       {evidence && (
         <>
           {" "}
-          {textFor(ownersTexts.evidence, how)} <Ref slice={evidence} onPick={pick} />
+          {textFor(ownersTexts.evidence, how)} <SliceLink slice={evidence} />
         </>
       )}
     </Fact>
@@ -68,17 +67,12 @@ function OwnerFact({ owner, launcher, pick }: OwnerProps) {
 interface DetailsProps {
   readonly details: SliceDetails;
   readonly source: RankTiles | null;
-  readonly onPick: (picked: PickedSlice | null) => void;
   readonly onSameName: (by: -1 | 1) => void;
 }
 
-function Details({ details, source, onPick, onSameName }: DetailsProps) {
+function Details({ details, source, onSameName }: DetailsProps) {
   const kind = PICKABLE[details.category];
-  const pick = (slice: { row: number; lane: number; start_ns: number; duration_ns: number }) => {
-    if (source) onPick(pickedSlice(source, slice));
-  };
-  const whole = source?.meta ?? null;
-  const end = whole?.end_ns ?? details.start_ns + details.duration_ns;
+  const end = source?.meta?.end_ns ?? details.start_ns + details.duration_ns;
   const launchOf = details.launched;
   return (
     <div className="trace-details">
@@ -87,7 +81,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
           <p className="trace-details-short">{onOneLine(details.short_name)}</p>
         )}
         <h3 className="trace-details-name">{onOneLine(details.name)}</h3>
-        <Chain details={details} onPick={pick} />
+        <Chain {...details} />
         <div className="trace-downloads">
           <CopyButton text={details.name} label={dialogsTexts.inspector.copyName} />
           {kind && (
@@ -99,29 +93,24 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
           <Button onClick={() => onSameName(-1)}>‹ {text.previousSame}</Button>
           <Button onClick={() => onSameName(1)}>{text.nextSame} ›</Button>
         </div>
-        <Numbers details={details} end={end} pick={pick} />
+        <Numbers details={details} end={end} />
       </div>
       {launchOf.total > 0 && (
         <List
           title={text.launched(count(launchOf.total), duration(launchOf.total_ns))}
           slices={launchOf.slices}
           total={launchOf.total}
-          onPick={pick}
         />
       )}
-      {details.forward.length > 0 && (
-        <List title={text.forward} slices={details.forward} onPick={pick} />
-      )}
-      {details.backward.length > 0 && (
-        <List title={text.backward} slices={details.backward} onPick={pick} />
-      )}
-      <SameName details={details} onPick={onPick} source={source} />
+      {details.forward.length > 0 && <List title={text.forward} slices={details.forward} />}
+      {details.backward.length > 0 && <List title={text.backward} slices={details.backward} />}
+      <SameName details={details} source={source} />
       <Args args={details.args} computed={details.computed} />
       <RawArgs key={`${source?.worker} ${details.row}`} row={details.row} source={source} />
       <Frames title={text.stack} frames={details.stack.map(({ frame }) => frame).reverse()} />
       <Frames title={text.callStack} frames={details.call_stack} />
       {details.parents.length > 0 && (
-        <List title={text.parents} slices={[...details.parents].reverse()} onPick={pick} />
+        <List title={text.parents} slices={[...details.parents].reverse()} />
       )}
     </div>
   );
@@ -130,10 +119,9 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
 interface NumbersProps extends Pick<DetailsProps, "details"> {
   /** Of the recording, ns. */
   readonly end: number;
-  readonly pick: (slice: SliceRef) => void;
 }
 
-function Numbers({ details, end, pick }: NumbersProps) {
+function Numbers({ details, end }: NumbersProps) {
   return (
     <Facts>
       <Fact name={text.category}>{text.categories[details.category] ?? details.category}</Fact>
@@ -157,15 +145,15 @@ function Numbers({ details, end, pick }: NumbersProps) {
       {details.modules.length > 0 && <Fact name={text.modules}>{details.modules.join(" › ")}</Fact>}
       {details.operator && (
         <Fact name={text.operator}>
-          <Ref slice={details.operator} onPick={pick} />
+          <SliceLink slice={details.operator} />
         </Fact>
       )}
       {details.owner && details.owner.how !== "operator" && (
-        <OwnerFact owner={details.owner} launcher={details.launch?.name ?? null} pick={pick} />
+        <OwnerFact owner={details.owner} launcher={details.launch?.name ?? null} />
       )}
       {details.launch && (
         <Fact name={text.launch}>
-          <Ref slice={details.launch} onPick={pick} />{" "}
+          <SliceLink slice={details.launch} />{" "}
           <span className="muted">
             {text.launchDelay(duration(details.start_ns - details.launch.start_ns))}
           </span>
@@ -175,29 +163,20 @@ function Numbers({ details, end, pick }: NumbersProps) {
   );
 }
 
-function Ref({ slice, onPick }: { slice: SliceRef; onPick: (slice: SliceRef) => void }) {
-  return (
-    <Link title={slice.name} onClick={() => onPick(slice)}>
-      {slice.short_name ?? bareName(slice.name)}
-    </Link>
-  );
-}
-
 interface ListProps {
   readonly title: string;
   readonly slices: readonly SliceRef[];
   readonly total?: number;
-  readonly onPick: (slice: SliceRef) => void;
 }
 
-function List({ title, slices, total = slices.length, onPick }: ListProps) {
+function List({ title, slices, total = slices.length }: ListProps) {
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
       <ul className="trace-refs">
         {slices.slice(0, MOST).map((slice) => (
           <li key={slice.row}>
-            <Ref slice={slice} onPick={onPick} />
+            <SliceLink slice={slice} />
             <span className="muted num">{duration(slice.duration_ns)}</span>
           </li>
         ))}
@@ -296,8 +275,8 @@ export function Frames({ title, frames }: { title: string; frames: readonly stri
 function SameName({
   details: { same_name: same, row },
   source,
-  onPick,
-}: Pick<DetailsProps, "details" | "source" | "onPick">) {
+}: Pick<DetailsProps, "details" | "source">) {
+  const model = useModel();
   const title = text.sameName(count(same.count));
   return (
     <section aria-label={title}>
@@ -313,7 +292,7 @@ function SameName({
           {same.longest_row !== row && source && (
             <Link
               onClick={() =>
-                onPick({
+                model.pick({
                   worker: source.worker,
                   row: same.longest_row,
                   lane: -1,

@@ -12,7 +12,7 @@ import {
 import { params } from "./params";
 
 /** What is arranged, and how it is now. */
-export interface Arranged {
+interface Arranged {
   readonly tracks: readonly Track[];
   readonly arrangement: Arrangement;
 }

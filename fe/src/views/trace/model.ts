@@ -102,7 +102,7 @@ export interface TraceState {
 }
 
 /** The record of a memory snapshot that is looked at. */
-export interface RecordState {
+interface RecordState {
   readonly wanted: PickedRecord | null;
   readonly rank: RankTiles | null;
   readonly of: LinkedSnapshot | null;

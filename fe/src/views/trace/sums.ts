@@ -1,7 +1,7 @@
 /** What ran in a range on several ranks, as one table. Pure. */
 import type { RangeSums } from "../../api";
 
-export interface RankSums {
+interface RankSums {
   readonly worker: string;
   readonly sums: RangeSums;
 }

@@ -1,4 +1,4 @@
-"""What ran on the host: operators and annotations, calls of the device's API, Python frames."""
+"""What ran on the host: operators, annotations, calls of the device API, frames; and all events of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program: its steps and what they went to, and its modules."""
+"""The program: its steps and modules, blocks of memory, and the ranks of a run."""
 
 from __future__ import annotations
 

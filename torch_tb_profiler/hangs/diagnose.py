@@ -1,0 +1,329 @@
+"""Which ranks stopped a job, and the report that says it: schema hang/1.0."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from torch_tb_profiler.hangs.dump import Call
+from torch_tb_profiler.hangs.job import Job, ProcessGroup
+from torch_tb_profiler.hangs.waits import Wait, waits_of
+from torch_tb_profiler.reason import Value
+from torch_tb_profiler.words.sentences import section
+
+Answer = Literal["yes", "partly", "cannot"]
+Kind = Literal["host_stopped", "device_stopped", "desync", "deadlock", "missing"]
+_ORDER: Sequence[Kind] = ("desync", "device_stopped", "host_stopped", "deadlock", "missing")
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A rank that stopped the job, as far as the dumps show.
+
+    call      the call that it did not finish, or did not enter; None: not known
+    group     description of its process group
+    line      where the program called, or called last; None: no stack was recorded
+    evidence  why it is named
+    """
+
+    rank: int
+    kind: Kind
+    call: str | None
+    group: str | None
+    line: str | None
+    evidence: str
+
+
+class RankWait(msgspec.Struct, frozen=True, rename={"on": "for"}):
+    """A rank in its first unfinished call. on: the ranks that it waits for; empty where none of them can be told."""
+
+    rank: int
+    on: list[int]
+    call: str
+    group: str
+    line: str | None
+
+
+class GroupState(msgspec.Struct, frozen=True):
+    """How far the members of a process group came in the first call that any of them has not finished.
+
+    unknown: without a dump, or with one that does not say
+    """
+
+    name: str
+    description: str
+    ranks: list[int]
+    call: str
+    finished: list[int]
+    entered: list[int]
+    not_entered: list[int]
+    unknown: list[int]
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """A file that is no part of the report."""
+
+    file: str
+    reason: str
+
+
+class HangReport(msgspec.Struct, frozen=True):
+    """What the dumps of a job say.
+
+    answer     yes: who stopped it, or that nothing hangs; partly: a part is missing or cannot be told; cannot: no dump
+               could be read
+    ranks      how many the job has
+    dumps      how many of them left a dump that could be read
+    """
+
+    schema: str
+    answer: Answer
+    sentence: str
+    ranks: int
+    dumps: int
+    named: list[Named]
+    waits: list[RankWait]
+    groups: list[GroupState]
+    left_out: list[LeftOut]
+
+
+def diagnose(job: Job, left_out: Sequence[LeftOut] = ()) -> HangReport:
+    """Return the report of a job."""
+    waits = waits_of(job)
+    named = _named(job, waits)
+    return HangReport(
+        "hang/1.0",
+        _answer(job, waits, named),
+        _sentence(job, waits, named),
+        len(job.ranks),
+        len(job.dumps),
+        named,
+        [
+            RankWait(
+                rank,
+                sorted(wait.on),
+                title(wait.call),
+                wait.group.description,
+                wait.call.line or None,
+            )
+            for rank, wait in waits.items()
+        ],
+        _group_states(waits),
+        list(left_out),
+    )
+
+
+def several_jobs(folders: Sequence[str], left_out: Sequence[LeftOut]) -> HangReport:
+    """Return the report of dumps that are not of one job. folders: two of them that have a dump of one rank."""
+    sentence = section("hangs", "sentence").say("several", dict(zip(("one", "other"), folders, strict=True)))
+    return HangReport("hang/1.0", "cannot", sentence, 0, 0, [], [], [], list(left_out))
+
+
+def title(call: Call) -> str:
+    """Name a call: "all_reduce #6", "send 0->3"."""
+    return call.operator if call.is_transfer else f"{call.operator} #{call.number}"
+
+
+def ranks_text(ranks: Iterable[int]) -> str:
+    """Name ranks, neighbours as ranges.
+
+    >>> ranks_text([6, 4, 0, 1, 2])
+    '0–2, 4 and 6'
+    """
+    runs: list[list[int]] = []
+    for rank in sorted(ranks):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    texts: list[str] = []
+    for first, last in runs:
+        texts += [f"{first}–{last}"] if last > first + 1 else map(str, sorted({first, last}))
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
+def _named(job: Job, waits: Mapping[int, Wait]) -> list[Named]:
+    """The ranks that stopped the job: those whose own call shows it, and those that others wait for while they wait for
+    nobody. Where neither exists, the ranks of a cycle.
+    """
+    waiting: dict[int, list[int]] = defaultdict(list)
+    for rank, wait in waits.items():
+        for other in wait.on:
+            waiting[other].append(rank)
+    named = []
+    for rank, wait in waits.items():
+        if rank in wait.odd:
+            named.append(_name(job, rank, "desync", wait))
+        elif (wait.passed or wait.group.ranks == (rank,)) and not wait.on and not wait.differs:
+            named.append(_name(job, rank, "device_stopped", wait))
+    for rank, waiters in waiting.items():
+        if rank not in waits:
+            kind: Kind = "missing" if rank in job.missing else "host_stopped"
+            named.append(_name(job, rank, kind, _best_known(waits, waiters), waiters))
+    for cycle in _cycles(waits):
+        named += [_name(job, rank, "deadlock", waits[rank]) for rank in cycle]
+    return sorted(named, key=lambda each: (_ORDER.index(each.kind), each.rank))
+
+
+def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
+    """The call in which most of the waiting ranks wait; a collective, whose number says which one, before transfers."""
+    alike = Counter((waits[rank].group, title(waits[rank].call)) for rank in waiters)
+
+    def weight(wait: Wait) -> tuple[bool, int]:
+        return not wait.call.is_transfer, alike[wait.group, title(wait.call)]
+
+    return max((waits[rank] for rank in waiters), key=weight)
+
+
+def _name(job: Job, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = ()) -> Named:
+    """wait: its own, or of the first rank that waits for it. waiters: those ranks."""
+    line = wait.call.line if not waiters else job.dumps[rank].last_line if rank in job.dumps else ""
+    group = wait.group.description
+    values: dict[str, Value] = {
+        "call": title(wait.call),
+        "group": group,
+        "waiting": ranks_text(waiters),
+        "waiters": len(waiters),
+        "passed": ranks_text(wait.passed),
+        "passers": len(wait.passed),
+        "others": ranks_text(wait.on),
+        "other_count": len(wait.on),
+    }
+    if kind == "desync":
+        values |= _differing(rank, wait)
+    return Named(rank, kind, title(wait.call), group, line or None, section("hangs", "evidence").say(kind, values))
+
+
+def _differing(rank: int, wait: Wait) -> dict[str, Value]:
+    """What a rank passes or calls, and what another one does."""
+    mine = wait.call
+    assert wait.differs is not None
+    others = [other for other in wait.group.ranks if other != rank and other not in wait.odd] or sorted(
+        wait.odd - {rank}
+    )
+    theirs = next(
+        call
+        for other in others
+        if (call := wait.group.calls[mine.number].get(other)) is not None
+        and _value(call, wait.differs) != _value(mine, wait.differs)
+    )
+    return {"differs": wait.differs, "mine": _value(mine, wait.differs), "theirs": _value(theirs, wait.differs)}
+
+
+def _value(call: Call, differs: str) -> str:
+    if differs == "operator":
+        return call.operator
+    if differs == "dtype":
+        return call.dtypes
+    return " → ".join(f"{count:,}" for count in call.elements)
+
+
+def _cycles(waits: Mapping[int, Wait]) -> list[list[int]]:
+    """The cycles of ranks that wait for each other alone, each from its smallest rank on."""
+    free = {rank for wait in waits.values() for rank in wait.on} - set(waits)
+    free |= {rank for rank, wait in waits.items() if not wait.on}
+    grown = True
+    while grown:
+        waiting = {rank for rank, wait in waits.items() if rank not in free and wait.on & free}
+        free |= waiting
+        grown = bool(waiting)
+    cycles: list[list[int]] = []
+    seen: set[int] = set()
+    for start in sorted(set(waits) - free):
+        path: list[int] = []
+        rank = start
+        while rank not in seen:
+            seen.add(rank)
+            path.append(rank)
+            rank = min(waits[rank].on)
+        if rank in path:
+            cycles.append(path[path.index(rank) :])
+    return cycles
+
+
+def _answer(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> Answer:
+    if not job.dumps:
+        return "cannot"
+    is_shown = any(each.kind != "missing" for each in named) and not _is_tied(waits)
+    return "yes" if is_shown or not (waits or job.missing) else "partly"
+
+
+def _is_tied(waits: Mapping[int, Wait]) -> bool:
+    """Whether ranks call one thing differently and neither side is larger."""
+    return any(wait.differs and set(wait.odd) >= set(wait.group.ranks) for wait in waits.values())
+
+
+def _sentence(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> str:
+    words = section("hangs", "sentence")
+    if not job.dumps:
+        return words.say("unread", {})
+    if not waits:
+        return words.say("nothing", {"ranks": len(job.dumps), "missing": ranks_text(job.missing)})
+    if not named:
+        stuck = [wait for wait in waits.values() if not wait.on]
+        first = max(stuck, key=lambda wait: sum(other.group is wait.group for other in stuck))
+        inside = [rank for rank, wait in waits.items() if wait.group is first.group and not wait.on]
+        values = {"call": title(first.call), "group": first.group.description}
+        return words.say("unclear" if first.unknown else "all_entered", values | {"ranks": ranks_text(inside)})
+    alike: dict[tuple[Kind, str | None, str | None], list[Named]] = defaultdict(list)
+    for each in named:
+        alike[each.kind, each.call, each.group].append(each)
+    texts = [_about(waits, kind, same) for (kind, _, _), same in alike.items()]
+    waiting = set(waits) - {each.rank for each in named}
+    tail = words.say("waiting", {"waiting": len(waiting), "named": len(named)}) if waiting else ""
+    advice = [words.say("advice", {"kind": kind}) for kind in dict.fromkeys(each.kind for each in named)]
+    return " ".join(text for text in [*texts, tail, *advice] if text)
+
+
+def _about(waits: Mapping[int, Wait], kind: Kind, same: Sequence[Named]) -> str:
+    """The sentence about ranks that stopped in one call."""
+    first = same[0]
+    passed = {rank for each in same if each.rank in waits for rank in waits[each.rank].passed}
+    values: dict[str, Value] = {
+        "ranks": ranks_text(each.rank for each in same),
+        "count": len(same),
+        "call": first.call or "",
+        "group": first.group or "",
+        "passed": ranks_text(passed),
+        "passers": len(passed),
+        "line": first.line or "",
+        "evidence": first.evidence,
+    }
+    return section("hangs", "sentence").say(kind, values)
+
+
+def _group_states(waits: Mapping[int, Wait]) -> list[GroupState]:
+    """One state for each group in whose collectives a rank waits, the one with the most waiting ranks first."""
+    numbers: dict[ProcessGroup, list[Call]] = defaultdict(list)
+    for wait in waits.values():
+        if not wait.call.is_transfer:
+            numbers[wait.group].append(wait.call)
+    states = []
+    for group, calls in sorted(numbers.items(), key=lambda item: (-len(item[1]), item[0].name, item[0].ranks)):
+        call = min(calls, key=lambda each: each.number)
+        by_state: dict[str, list[int]] = defaultdict(list)
+        for rank in group.ranks:
+            by_state[_state(group, rank, call.number)].append(rank)
+        states.append(
+            GroupState(
+                group.name,
+                group.description,
+                list(group.ranks),
+                title(call),
+                by_state["finished"],
+                by_state["entered"],
+                by_state["not_entered"],
+                by_state["unknown"],
+            )
+        )
+    return states
+
+
+def _state(group: ProcessGroup, rank: int, number: int) -> str:
+    if group.finished.get(rank, -1) >= number:
+        return "finished"
+    if rank not in group.entered:
+        return "unknown"
+    return "entered" if group.entered[rank] >= number else "not_entered"

@@ -1,0 +1,1 @@
+"""Reading trace files in worker processes, which also answer what the page asks first."""
