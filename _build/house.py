@@ -16,7 +16,7 @@ from itertools import combinations
 from pathlib import Path
 
 #: what makes a definition of a column, beside what all tables are made with
-_DEFINES = ("analysis/answer.py", "analysis/result.py", "analysis/shown/columns.py")
+_DEFINES = ("analysis/answer.py", "analysis/result.py", "analysis/tabular.py")
 #: a text that begins as a sentence does
 _SENTENCE = re.compile(r"[A-Z`][\w`./ ]*(?: [\w`'%.,:()/-]+){4}")
 #: names that stand for anything; a comprehension, or a few lines, may use them

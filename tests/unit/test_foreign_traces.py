@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.events import Event, annotation, kernel, model_of, op
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health.notes import health
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.model import Model

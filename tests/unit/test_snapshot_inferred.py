@@ -10,8 +10,7 @@ import pytest
 from tests.snapshots import Allocator, MiB, dumped, stack
 from tests.unit.test_memory_command import said
 from tests.unit.test_snapshot_analysis import model_of
-from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
-from torch_tb_profiler.analysis.snapshot.oom import ooms
+from torch_tb_profiler.analysis.snapshot.oom import InferredOom, ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.words.memory import memory_text
 

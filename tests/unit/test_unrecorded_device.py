@@ -10,7 +10,7 @@ import pytest
 import torch_tb_profiler
 from tests.events import Event, annotation, copy, event, kernel, launch, memory, model_of, op
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.analysis.health import health, troubles
+from torch_tb_profiler.analysis.health.notes import health, troubles
 from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.summary.text import as_text

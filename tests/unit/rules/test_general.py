@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.insights import Finding, diagnosis
 from torch_tb_profiler.insights.facts import Facts
