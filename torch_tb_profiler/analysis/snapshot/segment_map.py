@@ -191,6 +191,6 @@ SNAPSHOT_SEGMENTS = snapshot_question(
     answer=SegmentsAnswer,
     parameters=AtMoment,
     compute=_segments,
-    first=(AtMoment(),),
+    precompute=(AtMoment(),),
     report=({},),
 )

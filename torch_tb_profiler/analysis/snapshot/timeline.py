@@ -366,6 +366,6 @@ SNAPSHOT_TIMELINE = snapshot_question(
     answer=SnapshotTimelineAnswer,
     parameters=WhichWindow,
     compute=_timeline,
-    first=(WhichWindow(),),
+    precompute=(WhichWindow(),),
     report=({},),
 )
