@@ -73,7 +73,7 @@ def test_without_a_history_the_peak_is_not_known() -> None:
     assert not device.has_history
     assert device.text == (
         f"240 MiB was in use and {allocator.reserved // MiB} MiB reserved when the snapshot was taken. "
-        "It has no history, so the peak is not known."
+        "It has no history, so the peak is unknown."
     )
     (device,) = memory_snapshot(model_of(dumped(allocator.snapshot()))).devices
     assert device.has_history
