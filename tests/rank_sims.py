@@ -15,9 +15,9 @@ import numpy.typing as npt
 from tests.events import model_of
 from tests.tracegen import trace_of
 from tests.tracegen.cluster_run import JobRun
+from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.summary import RankHead, RankRanges, RankSummary, of_tables, summarize
+from torch_tb_profiler.ranks.summary import RankHead, RankRanges, RankSummary, summarize, summary_of_tables
 
 Ints = npt.NDArray[np.int64]
 REDUCE = KINDS.index("all_reduce")
@@ -182,7 +182,7 @@ def _summary(
         groups=groups, names=("nccl:all_reduce",), dtypes=("", "BFloat16"), work_names=WORK,
     )  # fmt: skip
     tables = {"steps": steps, "calls": calls, "places": places, "work": of_work, "ranges": RankRanges.empty().columns()}
-    return of_tables(
+    return summary_of_tables(
         head,
         {
             table: {name: np.asarray(of).astype(np.int64) for name, of in columns.items()}

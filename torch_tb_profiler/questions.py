@@ -36,9 +36,8 @@ from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.run.question import RUN_FINDINGS
 from torch_tb_profiler.insights.summary.question import SUMMARY
-from torch_tb_profiler.ranks.collective import COLLECTIVE
-from torch_tb_profiler.ranks.question import DISTRIBUTED
-from torch_tb_profiler.ranks.range_questions import RUN_RANGE, RUN_RANGES
+from torch_tb_profiler.ranks.distributed_questions import COLLECTIVE, DISTRIBUTED
+from torch_tb_profiler.ranks.ranges import RUN_RANGE, RUN_RANGES
 from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
 from torch_tb_profiler.timeline.flows import FLOWS
 from torch_tb_profiler.timeline.labels import TIMELINE_NAMES

@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.replay.savings import savings
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
+from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
 from torch_tb_profiler.trace import read_trace
 
 REMEDIES: list[list[Change]] = [

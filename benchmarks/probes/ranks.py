@@ -15,8 +15,8 @@ from pathlib import Path
 from benchmarks.processes import parse_kilobytes
 from benchmarks.processes import read as status_of
 from tests.rank_sims import Sim, simulated
-from torch_tb_profiler.ranks.reduction import reduce
-from torch_tb_profiler.ranks.summary import RankSummary, read, write
+from torch_tb_profiler.ranks.reduction import reduce_run
+from torch_tb_profiler.ranks.summary import RankSummary, read_summary, write_summary
 
 SIZE = Sim(tp=8, dp=128, steps=10, positions=500)
 
@@ -31,17 +31,17 @@ class _Files(Sequence[RankSummary]):
         return len(self._paths)
 
     def __getitem__(self, at: int) -> RankSummary:  # type: ignore[override]
-        return read(self._paths[at])
+        return read_summary(self._paths[at])
 
 
 def main(what: str, folder: Path) -> None:
     if what == "make":
         folder.mkdir(parents=True, exist_ok=True)
         for summary in simulated(SIZE):
-            write(summary, folder / f"{summary.head.rank:05}.rank")
+            write_summary(summary, folder / f"{summary.head.rank:05}.rank")
         return
     before = time.process_time()
-    found = reduce(_Files(sorted(folder.glob("*.rank"))))
+    found = reduce_run(_Files(sorted(folder.glob("*.rank"))))
     used = time.process_time() - before
     # of this program alone: ru_maxrss would also count what the process that started it held
     peak = parse_kilobytes(status_of(os.getpid(), "status"), "VmHWM") / (1 << 20)

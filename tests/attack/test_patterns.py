@@ -20,7 +20,7 @@ import pytest
 
 import torch_tb_profiler
 from torch_tb_profiler.lazy_pattern import _LazyPattern
-from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
+from torch_tb_profiler.model.kernel_names.family import FirstMatch
 
 parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 
@@ -33,7 +33,7 @@ METHODS = {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn",
 #: of what is only applied to short text: characters, and growth to four times as many; that of the cube is 64
 SHORT_SIZE, SHORT_GROWTH = 750, 24.0
 BOUNDED = {
-    "model.kernel_names.first_match._CLASS": "patterns of the package",
+    "model.kernel_names.family._CLASS": "patterns of the package",
     "model.kernel_names.families._FIRST": "beginnings of names",
     "model.communication_names._KIND_PATTERNS": "beginnings of names",
     "discovery.names._TRACE": "names of files",

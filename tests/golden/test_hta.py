@@ -15,7 +15,7 @@ from tests.golden import hta
 from tests.golden.explained_hta import EXPLAINED, Explained
 from tests.golden.hta import DATA_SETS, GOLDENS, QUESTIONS, Numbers, questions
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.ranks.reduction import reduce
+from torch_tb_profiler.ranks.reduction import reduce_run
 from torch_tb_profiler.ranks.summary import summarize
 
 pytestmark = pytest.mark.skipif(not GOLDENS.is_dir(), reason=f"the recorded numbers of HTA are not at {GOLDENS}")
@@ -92,7 +92,7 @@ def test_the_ranks_of_a_run_have_their_overlap_and_none_is_named() -> None:
         assert _close(recorded["percent"], 100 * hidden / (hidden + exposed)), rank
     versions = json.loads((GOLDENS / "steps_stragglers.json").read_text())["dlrm8"]
     assert hta.configuration(versions, "061")["stragglers.all_steps_k2"] == [2, 7]
-    found = reduce(ranks).overview
+    found = reduce_run(ranks).overview
     assert [each.rank for each in found.stragglers if each.named] == []
     assert found.matched.unmatched == 0
 

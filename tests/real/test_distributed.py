@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks import Distributed, distributed, rank_of
+from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.trace import read_trace
 
 Interval = tuple[int, int]
 
 
-def open_run(folder: Path) -> tuple[Distributed, list[list[dict[str, Any]]], list[Interval]]:
+def open_run(folder: Path) -> tuple[DistributedRanks, list[list[dict[str, Any]]], list[Interval]]:
     """The answer, the events of each rank, and when its only or first step was, in the µs of the file."""
     ranks, raw, steps = [], [], []
     for path in sorted(folder.iterdir()):

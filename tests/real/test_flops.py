@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 
 #: by hand: FLOP of the average step, and MFU of its step time as it is shown; None: too little is known
 STEPS = {
@@ -104,7 +104,7 @@ def test_what_the_table_counted(name: str, table: int) -> None:
     pieces, of_kernel = work_counts(model).activities, known_work(model)
     names = model.trace.strings.texts(model.trace.events.name[pieces.row])
     families = [family_of(each) for each in names]
-    helps = np.array([each is not None and each.kind in (Kind.CONV, Kind.GEMM_HELPER) for each in families])
+    helps = np.array([each is not None and each.kind in (KernelKind.CONV, KernelKind.GEMM_HELPER) for each in families])
     mangled = np.array([each.startswith("_ZN") for each in names])
     counts = (of_kernel.flops & ~helps) | mangled
     whole = int(pieces.duration.sum())

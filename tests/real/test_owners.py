@@ -9,8 +9,8 @@ import pytest
 
 from tests.owner_table import documented, recorded_with_devices, table
 from tests.recorded import model_of
-from torch_tb_profiler.model.owners import How
-from torch_tb_profiler.model.owners.likes import likes_of
+from torch_tb_profiler.model.owners import OwnerKind
+from torch_tb_profiler.model.owners.matched_iterations import match_iterations
 from torch_tb_profiler.ranks.graph_owners import graph_owners
 
 REPLAY = "TraceLens/vllm_decode_hipgraph_mi300/rank0.pt.trace.json.gz"
@@ -34,7 +34,7 @@ def test_every_node_of_a_replay_has_the_operator_of_its_capture(shared_traces: P
     replay, capture = model_of(shared_traces / REPLAY), model_of(shared_traces / CAPTURE)
     found = graph_owners(replay, capture)
     assert (len(found), found.nodes) == (421, 421)
-    assert (found.how == How.OPERATOR).all()
+    assert (found.how == OwnerKind.OPERATOR).all()
     # the names of the kernels are those that the calls of the capture name
     kernel = replay.trace.strings.texts(replay.trace.events.name[replay.device_work.row[found.work]])
     place = np.searchsorted(capture.trace.launches.row, found.call)
@@ -62,7 +62,7 @@ def test_work_whose_launch_is_taken_away_gets_its_operator_back(
     first = on[np.argsort(model.trace.events.start[work.row[on]], kind="stable")][:missing]
     asked = np.zeros(len(work), np.bool_)
     asked[first] = True
-    like = likes_of(model.trace, np.where(asked, -1, links.launch).astype(np.int32), asked, owners.row)
+    like = match_iterations(model.trace, np.where(asked, -1, links.launch).astype(np.int32), asked, owners.row)
     known = first[like[first] >= 0]
     names = model.trace.events.name[owners.row]
     right = int(np.count_nonzero(names[known] == names[like[known]]))

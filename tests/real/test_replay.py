@@ -28,8 +28,8 @@ from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.ranks.joint_graph import join
-from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
+from torch_tb_profiler.ranks.joint_graph import join_graphs
+from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
 
 FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *sample_traces()]
 SAMPLES = ROOT / "samples"
@@ -177,7 +177,7 @@ def test_free_collectives_of_eight_ranks(shared_traces: Path) -> None:
 
 def check_collectives(folder: Path, alone: list[float] | None, together: list[float]) -> float:
     ranks = [replay_rank(model_of(path), str(number)) for number, path in enumerate(traces(folder))]
-    base = join(ranks).solve([unchanged(each.graph) for each in ranks])
+    base = join_graphs(ranks).solve([unchanged(each.graph) for each in ranks])
     for each, steps in zip(ranks, base, strict=True):
         np.testing.assert_array_equal(steps, unchanged(each.graph).step_ns)
     single = []

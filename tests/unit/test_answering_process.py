@@ -22,7 +22,7 @@ from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until, write_trace
 from tests.workspaces import count_events
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.selection import StepRange, UnknownStep
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD

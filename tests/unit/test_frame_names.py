@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.model.event_names import is_own_code
 
 
 @pytest.mark.parametrize(

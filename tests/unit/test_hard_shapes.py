@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.roofline.activities import call_roofs, reached_n
 from torch_tb_profiler.analysis.roofline.question import device_roofs
 from torch_tb_profiler.insights.places import places_of
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.kernel_names import kept
-from torch_tb_profiler.model.kernel_names.kept import kept_by_name
+from torch_tb_profiler.model.kernel_names import family
+from torch_tb_profiler.model.kernel_names.family import cached_by_name
 from torch_tb_profiler.trace import Category, read_trace
 
 pytestmark = pytest.mark.slow
@@ -66,12 +66,12 @@ def test_names_are_looked_at_once() -> None:
         asked.append(name)
         return len(name)
 
-    of = kept_by_name(length)
+    of = cached_by_name(length)
     names = [f"kernel_{i}" for i in range(20_000)]
     for _ in range(3):
         assert [of(name) for name in names] == [len(name) for name in names]
     assert asked == names
     # more than is kept: forgotten, and right again
-    long = ["x" * (kept.MOST_BYTES // 3) + str(i) for i in range(4)]
+    long = ["x" * (family.MOST_BYTES // 3) + str(i) for i in range(4)]
     assert [of(name) for name in (*long, names[0])] == [*map(len, long), len(names[0])]
     assert asked[len(names) :] == [*long, names[0]]

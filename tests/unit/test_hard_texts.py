@@ -14,9 +14,9 @@ from torch_tb_profiler.analysis.roofline.advice import call_advice
 from torch_tb_profiler.analysis.shared.kernel_use import threads_of
 from torch_tb_profiler.insights.shared.pipelines import _FORWARD
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import _PLACE
-from torch_tb_profiler.ranks.collect import _work
-from torch_tb_profiler.ranks.step_grid import StepGrid
+from torch_tb_profiler.model.event_names import _PLACE
+from torch_tb_profiler.ranks.peers import StepGrid
+from torch_tb_profiler.ranks.summary_columns import _work
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.store import StringTable
 

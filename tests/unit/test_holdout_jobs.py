@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.holdout_jobs import Left, Other, Slower, summaries
-from torch_tb_profiler.ranks.reduction import reduce
+from torch_tb_profiler.ranks.reduction import reduce_run
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +15,7 @@ NODE = tuple(range(8))
 
 
 def named(job: Other) -> dict[int | None, tuple[str, str | None]]:
-    found = reduce(summaries(job)).overview
+    found = reduce_run(summaries(job)).overview
     assert list(found.slow_links) == []
     return {each.rank: (each.cause, each.operator) for each in found.stragglers if each.named}
 
@@ -96,13 +96,13 @@ def test_a_planted_fault_is_named_and_nothing_else(
 
 
 def test_a_collective_that_one_rank_lacks_is_told() -> None:
-    found = reduce(summaries(Other(MIXED, wrong=(Left(3, 2, 4),)))).overview
+    found = reduce_run(summaries(Other(MIXED, wrong=(Left(3, 2, 4),)))).overview
     assert {(each.step, tuple(each.ranks)) for each in found.missing} == {("2", (3,))}
 
 
 def test_hybrid_sharding_has_shards_and_replicas() -> None:
     job = Other((("tp", 2), ("shard", 4), ("replicate", 2)), steps=3, layers=1)
-    found = reduce(summaries(job)).overview.layout
+    found = reduce_run(summaries(job)).overview.layout
     dimensions = [(each.role, each.size, each.groups, each.stride) for each in found.dimensions]
     assert dimensions == [("tp", 2, 8, 1), ("dp", 4, 4, 2), ("dp", 2, 8, 8)]
     assert found.confidence == "high"

@@ -227,7 +227,7 @@ def test_the_page_of_a_run_is_what_ingest_has_left(tmp_path: Path, monkeypatch: 
     write_ranks(tmp_path / "logs" / "job", 3)
     place = str(tmp_path / "place")
     ingest(str(tmp_path / "logs"), place)
-    monkeypatch.setattr(reduction, "reduce", lambda *_: pytest.fail("it is reduced again"))
+    monkeypatch.setattr(reduction, "reduce_run", lambda *_: pytest.fail("it is reduced again"))
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), place, 1)
     try:
         wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is there")

@@ -21,7 +21,7 @@ from torch_tb_profiler.insights import Finding, diagnosis, findings
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, TraceTable
 

@@ -12,8 +12,8 @@ from tests.tracegen import Job, Late, simulate_job, trace_of
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, kernels, scale, without
 from torch_tb_profiler.analysis.replay.scenario import Scenario, apply_changes
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.ranks.joint_graph import JointGraph, join
-from torch_tb_profiler.ranks.replay import ReplayRank, replay_rank
+from torch_tb_profiler.ranks.joint_graph import JointGraph, join_graphs
+from torch_tb_profiler.ranks.what_if import ReplayRank, replay_rank
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ def plainly(joint: JointGraph, scenarios: Sequence[Scenario]) -> list[Int64]:
 @pytest.mark.parametrize("job", [Job(tp=2, layers=2, faults=(Late(1),)), Job(dp=2, pp=2, micro=4, layers=1)])
 def test_ranks_together_take_as_long_as_the_longest_path(job: Job, changes: list[Change]) -> None:
     ranks = ranks_of(job)
-    joint = join(ranks)
+    joint = join_graphs(ranks)
     assert joint.collectives
     # other changes on each rank: the first as it was recorded
     scenarios = [apply_changes(each.trace, each.graph, changes if number else []) for number, each in enumerate(ranks)]

@@ -11,8 +11,7 @@ import pytest
 from tests.growth import MOST, beside, growth_of_text
 from torch_tb_profiler.model.communication_names import LIBRARIES, kind_of, library_of_kernel
 from torch_tb_profiler.model.kernel_names.families import FAMILIES, family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
-from torch_tb_profiler.model.kernel_names.first_match import FirstMatch, literal_of
+from torch_tb_profiler.model.kernel_names.family import FirstMatch, KernelKind, literal_of
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 CASES = Path(__file__).parent.parent / "cases" / "kernel_names.tsv"
@@ -49,14 +48,14 @@ def test_enough_names() -> None:
 def test_ends_of_names(suffix: str) -> None:
     family = family_of("fused_moe_kernel" + suffix)
     assert family is not None
-    assert family.kind is Kind.GEMM
+    assert family.kind is KernelKind.GEMM
 
 
 def test_a_name_that_was_cut_off() -> None:
     """At 155 characters, as in a trace of a B200: never a "no" that the rest of the name would have refuted."""
     for _, verdict, name in NAMES:
         family = family_of(name[:155])
-        if verdict == "yes" and family is not None and family.kind is Kind.GEMM:
+        if verdict == "yes" and family is not None and family.kind is KernelKind.GEMM:
             assert family.tensor_cores is not False, name
 
 
@@ -169,6 +168,6 @@ def test_communication(name: str, library: str | None, kind: str) -> None:
 
 
 def test_every_library_of_communication_has_a_name() -> None:
-    libraries = {family.library for family in FAMILIES if family.kind is Kind.COMMUNICATION}
+    libraries = {family.library for family in FAMILIES if family.kind is KernelKind.COMMUNICATION}
     assert set(LIBRARIES) <= libraries
     assert libraries - set(LIBRARIES) == {"custom", "TensorRT-LLM, FlashInfer, AITER"}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.collective_runs import Program, simulate
 from tests.events import Event, annotation, kernel, model_of, op
 from tests.properties import examples
-from torch_tb_profiler.ranks import Distributed, Rank, distributed, rank_of
-from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks import DistributedRanks, Rank, distributed, rank_of
+from torch_tb_profiler.ranks.matching.match import match
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def score(program: Program) -> Score:
     run = simulate(program)
     found: dict[int, list[int]] = {}
     truth = run.numbers()
-    for of_rank, numbers in zip(truth, match(run.ranks).match, strict=True):
+    for of_rank, numbers in zip(truth, match([rank.called for rank in run.ranks]).match, strict=True):
         for call, number in zip(of_rank, numbers.tolist(), strict=True):
             if number >= 0:
                 found.setdefault(number, []).append(call)
@@ -116,11 +116,11 @@ def ranks_of(*traces: list[Event]) -> list[Rank]:
     return [rank_of(model_of(events), f"rank{i}") for i, events in enumerate(traces)]
 
 
-def together(*traces: list[Event]) -> Distributed:
+def together(*traces: list[Event]) -> DistributedRanks:
     return distributed(ranks_of(*traces))
 
 
-def partners(found: Distributed) -> list[tuple[int | None, ...]]:
+def partners(found: DistributedRanks) -> list[tuple[int | None, ...]]:
     """Of each operation of the first rank the place of the same one on the others."""
     first, *others = (numbers.tolist() for numbers in found.matching.match)
     return [tuple(o.index(n) if n >= 0 and n in o else None for o in others) for n in first]

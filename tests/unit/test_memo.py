@@ -11,7 +11,7 @@ from tests.tiny import write_trace
 from torch_tb_profiler.analysis.question import BUNDLES
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.memo import Memo
+from torch_tb_profiler.model.structure import Memo
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.trace import column_file, read_to_file, read_trace
 from torch_tb_profiler.trace.schema import OperatorRanges

@@ -15,7 +15,7 @@ from tests.events import US, annotation, event, kernel, launch, model_of, op
 from tests.tracegen import Config, Expected, generate
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.trace import Category, read_trace
 
 

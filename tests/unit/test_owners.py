@@ -11,8 +11,8 @@ from tests.events import Event, annotation, copy, event, frame, kernel, launch, 
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.shared.owners import owner_names, owner_shares, unattributed
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.owners import How, Why
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.ranks.graph_owners import graph_owners
 
 
@@ -194,7 +194,7 @@ def test_a_capture_of_another_trace_names_the_nodes() -> None:
     capture = model_of(captured(0, THREE))
     found = graph_owners(replay, capture)
     assert found.names() == ["aten::mm", "aten::add", "aten::relu"]
-    assert found.how.tolist() == [How.OPERATOR] * 3
+    assert found.how.tolist() == [OwnerKind.OPERATOR] * 3
     assert [replay.trace.strings[replay.trace.events.name[replay.device_work.row[i]]] for i in found.work] == names
     assert [capture.trace.strings[capture.trace.events.name[row]] for row in found.call] == ["cudaLaunchKernel"] * 3
     assert found.nodes == 3
@@ -243,7 +243,10 @@ def test_work_that_nothing_is_like_has_a_reason() -> None:
     found = owned(model)
     assert found[:5] == [("none", "launched before the recording")] * 5
     assert {how for how, _ in found[5:18]} == {"inferred"}
-    assert model.owners.reason[np.flatnonzero(model.owners.how == How.NONE)].tolist() == [Why.BEFORE_RECORDING] * 5
+    assert (
+        model.owners.reason[np.flatnonzero(model.owners.how == OwnerKind.NONE)].tolist()
+        == [MissingOwner.BEFORE_RECORDING] * 5
+    )
 
 
 def test_a_few_equal_kernels_are_no_likeness() -> None:

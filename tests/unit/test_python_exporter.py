@@ -16,7 +16,7 @@ from tests.events import Event, annotation, event, kernel, launch, model_of
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.owners import How
+from torch_tb_profiler.model.owners import OwnerKind
 from torch_tb_profiler.timeline.series import recorded_counters
 from torch_tb_profiler.trace import Category, Trace, read_trace
 from torch_tb_profiler.trace.excerpts import raw_args
@@ -156,11 +156,11 @@ def test_an_annotation_names_the_owner(args: dict[str, Any], owner: str) -> None
 
 @pytest.mark.parametrize("args", [{}, {"annotation": '["a", "b"]'}, {"color": "red"}, {"module_fqn": 5}, {"name": ""}])
 def test_other_annotations_name_no_owner(args: dict[str, Any]) -> None:
-    assert work_of(node(20, 0, **args)).owners.how.tolist() == [How.ANNOTATION]
+    assert work_of(node(20, 0, **args)).owners.how.tolist() == [OwnerKind.ANNOTATION]
 
 
 def test_an_annotation_outside_a_graph_is_none() -> None:
-    assert work_of(kernel(20, 10, 5, module_fqn="layers.0")).owners.how.tolist() == [How.ANNOTATION]
+    assert work_of(kernel(20, 10, 5, module_fqn="layers.0")).owners.how.tolist() == [OwnerKind.ANNOTATION]
 
 
 def test_nodes_with_one_owner_are_one_owner() -> None:

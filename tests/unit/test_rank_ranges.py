@@ -7,7 +7,7 @@ import numpy as np
 from tests.events import US, Event, annotation, kernel, launch, model_of
 from torch_tb_profiler.analysis.program.ranges import ranges_by_step
 from torch_tb_profiler.ranks.ranges import range_of_ranks, ranges_of_ranks
-from torch_tb_profiler.ranks.summary import RankSummary, decode, encode, summarize
+from torch_tb_profiler.ranks.summary import RankSummary, decode_summary, encode_summary, summarize
 
 STEP = 10_000
 
@@ -122,7 +122,7 @@ def test_device_time_of_ranks_without_devices_is_unknown() -> None:
 
 def test_ranges_are_kept_with_a_rank() -> None:
     before = rank(3)
-    again = decode(encode(before))
+    again = decode_summary(encode_summary(before))
     assert again.head == before.head
     for name, values in before.ranges.columns().items():
         assert getattr(again.ranges, name).tolist() == values.tolist()

@@ -16,18 +16,18 @@ from torch_tb_profiler.analysis.shared.device_roles import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
-from torch_tb_profiler.ranks import Distributed, distributed, is_distributed, rank_of
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
+from torch_tb_profiler.model.communication_names import bus_factor, nccl_tests_bytes
+from torch_tb_profiler.ranks import DistributedRanks, distributed, is_distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table, transfer_ranges
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.web.old_plugin import distributed as legacy
 
 
-def together(*traces: list[Event], header: dict[str, Any] | None = None) -> Distributed:
+def together(*traces: list[Event], header: dict[str, Any] | None = None) -> DistributedRanks:
     return distributed([rank_of(model_of(t, **(header or {})), f"worker{i}") for i, t in enumerate(traces)])
 
 
-def kinds_of_notes(found: Distributed) -> set[str]:
+def kinds_of_notes(found: DistributedRanks) -> set[str]:
     return {note.kind for note in found.notes}
 
 
@@ -260,14 +260,14 @@ def test_operations_outside_of_steps() -> None:
     ],
 )
 def test_closed_forms(kind: str, in_bytes: int, out_bytes: int, size: int | None, factor: float | None) -> None:
-    assert volume(kind, in_bytes, out_bytes, 8) == size
+    assert nccl_tests_bytes(kind, in_bytes, out_bytes, 8) == size
     assert bus_factor(kind, 8) == factor
 
 
 def test_without_the_number_of_ranks() -> None:
     assert bus_factor("all_reduce", 0) is None
-    assert volume("all_gather", 100, -1, 0) is None
-    assert volume("all_reduce", 100, 100, 0) == 100
+    assert nccl_tests_bytes("all_gather", 100, -1, 0) is None
+    assert nccl_tests_bytes("all_reduce", 100, 100, 0) == 100
 
 
 def test_bandwidth_uses_the_transfer_time() -> None:

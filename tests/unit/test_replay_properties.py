@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.replay.savings import greedy_order, what_if
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.replay.solve import Solver, solve
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
+from torch_tb_profiler.ranks.what_if import joint_what_if, replay_rank
 
 SEEDS = range(12)
 

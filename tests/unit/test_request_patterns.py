@@ -14,8 +14,7 @@ from werkzeug.test import Client
 
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
-from torch_tb_profiler.model.pattern_grammar import PatternError
-from torch_tb_profiler.model.patterns import SlowPattern, check_pattern, searcher
+from torch_tb_profiler.model.patterns import PatternError, SlowPattern, check_pattern, searcher
 
 WHERE = "run=run&worker=w"
 REFUSED = {

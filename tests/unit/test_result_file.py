@@ -7,8 +7,7 @@ import numpy as np
 
 from tests.events import model_of
 from tests.rank_programs import Ranks, events_of
-from torch_tb_profiler.ranks.reduction import RunResult, reduce
-from torch_tb_profiler.ranks.result_file import decode_result, encode_result
+from torch_tb_profiler.ranks.reduction import RunResult, decode_result, encode_result, reduce_run
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 
 
@@ -26,7 +25,7 @@ def answers(result: RunResult) -> bytes:
 
 def test_a_result_comes_back() -> None:
     for count in (1, 4):
-        result = reduce(summaries(count))
+        result = reduce_run(summaries(count))
         back = decode_result(encode_result(result))
         assert back is not None
         assert answers(back) == answers(result)
@@ -36,7 +35,7 @@ def test_a_result_comes_back() -> None:
 
 
 def test_what_is_damaged_is_no_result() -> None:
-    content = encode_result(reduce(summaries(2)))
+    content = encode_result(reduce_run(summaries(2)))
     for at in range(0, len(content), max(1, len(content) // 50)):
         damaged = bytearray(content)
         damaged[at] ^= 0x41

@@ -8,15 +8,15 @@ import pytest
 
 from tests.rank_sims import Sim, of_job, simulated
 from tests.tracegen import Job, simulate_job
-from torch_tb_profiler.ranks.clock_lines import GroupEnds, RankEnds, common_lines
-from torch_tb_profiler.ranks.reduction import clock
+from torch_tb_profiler.ranks.reduction import clock_of_run
+from torch_tb_profiler.ranks.run.clocks import GroupEnds, RankEnds, fit_clock_lines
 from torch_tb_profiler.ranks.summary import RankSummary
 
 
 def test_clocks_are_found_within_microseconds() -> None:
     sim = Sim(4, 16, steps=10, seed=2)
     ranks = simulated(sim)
-    found = clock(ranks)
+    found = clock_of_run(ranks)
     chance = np.random.default_rng(sim.seed)
     chance.normal(0, 0.006, 64)
     offset = np.repeat(chance.uniform(-3e9, 3e9, 8), 8)
@@ -27,7 +27,7 @@ def test_clocks_are_found_within_microseconds() -> None:
         assert mine == pytest.approx(true - middle, abs=5_000)
     assert found.components == 1
     assert found.corrected
-    alone = clock([each for each in ranks if each.head.rank not in range(0, 64, 4)][:1] + ranks[4:8])
+    alone = clock_of_run([each for each in ranks if each.head.rank not in range(0, 64, 4)][:1] + ranks[4:8])
     assert alone.components == 1
 
 
@@ -39,7 +39,7 @@ def test_clocks_are_chained_over_ranks_that_meet() -> None:
         RankEnds("", "", 0, 4_000_000, [GroupEnds(group, which, at + by) for group, which in groups])
         for by, groups in zip(late, met, strict=True)
     ]
-    found = common_lines([*ranks, RankEnds("", "", 0, 0, ())])
+    found = fit_clock_lines([*ranks, RankEnds("", "", 0, 0, ())])
     assert found.shift_ns == [0, -2_000_000_000, -500_000_000, None]
     assert (found.corrected, found.components) == (True, 2)
     # fewer than a line needs
@@ -47,14 +47,14 @@ def test_clocks_are_chained_over_ranks_that_meet() -> None:
         msgspec.structs.replace(each, groups=[GroupEnds(of.group, of.number[:3], of.end[:3]) for of in each.groups])
         for each in ranks
     ]
-    assert common_lines(few).shift_ns == [0, None, None]
-    assert common_lines(few, least=1).shift_ns == found.shift_ns[:3]
+    assert fit_clock_lines(few).shift_ns == [0, None, None]
+    assert fit_clock_lines(few, least=1).shift_ns == found.shift_ns[:3]
 
 
 def test_traces_stand_beside_each_other_by_what_they_ended_together() -> None:
     run = simulate_job(Job(tp=2, dp=8, layers=1, steps=3, drift_ppm=0.0))
     ranks = of_job(run)
-    found = clock(ranks)
+    found = clock_of_run(ranks)
     for number, (shift, each) in enumerate(zip(found.shift_ns, ranks, strict=True)):
         apart = run.truth.offset_ns[number] - run.truth.offset_ns[0]
         assert shift == pytest.approx(each.head.origin_ns - ranks[0].head.origin_ns - apart, abs=5_000)
@@ -68,6 +68,6 @@ def test_groups_without_a_common_rank_have_no_common_clock() -> None:
                                 type(each.places): each.places.take(each.calls.group == 0)})
         for each in (RankSummary(msgspec.structs.replace(r.head, host=""), r.tables) for r in ranks)
     ]  # fmt: skip
-    found = clock(without)
+    found = clock_of_run(without)
     assert found.components == 2
     assert [each is None for each in found.offset_ns] == [False] * 4 + [True] * 4

@@ -9,7 +9,7 @@ import pytest
 from tests.events import model_of
 from tests.tracegen import Job, Late, SlowGpu, simulate_job, trace_of
 from tests.tracegen.job import Fault
-from torch_tb_profiler.ranks.reduction import reduce
+from torch_tb_profiler.ranks.reduction import reduce_run
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ def saved_ns(job: Job) -> tuple[int, float]:
     """What the replay says a step loses, and what it does."""
     run, healthy = simulate_job(job), simulate_job(replace(job, faults=()))
     lost = (sum(run.truth.step_ns) - sum(healthy.truth.step_ns)) / job.steps
-    found = reduce([summary_of(trace_of(run, rank), f"rank{rank}") for rank in range(job.ranks)])
+    found = reduce_run([summary_of(trace_of(run, rank), f"rank{rank}") for rank in range(job.ranks)])
     assert found.overview.tiles.lost_ns is not None
     return found.overview.tiles.lost_ns, lost
 
@@ -44,7 +44,7 @@ def test_one_group() -> None:
 
 def listed(*faults: Fault) -> list[tuple[str, str, bool]]:
     run = simulate_job(Job(dp=2, layers=2, faults=faults))
-    found = reduce([summary_of(trace_of(run, rank), f"rank{rank}") for rank in range(2)])
+    found = reduce_run([summary_of(trace_of(run, rank), f"rank{rank}") for rank in range(2)])
     return [(each.worker, each.doubt, each.named) for each in found.overview.stragglers]
 
 

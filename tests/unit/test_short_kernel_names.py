@@ -8,8 +8,7 @@ import pytest
 
 from tests.growth import MOST, growth_of_text
 from tests.unit.test_kernel_names import HOSTILE, MOST_OF_WORDS, NAMES, in_words, many_names
-from torch_tb_profiler.model.kernel_names.element_types import element_type
-from torch_tb_profiler.model.kernel_names.plain import plain_name
+from torch_tb_profiler.model.kernel_names.plain import element_type, plain_name
 from torch_tb_profiler.model.kernel_names.short import short_name
 
 ELEMENTWISE = (

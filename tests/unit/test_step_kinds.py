@@ -16,7 +16,7 @@ from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, summary
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.model.steps import StepChoice
 
 TRAIN, VALID = "fbo", "v"

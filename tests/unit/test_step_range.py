@@ -16,8 +16,7 @@ from torch_tb_profiler.analysis.operators.table import operator_kernels, operato
 from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.analysis.slices import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.selection import Numbering
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.selection import RowNumbering, StepRange, UnknownStep
 from torch_tb_profiler.trace import Category, read_trace
 
 
@@ -232,4 +231,4 @@ def test_what_is_selected_as_a_whole_stays_as_it_is() -> None:
     assert names == ["train.py(2): main"] * 2
     assert inside.device_links.launch.tolist() == [0]
     for nodes in (np.array([1, 0, -1], np.int32), np.empty(0, np.int32)):
-        assert Numbering(np.ones(2, np.bool_), np.array([-1, 0], np.int32)).of(nodes).tolist() == nodes.tolist()
+        assert RowNumbering(np.ones(2, np.bool_), np.array([-1, 0], np.int32)).of(nodes).tolist() == nodes.tolist()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.model.pattern_grammar import PatternError
+from torch_tb_profiler.model.patterns import PatternError
 from torch_tb_profiler.tables.query import grammar
 from torch_tb_profiler.tables.query.answer import Query
 from torch_tb_profiler.tables.query.columns import natural_key

@@ -14,7 +14,7 @@ from tests.events import Event
 from tests.growth import MOST, growth_of_text
 from tests.timelines import ns, tiles_of, timeline_of
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import frame_label
+from torch_tb_profiler.model.event_names import frame_label
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.counters import counter_tile, extremes

@@ -16,7 +16,8 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
-from torch_tb_profiler.ranks.matching import Matching, match
+from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.matching.match import Matching
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
 from torch_tb_profiler.workspace import Workspace

@@ -36,7 +36,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     # DuckDB's megabytes are decimal
     "torch_tb_profiler/tables/sql/connection.py": ("512MB",),
     # names of devices
-    "torch_tb_profiler/ranks/link_peaks.py": ("H100 80GB HBM3", "A100-PCIE-40GB"),
+    "torch_tb_profiler/ranks/run/collectives.py": ("H100 80GB HBM3", "A100-PCIE-40GB"),
     # what Inductor records
     "torch_tb_profiler/trace/schema.py": ("GB, as kernel_flop",),
     # what people may type, and are told

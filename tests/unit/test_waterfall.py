@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.waterfall.question import WATERFALL, CauseParams
 from torch_tb_profiler.insights.summary.summary import summary
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 
 DATA = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"

@@ -20,7 +20,7 @@ from torch_tb_profiler.insights.rule import TEXTS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.insights.shared.device_words import Platform
-from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
+from torch_tb_profiler.model.recording import DeviceEvidence
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, Trouble

@@ -14,7 +14,7 @@ from tests.tiny import wait_until, write_trace
 from tests.workspaces import Opener, count_of, settled, states, traces
 from torch_tb_profiler.discovery import Root
 from torch_tb_profiler.model import StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.workspace import (
     Key,
     Loading,

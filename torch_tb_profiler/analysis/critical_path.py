@@ -51,7 +51,7 @@ from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_ti
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange, positions
+from torch_tb_profiler.model.selection import StepRange, steps_in_range
 from torch_tb_profiler.words.reasons import because
 
 _STEPS_MORE = (
@@ -63,7 +63,7 @@ _STEPS_MORE = (
 def _chosen(subject: Subject) -> list[int]:
     """Return the chosen steps, by index."""
     steps = subject.model.steps
-    return list(range(len(steps)))[positions(steps, subject.steps)] if subject.steps else list(range(len(steps)))
+    return list(range(len(steps)))[steps_in_range(steps, subject.steps)] if subject.steps else list(range(len(steps)))
 
 
 def _meta(subject: Subject) -> ReplayMeta:
@@ -196,7 +196,7 @@ def _pieces(subject: Subject, params: PathPieceParams) -> Table[TableMeta]:
     if params.step is not None:
         if params.step not in names:
             raise NotFound(because("no_such_step", {"step": params.step}))
-        steps = list(range(len(names)))[positions(model.steps, StepRange(params.step, params.step))]
+        steps = list(range(len(names)))[steps_in_range(model.steps, StepRange(params.step, params.step))]
     slices = recorded_slices(model)
     chosen = np.flatnonzero(among(slices.step, np.array(steps, np.int64)))
     trace = model.trace

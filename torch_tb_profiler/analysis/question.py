@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr
 
 from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Note, note
 

@@ -25,14 +25,14 @@ from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
-from torch_tb_profiler.ranks import Distributed, distributed, rank_of
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
+from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable, range_of_ranks, ranges_of_ranks
-from torch_tb_profiler.ranks.reduction import RunResult, reduce
-from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
-from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
+from torch_tb_profiler.ranks.reduction import RunResult, reduce_run
+from torch_tb_profiler.ranks.run.answers import RunRanks, Straggler
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
+from torch_tb_profiler.ranks.what_if import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.workspace.answering.asking import trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
@@ -100,7 +100,7 @@ class Run(InNotebook, Queried):
         """Return the figures of all traces of this run, a row each."""
         return _figures(self.traces)
 
-    def distributed(self, span: str | int | None = None) -> Distributed:
+    def distributed(self, span: str | int | None = None) -> DistributedRanks:
         """Match the ranks of a span: groups, overlap per step, waiting."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         return distributed([t.ask(partial(rank_of, worker=t.worker)) for t in self.traces if t.span == name])
@@ -109,7 +109,7 @@ class Run(InNotebook, Queried):
         """Reduce all ranks of a span: who is slow and why, what it costs, collectives, heat maps, layout."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         if name not in self._reduced:
-            self._reduced[name] = reduce(self._summaries(name))
+            self._reduced[name] = reduce_run(self._summaries(name))
         return self._reduced[name]
 
     def _summaries(self, span: str | int | None) -> list[RankSummary]:

@@ -77,7 +77,7 @@ from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.program_tree import Source
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.selection import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from torch_tb_profiler.ingest.ingest import Ingested
     from torch_tb_profiler.ingest.results import RunOutcome
     from torch_tb_profiler.ingest.runner import Runner
-    from torch_tb_profiler.ranks.run_answers import MissingCollective, RunTiles
+    from torch_tb_profiler.ranks.run.answers import RunTiles
+    from torch_tb_profiler.ranks.run.group_answers import MissingCollective
     from torch_tb_profiler.workspace.cache.shared_cache import CatalogSkipped
 
 
@@ -139,7 +140,7 @@ def _last(ingested: Ingested) -> str:
 
 def run_text(run: RunOutcome) -> str:
     """Describe the result of a run in a line for each thing to know, stragglers first."""
-    from torch_tb_profiler.ranks.straggler_text import milliseconds, straggler_lines
+    from torch_tb_profiler.ranks.stragglers.cost import milliseconds, straggler_lines
 
     lines = [f"{run.run}, span {run.span}" if run.span != "default" else run.run]
     if run.result is not None:
@@ -161,7 +162,7 @@ def run_text(run: RunOutcome) -> str:
 
 
 def _tiles(tiles: RunTiles) -> list[str]:
-    from torch_tb_profiler.ranks.straggler_text import milliseconds
+    from torch_tb_profiler.ranks.stragglers.cost import milliseconds
 
     expected = "" if tiles.expected is None else f" of {tiles.expected:,}"
     lines = [f"  ranks      {tiles.present:,}{expected}"]

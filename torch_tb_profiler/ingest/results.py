@@ -10,11 +10,17 @@ import msgspec
 
 from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.ingest.runner import IngestTarget, Outcome, RankKept, RankLost
-from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, reduce_with_clock, summary_of
-from torch_tb_profiler.ranks.result_file import decode_result, encode_result
-from torch_tb_profiler.ranks.run_answers import Clock
-from torch_tb_profiler.ranks.run_summary import RanksSummary
-from torch_tb_profiler.ranks.summary import RankSummary, decode_named
+from torch_tb_profiler.ranks.reduction import (
+    RunResult,
+    clock_of_run,
+    decode_result,
+    encode_result,
+    reduce_run,
+    reduce_run_with_clock,
+    summary_of,
+)
+from torch_tb_profiler.ranks.run.answers import Clock, RanksSummary
+from torch_tb_profiler.ranks.summary import RankSummary, decode_for_worker
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.cache.checksummed import checksummed, is_broken, verified
 from torch_tb_profiler.workspace.cache.identity import FileNames, result_name
@@ -50,7 +56,7 @@ class RunOutcome(msgspec.Struct, frozen=True):
 
     def summary(self) -> RanksSummary | None:
         """Return it as `summary --json` has it; unknown clocks are fitted only now."""
-        return None if self.result is None else summary_of(self.result, self._clock or clock(self._summaries))
+        return None if self.result is None else summary_of(self.result, self._clock or clock_of_run(self._summaries))
 
 
 class Summaries(Sequence[RankSummary]):
@@ -72,7 +78,7 @@ class Summaries(Sequence[RankSummary]):
         file, kept = self._ranks[at]
         try:
             content = verified(read_when_visible(self._place, self._names.shared(kept.key).rank))
-            found = decode_named(content, file.worker) if content else None
+            found = decode_for_worker(content, file.worker) if content else None
         except FileNotFoundError:
             found = None
         if found is None:
@@ -132,7 +138,9 @@ def _result(
         known = decode_result(verified(place.read(name)) or b"")
         if known is not None:
             return known, None
-    result, fitted = reduce_with_clock(summaries, failed) if with_clock else (reduce(summaries, (), failed), None)
+    result, fitted = (
+        reduce_run_with_clock(summaries, failed) if with_clock else (reduce_run(summaries, (), failed), None)
+    )
     with suppress(OSError, StorageError):  # it is made again the next time
         place.put(name, checksummed(encode_result(result)), absent=False)
     return result, fitted

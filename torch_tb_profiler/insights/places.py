@@ -17,7 +17,7 @@ from torch_tb_profiler.insights.rule import Where
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import FrameTree
-from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
+from torch_tb_profiler.model.event_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.model.modules import LIGHTNING_MODULE, module_name
 from torch_tb_profiler.model.steps import PROFILER_STEP

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, TypeVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.arrays.nesting import Nesting, nest, to_root
+from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.trace import Category, Note, Trace, note
+from torch_tb_profiler.trace import Category, EventPhase, Note, Trace, note
 from torch_tb_profiler.trace.schema import TraceTable, column
 
 #: starts and durations are rounded apart, so a range may seem to begin this long before the one before it has ended, ns
@@ -107,7 +108,7 @@ def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
 
 
 def call_heads(tree: CallTree) -> Int64:
-    """Of each node the outermost one that is the same call; the last entry is for "no node": -1.
+    """Return the outermost node of the same call for each node; the last entry is for "no node": -1.
 
     Returns shape (nodes + 1,).
 
@@ -124,5 +125,45 @@ def call_heads(tree: CallTree) -> Int64:
 
 
 def clamping_note(clamped: int) -> list[Note]:
-    """clamped: how many ranges were cut."""
+    """Note that ranges were cut. clamped: how many."""
     return [note("clamped_ranges", "info", clamped, ("operators",))] if clamped else []
+
+
+class ForwardBackward(msgspec.Struct, frozen=True):
+    """Parallel positions in the call tree: the forward operator and the outermost operator of its backward."""
+
+    forward: Int32
+    backward: Int32
+
+
+def forward_backward(trace: Trace, tree: CallTree, nesting: Nesting) -> ForwardBackward:
+    """Pair the ends of each arrow (same id) with the operators they touch; half arrows are left out."""
+    events, flows = trace.events, trace.flows
+    arrows = events.category[flows.row] == Category.FLOW_FORWARD_BACKWARD
+    begins = arrows & (events.phase[flows.row] == EventPhase.FLOW_START)
+    ends = arrows & (events.phase[flows.row] == EventPhase.FLOW_END)
+    _, at_begin, at_end = np.intersect1d(flows.id[begins], flows.id[ends], return_indices=True)
+    forward_row = flows.row[begins][at_begin]
+    backward_row = flows.row[ends][at_end]
+
+    def operator_at(rows: Int32) -> Int32:
+        inner = nesting.innermost(events.track[rows], events.start[rows])
+        return nearest(tree.parent, tree.is_operator, inner)
+
+    forward, backward = operator_at(forward_row), operator_at(backward_row)
+    whole = (forward >= 0) & (backward >= 0)
+    return ForwardBackward(forward[whole], backward[whole])
+
+
+#: of the time in which the main thread runs operators, annotations and calls: threads with less of it are idle
+_IDLE_SHARE = 0.01
+
+
+def idle_threads(called_ns: Int64, main: int) -> Bool:
+    """Shape (threads,).
+
+    called_ns  in which each runs operators, annotations and calls
+    main       the place of the main thread there
+    """
+    found: Bool = called_ns < _IDLE_SHARE * called_ns[main]
+    return found

@@ -12,21 +12,29 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication import RECOGNISED, Communications, Operations, Ranges
-from torch_tb_profiler.model.communication_events import named
+from torch_tb_profiler.model.communication import (
+    RECOGNISED,
+    Communications,
+    Operations,
+    ProcessGroup,
+    Ranges,
+    groups_of_header,
+    positive_number,
+    ranks_of,
+)
 from torch_tb_profiler.model.communication_names import (
     HOST_RANGE,
     KINDS,
     NOT_COLLECTIVES,
     PARAMETERS_OPERATOR,
     element_bytes,
+    input_bytes,
     is_host_communication,
     kind_of,
     library_of_kernel,
+    where_named,
 )
 from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.message_sizes import input_bytes
-from torch_tb_profiler.model.process_groups import ProcessGroup, groups_of_header, positive_number, ranks_of
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
@@ -48,7 +56,7 @@ _ARGUMENTS = (
 
 
 class CollectiveKernels(msgspec.Struct, frozen=True):
-    """What `communications` needs to know of device work: parallel columns, one row per kernel of a collective.
+    """The kernels of collectives that `communications` reads: parallel columns.
 
     row: the event; node: innermost host range around the launch, -1; launch_start, launch_end: ns, -1
     """
@@ -63,7 +71,7 @@ class CollectiveKernels(msgspec.Struct, frozen=True):
 def kernels_of_collectives(
     events: Events, work: DeviceWork, launches: Launches, links: DeviceLinks
 ) -> CollectiveKernels:
-    """Those of some device work; `links` is parallel to `work`, and names rows of `launches`."""
+    """Select them from some device work; `links` is parallel to `work`, and names rows of `launches`."""
     chosen = np.flatnonzero(links.is_communication)
     launch = links.launch[chosen]
     known = launch >= 0
@@ -96,7 +104,7 @@ class _Anchors:
 
     def __init__(self, trace: Trace, tree: CallTree) -> None:
         self._tree = tree
-        self.is_range = named(trace, HOST_RANGE.match, tree.name)
+        self.is_range = where_named(trace, HOST_RANGE.match, tree.name)
         is_parameters = tree.name == trace.strings.code(PARAMETERS_OPERATOR)
         self._is_anchor = self.is_range | is_parameters
         nodes = np.arange(len(tree), dtype=np.int32)
@@ -111,12 +119,12 @@ class _Anchors:
         self._operation[around[only]] = ranges[only]
 
     def of(self, node: Int32) -> Int32:
-        """The operation that each node belongs to; -1 for none."""
+        """Return the operation that each node belongs to; -1 for none."""
         anchor = nearest(self._tree.parent, self._is_anchor, node)
         return np.where(anchor >= 0, self._operation[anchor], -1).astype(np.int32) if len(self._tree) else anchor
 
     def around(self, node: Int32) -> Int32:
-        """The nearest anchor outside of each node; -1 for none."""
+        """Return the nearest anchor outside of each node; -1 for none."""
         return nearest(self._tree.parent, self._is_anchor, self._tree.parent[node])
 
     def by_external_id(self, trace: Trace, kernels: CollectiveKernels, chosen: Int64) -> Int32:
@@ -124,7 +132,7 @@ class _Anchors:
 
         In files of 2022-23 the ids repeat the correlation; the kind keeps most of those apart.
         """
-        found = np.full(len(chosen), -1, dtype=np.int32)
+        owners = np.full(len(chosen), -1, dtype=np.int32)
         ranges = np.flatnonzero(self.is_range)
         ids = trace.operators.external_id[self._tree.operator[ranges]]
         known = ids > 0
@@ -136,8 +144,8 @@ class _Anchors:
                 continue
             kinds = {kind_of(trace.strings[code]) for code in (trace.events.name[row], self._tree.name[node])}
             if len(kinds) == 1:
-                found[i] = node
-        return found
+                owners[i] = node
+        return owners
 
 
 class _Builder:
@@ -236,7 +244,7 @@ class _Builder:
         self._spans.append([self._spans_of_kernels[kernel] for kernel in kernels])
 
     def _operator_around(self, kernels: list[int]) -> str:
-        """The innermost operator around the launch of the first kernel that names a collective; empty without one.
+        """Name the innermost operator around the launch of the first kernel that names a collective; empty without one.
 
         All kernels of RCCL have one name (`ncclDevKernel_Generic`), and older torch writes no arguments of collectives.
         """
@@ -275,7 +283,7 @@ class _Builder:
         )
 
     def _arguments_at(self, rows: Iterable[int]) -> int:
-        """The first of these events that has the arguments of a collective, as a row of `trace.collectives`."""
+        """Find the first of these events that has the arguments of a collective, as a row of `trace.collectives`."""
         return next((self._arguments[row] for row in rows if row in self._arguments), -1)
 
     def _sizes(self, node: int, parameters: int, arguments: int) -> tuple[str, int, int]:
@@ -317,7 +325,7 @@ class _Builder:
         return found
 
     def _group_told(self, *told: int) -> ProcessGroup:
-        """The group that arguments tell of, `_OF_GROUP`, if there are any."""
+        """Return the group that the arguments (`_OF_GROUP`) name, if there are any."""
         if told:
             texts = self._trace.strings
             group, description, listed, size = told

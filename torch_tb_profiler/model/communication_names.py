@@ -1,17 +1,26 @@
-"""The names of communication: host ranges, libraries, collectives, element types.
+"""Recognize communication by name: host ranges, libraries, collectives, element types, and the factors of nccl-tests.
 
-Which kernels are communication, `kernel_names.families` says.
+A kernel is communication by the arguments of its collective, else when torch launched it directly in
+`record_param_comms`, else by the family of its name.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.kernel_names.plain import MOST
+from torch_tb_profiler.trace import Category, Trace
 
 #: record_function ranges around a collective, written by torch.distributed as `library:collective`
 HOST_RANGE = lazy_pattern(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collective>.*)")
@@ -133,18 +142,120 @@ ELEMENT_BYTES = {
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> str:
-    """The kind of a collective from what torch calls it, from its host range or from its kernel."""
+    """Classify a collective by what torch calls it, by its host range or by its kernel."""
     letters = re.sub(r"[^a-z]", "", name[:MOST].lower())
     return next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(letters)), UNKNOWN_KIND)
 
 
 def library_of_kernel(name: str) -> str | None:
-    """The library of communication that a kernel belongs to; None: of none, or not known."""
+    """Return the library of communication that a kernel belongs to; None if it belongs to none, or is unknown."""
     family = family_of(name)
-    if family is None or family.kind is not Kind.COMMUNICATION:
+    if family is None or family.kind is not KernelKind.COMMUNICATION:
         return None
     return LIBRARIES.get(family.library, CUSTOM)
 
 
 def element_bytes(dtype: str) -> int | None:
     return ELEMENT_BYTES.get(dtype.strip().lower().replace("c10::", ""))
+
+
+#: kind → factor of the bus bandwidth
+_FACTORS: dict[str, Callable[[int], float]] = {
+    "all_reduce": lambda n: 2 * (n - 1) / n,
+    "reduce_scatter": lambda n: (n - 1) / n,
+    "all_gather": lambda n: (n - 1) / n,
+    "all_to_all": lambda n: (n - 1) / n,
+    "gather": lambda n: (n - 1) / n,
+    "scatter": lambda n: (n - 1) / n,
+    "broadcast": lambda _: 1.0,
+    "reduce": lambda _: 1.0,
+    "send": lambda _: 1.0,
+    "recv": lambda _: 1.0,
+    "send_recv": lambda _: 1.0,
+}
+
+_OF_ALL_RANKS = ("all_gather", "reduce_scatter", "gather", "scatter")
+
+
+def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
+    """Return the factor of the bus bandwidth; None for a barrier, an unknown kind, an unknown number of ranks.
+
+    algorithm   with "nvls" the switch adds up, so that each link moves (n−1)/(n+1) of an all-reduce
+    """
+    if kind == "all_reduce" and algorithm == "nvls" and ranks > 0:
+        return (ranks - 1) / (ranks + 1)
+    factor = _FACTORS.get(kind)
+    return factor(ranks) if factor and ranks > 0 else None
+
+
+def nccl_tests_bytes(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
+    """S in bytes: of all ranks together where each has a part, else what one rank puts in; None if not known.
+
+    in_bytes, out_bytes: of one rank; negative when not known
+    """
+    if kind not in _FACTORS:
+        return None
+    if kind in _OF_ALL_RANKS:
+        part, whole = (in_bytes, out_bytes) if kind in ("all_gather", "gather") else (out_bytes, in_bytes)
+        if kind in ("all_gather", "reduce_scatter") and whole >= 0:
+            return whole
+        return part * ranks if part >= 0 and ranks > 0 else None
+    known = in_bytes if in_bytes >= 0 else out_bytes
+    return known if known >= 0 else None
+
+
+@lru_cache(maxsize=1024)
+def input_bytes(dims: str, types: str) -> tuple[str, int]:
+    """Return the type of the first input that has one, and the bytes of all; -1 when a tensor's type is unknown."""
+    try:
+        shapes, names = json.loads(dims or "[]"), json.loads(types or "[]")
+    except ValueError:
+        return "", -1
+    if not isinstance(shapes, list) or not isinstance(names, list):
+        return "", -1
+    first, total = "", -1
+    for shape, name in zip(shapes, names, strict=False):
+        size = element_bytes(name) if isinstance(name, str) else None
+        if size is None:
+            if shape and name not in ("", "Scalar"):
+                return "", -1
+            continue
+        first = first or name
+        total = max(total, 0) + size * _elements(shape)
+    return first, total
+
+
+def _elements(shape: npt.ArrayLike | Sequence[Any]) -> int:
+    """Count the elements of a shape, or of a list of shapes."""
+    if not isinstance(shape, list):
+        return 0
+    if any(isinstance(part, list) for part in shape):
+        return sum(_elements(part) for part in shape)
+    product = 1
+    for part in shape:
+        product *= part if isinstance(part, int) else 0
+    return product
+
+
+def collective_calls(trace: Trace, rows: Int32) -> Int32:
+    """Select rows that are named like the call of a collective, such as `nccl:all_reduce`."""
+    return rows[where_named(trace, HOST_RANGE.match, trace.events.name[rows])]
+
+
+def is_communication_work(trace: Trace, launched_in: Int32) -> Bool:
+    """Shape (device work,): kernels of a collective.
+
+    launched_in: the name (string code) of the innermost operator around the launch, 0 for none
+    """
+    events, work = trace.events, trace.device_work
+    has_arguments = np.zeros(len(events), dtype=np.bool_)
+    has_arguments[trace.collectives.row] = True
+    in_parameters = launched_in == trace.strings.code(PARAMETERS_OPERATOR)
+    by_name = where_named(trace, library_of_kernel, events.name[work.row])
+    found: Bool = (events.category[work.row] == Category.KERNEL) & (has_arguments[work.row] | in_parameters | by_name)
+    return found
+
+
+def where_named(trace: Trace, wanted: Callable[[str], object], codes: Int32) -> Bool:
+    """Mark the names of a column for which `wanted(name)` is true."""
+    return trace.strings.where(wanted, codes)[codes]

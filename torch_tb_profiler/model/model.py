@@ -11,20 +11,16 @@ from msgspec.structs import replace
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_heads, clamping_note
+from torch_tb_profiler.model.call_tree import CallTree, ForwardBackward, FrameTree, call_heads, clamping_note
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
-from torch_tb_profiler.model.communication_events import collective_calls
-from torch_tb_profiler.model.forward_backward import ForwardBackward
-from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
-from torch_tb_profiler.model.link_notes import link_notes
-from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.communication_names import collective_calls
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, link_notes
 from torch_tb_profiler.model.owners import Owners
-from torch_tb_profiler.model.selection import Selection
-from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
+from torch_tb_profiler.model.recording import DeviceEvidence
+from torch_tb_profiler.model.selection import Selection, StepRange, events_of_steps, select_steps, steps_in_range
 from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
-from torch_tb_profiler.model.structure import Structure
-from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
+from torch_tb_profiler.model.structure import Memo, Structure, part
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, MemoryEvents
 
@@ -54,7 +50,7 @@ class Model:
         structure: Structure | None = None,
         chosen: tuple[Steps, Bool | None] | None = None,
     ) -> None:
-        """structure: of the trace, when it is known already; chosen: steps, and their events (None: all)."""
+        """Take a structure that is known already, and the chosen steps with their events (None: all)."""
         self.trace = trace
         self.step_choice = step_choice or StepChoice()
         self.structure = structure or Structure(trace)
@@ -66,15 +62,15 @@ class Model:
         self.selected = chosen[1] if chosen else None
 
     def with_steps(self, choice: StepChoice) -> Model:
-        """The same trace with steps found another way; the structure is shared."""
+        """Find steps another way in the same trace; the structure is shared."""
         return self if choice == self.step_choice else Model(self.trace, choice, self.structure)
 
     def of_steps(self, wanted: StepRange | None) -> Model:
-        """The same trace with only what belongs to some of its steps selected. Raises UnknownStep."""
+        """Select what belongs to some of the steps. Raises UnknownStep."""
         if wanted is None:
             return self
-        steps = steps_within(self.steps, positions(self.steps, wanted))
-        selected = events_of(self.structure, steps)
+        steps = select_steps(self.steps, steps_in_range(self.steps, wanted))
+        selected = events_of_steps(self.structure, steps)
         return Model(self.trace, self.step_choice, self.structure, (steps, selected))
 
     @property
@@ -86,7 +82,7 @@ class Model:
         return self.structure.parts.get(key, lambda: Model(self.trace, self.step_choice, self.structure))
 
     def of_overview(self) -> Model:
-        """The same with the steps of the old plugin's /overview, for that alone.
+        """Take the steps of the old plugin's /overview, for that alone.
 
         They begin elsewhere (`Steps.overview_start`), and without marks the whole trace is one.
         """
@@ -96,14 +92,14 @@ class Model:
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
     def apart(self) -> Model:
-        """The same, with `answers` of its own beside those known here, to be cleared when they are not needed."""
+        """Copy the model with `answers` of its own beside those known here, to be cleared when they are not needed."""
         same = copy(self)
         same.answers = Memo(beside=self.answers)
         return same
 
     @property
     def in_steps(self) -> Model:
-        """What belongs to the steps, with the time between their marks: what is counted or added up per step.
+        """The model of what belongs to the steps and the time between their marks, which is counted per step.
 
         Itself where there are no steps, and where some of them were chosen.
         """
@@ -112,7 +108,9 @@ class Model:
             return self
         return self.answers.get(
             "in_steps",
-            lambda: Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps))),
+            lambda: Model(
+                self.trace, self.step_choice, self.structure, (steps, events_of_steps(self.structure, steps))
+            ),
         )
 
     def clear(self) -> None:
@@ -132,7 +130,7 @@ class Model:
         return np.flatnonzero(found).astype(np.int32)
 
     def are_selected(self, rows: Int32) -> Bool:
-        """Which of some rows are selected."""
+        """Mark the rows that are selected."""
         return np.ones(len(rows), np.bool_) if self.selected is None else self.selected[rows]
 
     @part
@@ -147,7 +145,7 @@ class Model:
 
     @part
     def device_work(self) -> DeviceWork:
-        """What ran on devices."""
+        """Return the selected device work."""
         work, selection = self.trace.device_work, self._selection
         return work if selection is None or selection.work.is_all else work.take(selection.work.kept)
 
@@ -195,7 +193,7 @@ class Model:
 
     @part
     def communications(self) -> Communications:
-        """What this rank sent and received."""
+        """Return what this rank sent and received."""
         if self._selection is None:
             return self.structure.communications
         kernels = kernels_of_collectives(self.trace.events, self.device_work, self.launches, self.device_links)
@@ -213,7 +211,7 @@ class Model:
 
     @part
     def steps(self) -> Steps:
-        """The steps, or those that were chosen; none of a program that is not known."""
+        """Return the steps, or those that were chosen; none of an unknown program."""
         if self.foreign_program is not None:
             return Steps.none()
         if self._chosen_steps is not None:
@@ -222,7 +220,7 @@ class Model:
 
     @part
     def notes(self) -> tuple[Note, ...]:
-        """What a user should know about what is selected: what the reader noted, then what the structure shows."""
+        """List what a user should know about the selection: the notes of the reader, then those of the structure."""
         selection = self._selection
         clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
         calls_recorded, processes = len(self.trace.launches) > 0, self.structure.launch_of_work.processes

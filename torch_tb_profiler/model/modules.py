@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.model.model import Model
 
 LIGHTNING_MODULE = "[pl][module]"
@@ -29,7 +29,7 @@ class ModuleFrames(msgspec.Struct, frozen=True):
 
 
 def nn_modules(model: Model) -> ModuleFrames:
-    """By their module id, or by the name where a reader of the trace lost it."""
+    """Find calls of modules by their module id, or by the name where a reader of the trace lost it."""
     frames, strings = model.trace.python_frames, model.trace.strings
     names = model.trace.events.name[frames.row]
     named = strings.where(lambda text: text.startswith(NN_MODULE), names)
@@ -49,7 +49,7 @@ def lightning_hooks(model: Model) -> Int32:
 
 
 def module_name(text: str) -> str:
-    """The name to show of a module event: `Linear_3`, or the path that Lightning gives."""
+    """Return the name of a module event to show: `Linear_3`, or the path that Lightning gives."""
     if text.startswith(LIGHTNING_MODULE):
         kind, separator, path = text.removeprefix(LIGHTNING_MODULE).partition(": ")
         return path if separator else kind

@@ -47,7 +47,7 @@ class Processes(msgspec.Struct, frozen=True):
 
 
 def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Processes | None:
-    """None for a file of one process.
+    """Tell the processes of a merged file apart; None for a file of one process.
 
     id_of_launch, id_of_work   what joins launches and device work; not above 0 for none
     """
@@ -118,7 +118,7 @@ def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
 
 
 def _without_number(text: str, which: int) -> str:
-    """The text without its last (-1) or first (0) number; nothing without a number, or where it is nothing else."""
+    """Drop the last (-1) or first (0) number of a text; return nothing where there is none, or nothing else."""
     numbers = list(_DIGITS.finditer(text))
     if not numbers:
         return ""
@@ -156,7 +156,7 @@ def _by_memory(trace: Trace, process_of_track: Int64, device: Int32) -> Int64:
 
 
 class _Ids:
-    """Which process has launched something with an id, and when first."""
+    """Who launched something with an id, and when first."""
 
     def __init__(self, trace: Trace, id_of_launch: Int64, of_launch: Int64, count: int) -> None:
         self._trace, self.count = trace, count
@@ -175,11 +175,11 @@ class _Ids:
         self._only = np.where(several == 1, first_at(self._key // count, self._key % count, len(self._known)), -1)
 
     def only_process(self, ids: Int64) -> Int64:
-        """The process that alone has an id; -1 for none."""
+        """Return the process that alone has an id; -1 for none."""
         return take_known(self._only, find(self._known, ids))
 
     def take(self, ids: Int64, process: int) -> None:
-        """What a process has launched with these ids fits nothing else."""
+        """Give these ids to a process: they fit no other."""
         at = self._at(ids, process)
         self._free[at[at >= 0]] = False
 
@@ -188,7 +188,7 @@ class _Ids:
         return np.where(place >= 0, find(self._key, place * self.count + process), -1)
 
     def fits(self, ids: Int64, process: int, work: Int64) -> Bool:
-        """Which pieces a process may have launched: it has the id, before the piece began, and starts such work."""
+        """Mark the pieces that a process may have launched: it has the id, earlier, and starts such work."""
         events = self._trace.events
         at = self._at(ids, process)
         launch = take_known(self._launch, at)

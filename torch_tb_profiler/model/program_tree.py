@@ -85,7 +85,7 @@ def program_tree(model: Model, source: Source = "nn", full: bool = False) -> Lin
 
 
 def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int32, Int32]:
-    """The tree without BACKWARD nodes, its main thread, and the node of each event and of each call (-1: none)."""
+    """Build the tree without BACKWARD nodes, its main thread, and the node of each event and of each call (or -1)."""
     trace = model.trace
     kind = _kinds(model, source, full)
     rows = np.flatnonzero(kind >= 0)
@@ -150,7 +150,7 @@ def _kinds(model: Model, source: Source, full: bool) -> Int8:
 
 
 def _marks_of_steps(model: Model, annotation: Int32) -> Int32:
-    """Which annotations are the steps of the model, where annotations mark them."""
+    """Mark the annotations that are the steps of the model."""
     events, steps = model.trace.events, model.steps
     if not len(steps) or not steps.labels:
         return annotation[:0]
@@ -193,7 +193,7 @@ class _Draft(msgspec.Struct, frozen=True):
         return found
 
     def main_track(self) -> int:
-        """The thread with most steps; without any the one that did most; backward and communication threads last."""
+        """Return the thread with most steps, else the one that did most; backward and communication threads last."""
         if not len(self.row):
             return -1
         tracks = int(self.track.max()) + 1

@@ -1,28 +1,36 @@
-"""The parts of a structure that belong to selected events: what they say stays, their positions are numbered anew."""
+"""Select some of the steps of a trace: which events belong to them, and what the structure says of those.
+
+Positions in the parts of a structure are numbered anew for the selected events.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.nesting import depths, nearest
-from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree
-from torch_tb_profiler.model.forward_backward import ForwardBackward
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model.call_tree import CallTree, ForwardBackward, FrameTree
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
+from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.structure import Structure
+from torch_tb_profiler.reason import ErrorWithReason
+from torch_tb_profiler.trace import EventPhase
+from torch_tb_profiler.words.reasons import because
 
 
-class Numbering:
-    """Which rows of a table, or nodes of a tree, are selected, and their positions among these.
+class RowNumbering:
+    """The selected rows of a table, or nodes of a tree, and their positions among these.
 
     kept    shape (selected,): their positions in the whole, ascending
     is_all  whether nothing was deselected, as is usual of operators: then all positions stay
     """
 
     def __init__(self, selected: Bool, parent: Int32 | None = None) -> None:
-        """selected: of each row or node; parent: of the nodes of a tree."""
+        """Keep the selected rows or nodes. parent: of the nodes of a tree."""
         self.kept: Int32 = np.flatnonzero(selected).astype(np.int32)
         self.is_all = len(self.kept) == len(selected)
         self._selected, self._parent = selected, parent
@@ -43,36 +51,36 @@ class Numbering:
 
 
 class Selection:
-    """What `selected`, a mask over events, selects of a structure. The structure itself stays as it is."""
+    """The parts of a structure for a mask over events. The structure itself stays as it is."""
 
     def __init__(self, structure: Structure, selected: Bool) -> None:
         self._structure = structure
         self._selected = selected
 
     @cached_property
-    def nodes(self) -> Numbering:
-        """Of the call tree."""
+    def nodes(self) -> RowNumbering:
+        """Selected nodes of the call tree."""
         tree = self._structure.tree
-        return Numbering(self._selected[tree.row], tree.parent)
+        return RowNumbering(self._selected[tree.row], tree.parent)
 
     @cached_property
-    def frames(self) -> Numbering:
-        """Of the frame tree."""
+    def frames(self) -> RowNumbering:
+        """Selected nodes of the frame tree."""
         frames = self._structure.frames
-        return Numbering(self._selected[frames.row], frames.parent)
+        return RowNumbering(self._selected[frames.row], frames.parent)
 
     @cached_property
-    def launches(self) -> Numbering:
-        """Of `Trace.launches`."""
-        return Numbering(self._selected[self._structure.trace.launches.row])
+    def launches(self) -> RowNumbering:
+        """Selected rows of `Trace.launches`."""
+        return RowNumbering(self._selected[self._structure.trace.launches.row])
 
     @cached_property
-    def work(self) -> Numbering:
-        """Of `Trace.device_work`."""
-        return Numbering(self._selected[self._structure.trace.device_work.row])
+    def work(self) -> RowNumbering:
+        """Selected rows of `Trace.device_work`."""
+        return RowNumbering(self._selected[self._structure.trace.device_work.row])
 
     def call_tree(self) -> CallTree:
-        """The selected nodes. `operator` stays an index into `Trace.operators`."""
+        """Select nodes. `operator` stays an index into `Trace.operators`."""
         tree = self._structure.tree
         if not self.nodes.is_all:
             tree = tree.take(self.nodes.kept)
@@ -81,7 +89,7 @@ class Selection:
         return tree if self.frames.is_all else tree.with_columns(frame=self.frames.of(tree.frame))
 
     def frame_tree(self) -> FrameTree:
-        """The selected frames."""
+        """Select frames."""
         if self.frames.is_all:
             return self._structure.frames
         frames = self._structure.frames.take(self.frames.kept)
@@ -108,7 +116,94 @@ class Selection:
         )
 
     def forward_backward(self) -> ForwardBackward:
-        """The pairs of which both are selected."""
+        """Select the pairs of which both are selected."""
         pairs, rows = self._structure.forward_backward, self._structure.tree.row
         both = self._selected[rows[pairs.forward]] & self._selected[rows[pairs.backward]]
         return ForwardBackward(self.nodes.of(pairs.forward[both]), self.nodes.of(pairs.backward[both]))
+
+
+class StepRange(msgspec.Struct, frozen=True):
+    """A range of steps, by the names of its first and last in `Steps.names`."""
+
+    first: str
+    last: str
+
+
+class UnknownStep(ErrorWithReason, ValueError):
+    """There is no step of this name."""
+
+
+def steps_in_range(steps: Steps, wanted: StepRange) -> slice:
+    """Return the steps of a range, whichever end is named first. Raises UnknownStep."""
+    for name in (wanted.first, wanted.last):
+        if name not in steps.names:
+            raise UnknownStep(because("no_such_step", {"step": name}))
+    first, last = sorted((steps.names.index(wanted.first), steps.names.index(wanted.last)))
+    return slice(first, last + 1)
+
+
+def select_steps(steps: Steps, chosen: slice) -> Steps:
+    """Select some of the steps."""
+    return replace(
+        steps,
+        names=steps.names[chosen],
+        labels=steps.labels[chosen],
+        fill_ns=steps.fill_ns if chosen.start == 0 else 0,
+        **{name: getattr(steps, name)[chosen] for name in ("host_start", "host_end", "start", "end", "overview_start")},
+    )
+
+
+def events_of_steps(structure: Structure, steps: Steps) -> Bool:
+    """Shape (events,): which events belong to `steps`, of which there is at least one.
+
+    On the host that is what begins between the start of the first step and the end of the last; of Python frames
+    also what is running then, for the sake of call stacks. On devices it is what was launched there, and what runs
+    without a launch in the trace while the steps last; but work that was launched before the recording belongs to no
+    step. The metadata of the file belongs to every step.
+    """
+    trace, links = structure.trace, structure.device_links
+    events = trace.events
+    begin, finish = int(steps.host_start[0]), int(steps.host_end[-1])
+    selected = _inside(events.start, begin, finish)
+    frames = trace.python_frames.row
+    selected[frames] = (events.start[frames] < finish) & (events.end[frames] > begin)
+    selected[events.phase == EventPhase.METADATA] = True
+    work = trace.device_work.row
+    # device work of the last step may run on after its end
+    selected[work] = _inside(events.start[work], begin, int(steps.end[-1])) & ~structure.launched_before
+    launched = np.flatnonzero(links.launch_row >= 0)
+    selected[work[launched]] = _inside(events.start[links.launch_row[launched]], begin, finish)
+    return selected
+
+
+def _inside(times: Int64, begin: int, finish: int) -> Bool:
+    inside: Bool = (times >= begin) & (times < finish)
+    return inside
+
+
+def step_of_events(structure: Structure, steps: Steps) -> Int64:
+    """Shape (events,): the index of the step that each event belongs to, -1 for none.
+
+    As `events_of_steps`, but an event belongs to one step: a Python frame to that in which it begins, work without a
+    launch in the trace to the first that it could belong to, metadata to none.
+    """
+    trace, links = structure.trace, structure.device_links
+    events = trace.events
+    step = np.full(len(events), -1, np.int64)
+    if not len(steps):
+        return step
+    step = _begins_in(steps, events.start)
+    step[events.phase == EventPhase.METADATA] = -1
+    work = trace.device_work.row
+    first = np.minimum(np.searchsorted(steps.end, events.start[work], side="right"), len(steps) - 1)
+    inside = (events.start[work] >= steps.host_start[first]) & (events.start[work] < steps.end[first])
+    step[work] = np.where(inside & ~structure.launched_before, first, -1)
+    launched = np.flatnonzero(links.launch_row >= 0)
+    step[work[launched]] = _begins_in(steps, events.start[links.launch_row[launched]])
+    return step
+
+
+def _begins_in(steps: Steps, times: Int64) -> Int64:
+    """Find the step on the host in which each time lies; -1 for none."""
+    place = np.searchsorted(steps.host_start, times, side="right") - 1
+    return np.where((place >= 0) & (times < steps.host_end[place]), place, -1)

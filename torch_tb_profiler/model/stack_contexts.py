@@ -37,24 +37,26 @@ class StackContexts(msgspec.Struct, frozen=True):
 
 
 def stack_contexts(model: Model) -> StackContexts:
-    """An annotation is left out while the Python call runs that begins or ends it (record_function's __enter__ and
+    """Find the stack at every moment, of frames, operators and annotations.
+
+    An annotation is left out while the Python call runs that begins or ends it (record_function's __enter__ and
     __exit__): it encloses what lies between.
     """
-    found = _Numbering(model)
-    calls, frames = found.calls, found.frames
+    numbering = _Numbering(model)
+    calls, frames = numbering.calls, numbering.frames
     own = np.concatenate(
         [
-            found.number(found.frame_of_call, calls.parent.astype(np.int64)),
-            found.number(frames.parent.astype(np.int64), found.call_of_frame),
+            numbering.number(numbering.frame_of_call, calls.parent.astype(np.int64)),
+            numbering.number(frames.parent.astype(np.int64), numbering.call_of_frame),
         ]
     )
     own = spilled(own)
-    self_of, self_ns = spilled(found.moments())
+    self_of, self_ns = spilled(numbering.moments())
     launched = model.launches.row
     events = model.trace.events
     frame = model.innermost_frame(events.track[launched], events.start[launched]).astype(np.int64)
-    of_launch = found.number(frame, model.launch_links.node.astype(np.int64))
-    parent, innermost = found.with_crossings(own)
+    of_launch = numbering.number(frame, model.launch_links.node.astype(np.int64))
+    parent, innermost = numbering.with_crossings(own)
     sums = np.bincount(self_of, self_ns, len(parent)).astype(np.int64)
     return StackContexts(parent, innermost, sums, of_launch, len(own))
 
@@ -74,35 +76,35 @@ class _Numbering:
     def frame_of_call(self) -> Int64:
         """Shape (calls,): the innermost frame outside of each."""
         calls, frames = self.calls, self.frames
-        found = calls.frame.astype(np.int64)
-        waiting = np.flatnonzero(found >= 0)
+        outer = calls.frame.astype(np.int64)
+        waiting = np.flatnonzero(outer >= 0)
         while len(waiting):
-            frame = found[waiting]
+            frame = outer[waiting]
             outlived = frames.end[frame] < calls.end[waiting]
             inside = outlived & (self._is_annotation[waiting] | (frames.start[frame] == calls.start[waiting]))
             waiting = waiting[inside]
-            found[waiting] = frames.parent[found[waiting]]
-            waiting = waiting[found[waiting] >= 0]
-        return found
+            outer[waiting] = frames.parent[outer[waiting]]
+            waiting = waiting[outer[waiting] >= 0]
+        return outer
 
     @spilled_property
     def call_of_frame(self) -> Int64:
         """Shape (frames,): the innermost node of the call tree outside of each."""
         calls, frames = self.calls, self.frames
-        found = self._model.innermost_node(frames.track, frames.start).astype(np.int64)
-        waiting = np.flatnonzero(found >= 0)
+        outer = self._model.innermost_node(frames.track, frames.start).astype(np.int64)
+        waiting = np.flatnonzero(outer >= 0)
         while len(waiting):
-            call = found[waiting]
+            call = outer[waiting]
             same_start = calls.start[call] == frames.start[waiting]
             outlived = calls.end[call] < frames.end[waiting]
             inside = np.where(same_start, calls.end[call] <= frames.end[waiting], outlived & self._is_annotation[call])
             waiting = waiting[inside]
-            found[waiting] = calls.parent[found[waiting]]
-            waiting = waiting[found[waiting] >= 0]
-        return found
+            outer[waiting] = calls.parent[outer[waiting]]
+            waiting = waiting[outer[waiting] >= 0]
+        return outer
 
     def number(self, frame: Int64, call: Int64) -> Int64:
-        """The context of each pair, -1 where there is neither."""
+        """Return the context of each pair, -1 where there is neither."""
         calls, frames = self.calls, self.frames
         if not len(frames):
             return call
@@ -235,7 +237,7 @@ def _tour(tree: Tree) -> _Tour:
 
 
 def _merged(lane: Int32, time: Int64) -> Int64:
-    """The order by lane, then time; a stable sort, which is quick for two columns that are in order already."""
+    """Order by lane, then time; a stable sort, which is quick for two columns that are in order already."""
     low = int(time.min())
     span = int(time.max()) - low + 1
     if (int(lane.max()) + 1) * span < 2**62:

@@ -1,24 +1,91 @@
-"""What the events of a whole trace mean together, whatever its steps; every choice of steps shares it."""
+"""What the events of a whole trace mean together, whatever its steps; every choice of steps shares it.
+
+Each part is computed once and kept beside the structure, until its owner drops it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, frame_tree
+from torch_tb_profiler.model.call_tree import (
+    CallTree,
+    ForwardBackward,
+    FrameTree,
+    call_tree,
+    forward_backward,
+    frame_tree,
+)
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
-from torch_tb_profiler.model.earlier_work import launched_before
-from torch_tb_profiler.model.foreign import foreign_program
-from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
-from torch_tb_profiler.model.launch_of_work import LaunchOfWork, launch_of_work
-from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
-from torch_tb_profiler.model.memo import Memo, part
-from torch_tb_profiler.model.one_kernel_each import one_kernel_each
+from torch_tb_profiler.model.launch_of_work import LaunchOfWork, launch_of_work, one_kernel_each
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links, launched_before
 from torch_tb_profiler.model.owners import CallOwners, Owners, owners_of, owners_of_calls
-from torch_tb_profiler.model.unrecorded_device import DeviceEvidence, evidence_of_device, has_device_work
+from torch_tb_profiler.model.recording import DeviceEvidence, evidence_of_device, foreign_program, has_device_work
+from torch_tb_profiler.spill import spilled
 from torch_tb_profiler.trace import Trace
+
+Owner = TypeVar("Owner", bound="HasParts")
+T = TypeVar("T")
+
+
+class Memo:
+    """Results by what computed them: a function, or a function and its parameter. Not for several threads at once."""
+
+    def __init__(self, beside: Memo | None = None) -> None:
+        """beside: what that knows is not computed again here, nor is it told what is."""
+        self._known: dict[Hashable, Any] = {}
+        self._beside = beside
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._known or (self._beside is not None and key in self._beside)
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result of `key`; `make` computes it the first time."""
+        if key not in self._known:
+            if self._beside is not None and key in self._beside:
+                return self._beside.get(key, make)
+            self._known[key] = spilled(make())
+        return cast(T, self._known[key])
+
+    def put(self, key: Hashable, result: object) -> None:
+        """Keep a result that came from somewhere else."""
+        self._known[key] = result
+
+    def clear(self) -> None:
+        """Free the memory of all results; each is computed again when it is asked for."""
+        self._known.clear()
+
+
+class HasParts(Protocol):
+    """Owns a memo for its parts."""
+
+    @property
+    def parts(self) -> Memo: ...
+
+
+class part(Generic[Owner, T]):  # noqa: N801 - used like `property`
+    """A property that is computed when first asked for, and kept in the owner's `parts`."""
+
+    def __init__(self, compute: Callable[[Owner], T]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, owner: None, _: type[Owner]) -> part[Owner, T]: ...
+    @overload
+    def __get__(self, owner: Owner, _: type[Owner]) -> T: ...
+    def __get__(self, owner: Owner | None, _: type[Owner]) -> T | part[Owner, T]:
+        if owner is None:
+            return self
+        return owner.parts.get(self._compute, lambda: self._compute(owner))
 
 
 class Structure:
@@ -99,19 +166,19 @@ class Structure:
 
     @part
     def communications(self) -> Communications:
-        """What this rank sent and received."""
+        """Return what this rank sent and received."""
         trace = self.trace
         kernels = kernels_of_collectives(trace.events, trace.device_work, trace.launches, self.device_links)
         return communications(trace, self.tree, kernels)
 
     @part
     def unrecorded_device(self) -> DeviceEvidence | None:
-        """What shows that the program used a device, where the file holds no work of any; None otherwise."""
+        """Return what shows that the program used a device whose work the file lacks; None otherwise."""
         return None if has_device_work(self.trace) else evidence_of_device(self.trace, self.launch_links.operator_node)
 
     @part
     def foreign_program(self) -> str | None:
-        """The program that wrote the trace, empty for one that is not known; None for torch.profiler."""
+        """Name the program that wrote the trace, empty for an unknown one; None for torch.profiler."""
         return foreign_program(self.trace)
 
     def clamped(self, nodes: Int32 | None = None, frames: Int32 | None = None) -> int:

@@ -14,19 +14,14 @@ from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
-from torch_tb_profiler.model.communication import RECOGNISED, Ranges
-from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
-from torch_tb_profiler.ranks.locations import Location, locations
-from torch_tb_profiler.ranks.matching import Matching, match
-from torch_tb_profiler.ranks.missing import what_is_missing
-from torch_tb_profiler.ranks.names import group_label
-from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
+from torch_tb_profiler.model.communication_names import KINDS, bus_factor, nccl_tests_bytes
+from torch_tb_profiler.ranks.matching.match import Matching, match
+from torch_tb_profiler.ranks.rank import Location, Rank, locations, missing_notes
 from torch_tb_profiler.trace import Note
 
 
-class Waits(Result, group="ranks"):
+class StepWaits(Result, group="ranks"):
     """Time in which operations of each step ran, split. Parallel to `overlap.names` of the rank, in ns.
 
     The last entry is the operations outside of all steps. All three columns add up to the time in which any ran. -1 is
@@ -152,22 +147,22 @@ class GroupUse(msgspec.Struct, frozen=True):
     present: int
 
 
-class Distributed(msgspec.Struct, frozen=True):
-    """What the ranks of one run and span say together; lists are parallel to `ranks`."""
+class DistributedRanks(msgspec.Struct, frozen=True):
+    """The ranks of one run and span, compared; lists are parallel to `ranks`."""
 
     ranks: tuple[Rank, ...]
     places: tuple[Location, ...]
-    waits: tuple[Waits, ...]
+    waits: tuple[StepWaits, ...]
     groups: tuple[GroupUse, ...]
     matching: Matching
     notes: tuple[Note, ...]
 
 
-def distributed(ranks: Sequence[Rank]) -> Distributed:
-    matching = match(ranks)
+def distributed(ranks: Sequence[Rank]) -> DistributedRanks:
+    matching = match([rank.called for rank in ranks])
     groups = _groups(ranks, matching)
     present = [(use.group, use.present) for use in groups]
-    return Distributed(
+    return DistributedRanks(
         ranks=tuple(ranks),
         places=tuple(locations(ranks)),
         waits=tuple(map(_waits, ranks, matching.transfer, matching.is_known)),
@@ -175,13 +170,13 @@ def distributed(ranks: Sequence[Rank]) -> Distributed:
         matching=matching,
         notes=(
             *matching.notes,
-            *what_is_missing(ranks, present, matching.is_known),
+            *missing_notes(ranks, present, matching.is_known),
         ),
     )
 
 
-def operation_table(found: Distributed, by_group: bool = True) -> OperationTable:
-    """The operations of every rank by name, and by process group, element type and phase when asked; as first seen."""
+def operation_table(found: DistributedRanks, by_group: bool = True) -> OperationTable:
+    """Group the operations of every rank by name, with `by_group` by process group, element type and phase, too."""
     rows = [
         row
         for rank, transfer, known in zip(found.ranks, found.matching.transfer, found.matching.is_known, strict=True)
@@ -225,7 +220,7 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
 
 
 def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
-    """The last `transfer[operation]` ns of the ranges of each operation: what comes before is waiting."""
+    """Cut the ranges of each operation to their last `transfer[operation]` ns: what comes before is waiting."""
     duration = ranges.end - ranges.start
     through = np.cumsum(duration)
     last = np.searchsorted(ranges.operation, ranges.operation, side="right") - 1
@@ -234,7 +229,7 @@ def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
     return Ranges(ranges.operation, ranges.end - part, ranges.end)
 
 
-def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
+def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> StepWaits:
     steps = len(rank.overlap.names)
     ranges = rank.communications.ranges
     moving = transfer_ranges(ranges, transfer)
@@ -243,7 +238,7 @@ def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
     for at, chosen in each_value(step):
         split[:, at] = _split(ranges, moving, chosen, known_ranges)
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
-    return Waits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
+    return StepWaits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
 
 
 def _split(ranges: Ranges, moving: Ranges, chosen: Int64, is_known: Bool) -> tuple[int, int, int]:
@@ -266,14 +261,14 @@ def _covered(ranges: Ranges, chosen: Int64) -> int:
 
 
 def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[dict[str, object]]:
-    found = rank.communications
-    operations, ranges = found.operations, found.ranges
+    communications = rank.communications
+    operations, ranges = communications.operations, communications.ranges
     if not len(operations):
         return []
     moving, known_ranges = transfer_ranges(ranges, transfer), is_known[ranges.operation]
     name, phase = operations.name, rank.exposure.phase
     groups = group([name, operations.group, operations.dtype, phase] if by_group else [name])
-    volumes, bus, duration = *_volumes(rank, transfer), found.duration
+    volumes, bus, duration = *_volumes(rank, transfer), communications.duration
     exposed = rank.exposure.exposed_ns
     rows: list[dict[str, object]] = []
     nothing = np.empty(0, np.int64)
@@ -291,10 +286,10 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
         rows.append(
             {
                 "worker": rank.worker,
-                "name": found.names[operations.name[first]],
+                "name": communications.names[operations.name[first]],
                 "kind": KINDS[operations.kind[first]],
-                "group": group_label(found.groups[operations.group[first]]),
-                "dtype": found.dtypes[operations.dtype[first]],
+                "group": communications.groups[operations.group[first]].label,
+                "dtype": communications.dtypes[operations.dtype[first]],
                 "calls": len(members),
                 "sized": len(sized),
                 "bytes": int(operations.in_bytes[sized].sum()) if len(sized) else None,
@@ -318,25 +313,25 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
 
 
 def _most(codes: Int8, ns: Int64) -> int:
-    """The code that has most of some time."""
+    """Return the code that has most of some time."""
     return int(np.argmax(np.bincount(codes, ns + 1)))
 
 
 def _mean_of_known(values: Int64) -> float | None:
-    """The mean of those that are not below zero, ns; None without any."""
+    """Average the values that are not below zero, ns; None without any."""
     known = values[values >= 0]
     return float(known.mean()) if len(known) else None
 
 
 def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
-    """Per operation S of its bandwidth (-1 when that or the time is not known) and the factor of the bus (NaN)."""
+    """Return per operation S of its bandwidth (-1 when that or the time is unknown) and the factor of the bus (NaN)."""
     found, operations = rank.communications, rank.communications.operations
     volumes, factors = np.full(len(operations), -1, np.int64), np.full(len(operations), np.nan)
     distinct = group([operations.kind, operations.group, operations.in_bytes, operations.out_bytes])
     for _, members in each_value(distinct.of):
         first = int(members[0])
         kind, size = KINDS[operations.kind[first]], found.groups[operations.group[first]].size
-        moved = volume(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)
+        moved = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)
         factor = bus_factor(kind, size)
         volumes[members] = -1 if moved is None else moved
         factors[members] = np.nan if factor is None else factor

@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.owners import How
+from torch_tb_profiler.model.owners import OwnerKind
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
 from torch_tb_profiler.model.owners.owners import names_of
 from torch_tb_profiler.trace import StringTable
@@ -25,7 +25,7 @@ class GraphOwners(msgspec.Struct, frozen=True):
     work     shape (nodes,): index into `Trace.device_work` of the trace with the replays
     call     shape (nodes,): row of the captured call in the trace with the capture
     row      shape (nodes,): row of what owns that call, there
-    how      shape (nodes,): How, of that call
+    how      shape (nodes,): OwnerKind, of that call
     name     shape (nodes,): name of what owns it, a code of `strings`
     strings  of the trace with the capture
     nodes    how many pieces of device work graphs replayed, those without an owner among them
@@ -43,12 +43,12 @@ class GraphOwners(msgspec.Struct, frozen=True):
         return len(self.work)
 
     def names(self) -> list[str]:
-        """The operators, annotations or frames that own the nodes."""
+        """Return the operators, annotations or frames that own the nodes."""
         return self.strings.texts(self.name)
 
 
 def graph_owners(model: Model, capture: Model) -> GraphOwners:
-    """The owners of what `model` replays, by the trace in which it was captured.
+    """Find the owners of what `model` replays in the trace in which it was captured.
 
     A capture fits a graph if it has the same kernels in the same order; without names, as CUDA writes it, the same
     number of kernels, copies and fills in the same order. Work of replays that no capture fits is left out.
@@ -59,7 +59,7 @@ def graph_owners(model: Model, capture: Model) -> GraphOwners:
     calls = capture.structure.call_owners
     names = names_of(captured_in, calls, captured.call)
     call = replays.calls_from(captured, _translated(captured.kernel, captured_in.strings, trace.strings), names)
-    known = np.flatnonzero(take_known(calls.how, call, missing=How.THREAD) != How.THREAD)
+    known = np.flatnonzero(take_known(calls.how, call, missing=OwnerKind.THREAD) != OwnerKind.THREAD)
     call = call[known]
     row = calls.row[call]
     return GraphOwners(

@@ -15,13 +15,13 @@ from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int8, Int64
-from torch_tb_profiler.ranks.clock_lines import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
-from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.matching.match import match
 from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.run.clocks import ENDING_TOGETHER, LOOSE_BACKENDS, GroupEnds, RankEnds, fit_clock_lines
 
 
 class Joinable(Protocol):
-    """What is needed of a rank to replay it with others."""
+    """A rank that can be replayed with others."""
 
     @property
     def rank(self) -> Rank: ...
@@ -57,7 +57,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
     dropped: int
 
     def solve(self, scenarios: Sequence[Scenario]) -> list[Int64]:
-        """Per rank the durations of its steps, ns, when the graphs of the ranks are as in some scenarios."""
+        """Return per rank the durations of its steps, ns, when the graphs of the ranks are as in some scenarios."""
         length = np.zeros(len(self.source), np.int64)
         lag = self.lag.copy()
         dropped = [np.empty(0, np.int64)]
@@ -88,7 +88,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _of_ranks(self) -> list[_OfRank]:
-        """Which edges are of which rank."""
+        """The edges of each rank."""
         own = np.flatnonzero(self.edge >= 0)
         own = own[stable_order(self.rank[own])]
         begins = np.searchsorted(self.rank[own], np.arange(len(self.graphs) + 1))
@@ -102,7 +102,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _ends(self) -> list[Int64]:
-        """Per rank the nodes where its first step begins and where each ends, in the joint graph."""
+        """The nodes where the first step of each rank begins and where each step ends, in the joint graph."""
         return [number[graph.ends] for graph, number in zip(self.graphs, self.number, strict=True)]
 
 
@@ -121,7 +121,7 @@ class _OfRank(msgspec.Struct, frozen=True):
     item: Int64
 
 
-def join(ranks: Sequence[Joinable]) -> JointGraph:
+def join_graphs(ranks: Sequence[Joinable]) -> JointGraph:
     """One graph of all ranks."""
     graphs = tuple(each.graph for each in ranks)
     matched = _meetings(ranks)
@@ -183,7 +183,10 @@ class _Columns(msgspec.Struct, frozen=True):
 
 
 def _of_rank(number: int, graph: Graph, first: int, meets: dict[int, int], time: Int64) -> _Columns:
-    """The edges of a rank; those that left a matched collective leave its meeting. meets: which, by piece of work."""
+    """Return the edges of a rank; those that left a matched collective leave its meeting.
+
+    meets   the meeting of a piece of work
+    """
     source = graph.source + first
     length = unchanged(graph).length.copy()
     transfer = np.full(len(source), -1, np.int64)
@@ -210,17 +213,17 @@ def _of_rank(number: int, graph: Graph, first: int, meets: dict[int, int], time:
 
 
 def _ordered(
-    graphs: tuple[Graph, ...], first: Int64, time: Int64, kind: Int8, found: _Columns, collectives: int
+    graphs: tuple[Graph, ...], first: Int64, time: Int64, kind: Int8, edges: _Columns, collectives: int
 ) -> JointGraph:
     order = np.lexsort((np.arange(len(time)), kind, time))
     # a rank's own root comes after the common one
     order = np.concatenate(([len(time) - 1], order[order != len(time) - 1]))
     number = np.empty(len(time), np.int64)
     number[order] = np.arange(len(time))
-    forward = number[found.source] < number[found.target]
+    forward = number[edges.source] < number[edges.target]
     kept = np.flatnonzero(forward)
     reached = np.zeros(len(time), np.bool_)
-    reached[found.target[kept]] = True
+    reached[edges.target[kept]] = True
     reached[-1] = True
     alone = np.flatnonzero(~reached)
     none = np.full(len(alone), -1, np.int64)
@@ -234,18 +237,18 @@ def _ordered(
         edge=none,
         transfer=none,
     )
-    found = _Columns.joined([found.take(kept), pinned])
-    found = found.take(np.argsort(number[found.target], kind="stable"))
-    source, target = number[found.source], number[found.target]
+    edges = _Columns.joined([edges.take(kept), pinned])
+    edges = edges.take(np.argsort(number[edges.target], kind="stable"))
+    source, target = number[edges.source], number[edges.target]
     return JointGraph(
         graphs=graphs,
         number=tuple(number[at : at + graph.nodes] for at, graph in zip(first.tolist(), graphs, strict=False)),
         source=source,
         target=target,
-        lag=calibrate(time[order], source, target, found.kind, found.lag, found.length).lag,
-        rank=found.rank,
-        edge=found.edge,
-        transfer=found.transfer,
+        lag=calibrate(time[order], source, target, edges.kind, edges.lag, edges.length).lag,
+        rank=edges.rank,
+        edge=edges.edge,
+        transfer=edges.transfer,
         collectives=collectives,
         time=time[order],
         dropped=int(np.count_nonzero(~forward)),
@@ -260,12 +263,12 @@ class _Meeting(msgspec.Struct, frozen=True):
 
 
 def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
-    """The collectives that several ranks have."""
-    matching = match([each.rank for each in ranks])
-    found: dict[tuple[int, int], _Meeting] = {}
-    for number, each in enumerate(ranks):
-        kinds = each.rank.communications.operations.kind.tolist()
-        ranges, items = each.rank.communications.ranges, each.graph.items
+    """Match the collectives that several ranks have."""
+    matching = match([rank.rank.called for rank in ranks])
+    meetings: dict[tuple[int, int], _Meeting] = {}
+    for number, source in enumerate(ranks):
+        kinds = source.rank.communications.operations.kind.tolist()
+        ranges, items = source.rank.communications.ranges, source.graph.items
         candidates = np.flatnonzero(items.is_communication)
         by_time = dict(
             zip(
@@ -281,28 +284,28 @@ def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
             place = nth[operation] = nth.get(operation, -1) + 1
             group, item = int(matching.match[number][operation]), by_time.get((start, end))
             if group >= 0 and item is not None:
-                meeting = found.setdefault((group, place), _Meeting(kinds[operation] in TOGETHER, []))
+                meeting = meetings.setdefault((group, place), _Meeting(kinds[operation] in ENDING_TOGETHER, []))
                 meeting.members.append((number, item))
-    return [each for each in found.values() if len({rank for rank, _ in each.members}) == len(each.members) > 1]
+    return [each for each in meetings.values() if len({rank for rank, _ in each.members}) == len(each.members) > 1]
 
 
 def _shifts(ranks: Sequence[Joinable], meetings: Sequence[_Meeting]) -> list[int]:
-    """Per rank, ns to add to its times: where nothing tells of its clock, those since the epoch are compared."""
+    """Return per rank the ns to add to its times: without a common clock, times since the epoch are compared."""
     ended: list[list[tuple[int, int]]] = [[] for _ in ranks]
     for number, meeting in enumerate(meetings):
         for rank, item in meeting.members if meeting.ends_together else ():
             ended[rank].append((number, item))
     clocks = []
-    for each, mine in zip(ranks, ended, strict=True):
-        time, origin = each.graph.time, each.origin_ns
+    for joined, mine in zip(ranks, ended, strict=True):
+        time, origin = joined.graph.time, joined.origin_ns
         middle = origin + (int(time.min()) + int(time.max())) // 2 if len(time) else origin
         pairs = np.array(mine, np.int64).reshape(-1, 2)
-        ends = GroupEnds(0, pairs[:, 0], each.graph.items.end[pairs[:, 1]] + origin)
-        groups = () if each.rank.backend in LOOSE_BACKENDS else (ends,)
-        clocks.append(RankEnds(each.rank.worker, each.rank.host_name, origin, middle, groups))
+        ends = GroupEnds(0, pairs[:, 0], joined.graph.items.end[pairs[:, 1]] + origin)
+        groups = () if joined.rank.backend in LOOSE_BACKENDS else (ends,)
+        clocks.append(RankEnds(joined.rank.worker, joined.rank.host_name, origin, middle, groups))
     # times only have to be near enough for collectives to meet: one that was ended together is enough
-    shifts = common_lines(clocks, least=1).shift_ns
+    shifts = fit_clock_lines(clocks, least=1).shift_ns
     return [
-        each.origin_ns - ranks[0].origin_ns if shift is None else shift
-        for each, shift in zip(ranks, shifts, strict=True)
+        joined.origin_ns - ranks[0].origin_ns if shift is None else shift
+        for joined, shift in zip(ranks, shifts, strict=True)
     ]

@@ -1,6 +1,8 @@
-"""What is kept of one trace for the questions about all of them."""
+"""What is kept of one trace for questions about waiting: who the rank is, its steps and its communication."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -9,11 +11,14 @@ from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.device_time import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.exposed_communication import Exposure, exposure
-from torch_tb_profiler.arrays.types import Float64, Int32
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.ranks.called import Timed, called
-from torch_tb_profiler.trace import Header
+from torch_tb_profiler.model.communication import Communications, ProcessGroup
+from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.ranks.matching.operations import TimedOperations, timed_operations
+from torch_tb_profiler.reason import Value
+from torch_tb_profiler.trace import Header, Note, note
 
 
 class Rank(msgspec.Struct, frozen=True):
@@ -40,9 +45,9 @@ class Rank(msgspec.Struct, frozen=True):
     exposure: Exposure
 
     @property
-    def called(self) -> Timed:
+    def called(self) -> TimedOperations:
         """Its communication, to be matched."""
-        return called(self.communications, self.rank, self.overlap.names, self.step.astype(np.int64))
+        return timed_operations(self.communications, self.rank, self.overlap.names, self.step.astype(np.int64))
 
     @property
     def size(self) -> int:
@@ -101,3 +106,94 @@ def is_distributed(model: Model) -> bool:
 
 def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+#: `node1_0`, as tensorboard_trace_handler names workers by default: host, process
+_NODE_AND_PROCESS = lazy_pattern(r"(.*)_(\d+)")
+
+
+class Location(msgspec.Struct, frozen=True):
+    """Where a rank ran."""
+
+    node: str
+    process: str
+
+
+def locations(ranks: Sequence[Rank]) -> list[Location]:
+    """Node and process of each rank: from `host_name` and rank, else from the worker's name, else counted."""
+    places = []
+    for index, rank in enumerate(ranks):
+        named = _NODE_AND_PROCESS.match(rank.worker)
+        node = rank.host_name or (named[1] if named else rank.worker)
+        if named:
+            process = named[2]
+        else:
+            process = str(index if rank.rank is None else rank.rank)
+        places.append(Location(node, process))
+    return places
+
+
+_TOUCHES = ("distributed",)
+#: of ranks in a sentence
+MOST_WORKERS_NAMED = 4
+
+
+def missing_notes(
+    ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]], is_known: Sequence[Bool]
+) -> Iterator[Note]:
+    """Say why an answer about several ranks is partial or empty.
+
+    groups     each with the number of its ranks that are here
+    is_known   per rank, shape (operations,), as matched
+    """
+    silent = [rank.worker for rank in ranks if not len(rank.communications)]
+    if silent:
+        yield note(
+            "no_communication",
+            "info",
+            len(silent),
+            _TOUCHES,
+            values={
+                "workers": ", ".join(silent[:MOST_WORKERS_NAMED]),
+                "more": max(len(silent) - MOST_WORKERS_NAMED, 0),
+            },
+        )
+    if len(silent) == len(ranks):
+        return
+    if all(group.size == 1 for group, _ in groups):
+        # nobody to wait for
+        pass
+    elif len(ranks) == 1:
+        yield note("one_rank", "info", touches=_TOUCHES)
+    elif missing := [(group, here) for group, here in groups if group.size > here]:
+        parts: list[Mapping[str, Value]] = [
+            {"group": group.description or group.name or "", "here": here, "size": group.size}
+            for group, here in missing
+        ]
+        yield note(
+            "missing_ranks",
+            "warning",
+            len(missing),
+            _TOUCHES,
+            values={"groups": "; ".join(f"{each['group'] or '*'}: {each['here']}/{each['size']}" for each in parts)},
+            listed={"groups": parts},
+        )
+    yield from _about_operations(ranks, is_known)
+    if any(not group.name and not group.ranks for group, _ in groups):
+        yield note("unknown_groups", "info", touches=_TOUCHES)
+
+
+def _about_operations(ranks: Sequence[Rank], is_known: Sequence[Bool]) -> Iterator[Note]:
+    pairs = [KINDS.index(kind) for kind in POINT_TO_POINT]
+    between_two = sum(
+        int((np.isin(rank.communications.operations.kind, pairs) & ~known).sum())
+        for rank, known in zip(ranks, is_known, strict=True)
+    )
+    if between_two:
+        yield note("point_to_point", "info", between_two, _TOUCHES)
+    unsized = sum(int((rank.communications.operations.in_bytes < 0).sum()) for rank in ranks)
+    if unsized:
+        yield note("unknown_sizes", "info", unsized, _TOUCHES)
+    untimed = sum(int((rank.communications.duration < 0).sum()) for rank in ranks)
+    if untimed:
+        yield note("no_kernel", "info", untimed, _TOUCHES)

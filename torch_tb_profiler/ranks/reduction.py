@@ -1,41 +1,40 @@
-"""All ranks of a run reduced to one result. docs/ranks.md has the rules in words."""
+"""Reduce all ranks of a run to one result, and store that. docs/ranks.md has the rules in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.json import enc_hook
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.ranks.clock_fit import fit_clocks
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
-from torch_tb_profiler.ranks.collective_table import collective_rows, fits_of
-from torch_tb_profiler.ranks.late_stages import late_stages
-from torch_tb_profiler.ranks.layout import groups_of, layout_of, nodes_of, world_of
-from torch_tb_profiler.ranks.missing_collectives import missing_collectives
-from torch_tb_profiler.ranks.pipeline import pipeline_of
-from torch_tb_profiler.ranks.representatives import representatives
-from torch_tb_profiler.ranks.run_answers import (
+from torch_tb_profiler.codec import convert
+from torch_tb_profiler.ranks.peers import StepGrid, representatives
+from torch_tb_profiler.ranks.run.answers import (
+    MOST_MISSING,
     Clock,
     Matched,
+    Metric,
     RanksOverview,
+    RanksSummary,
     Representative,
     RunRanks,
     RunTiles,
     Straggler,
 )
-from torch_tb_profiler.ranks.run_data import RunData
-from torch_tb_profiler.ranks.run_notes import ChosenRanks, chosen_ranks, notes_of
-from torch_tb_profiler.ranks.run_summary import MOST_MISSING, RanksSummary
-from torch_tb_profiler.ranks.shards import fsdp_of, moe_of
-from torch_tb_profiler.ranks.slow_links import slow_links
-from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, slow_ranks
-from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.straggler_answers import of_links, slow_or_slower, stragglers_of
+from torch_tb_profiler.ranks.run.clocks import fit_clocks
+from torch_tb_profiler.ranks.run.collectives import RunWaits, bandwidth_fits, collective_rows, slow_links, waits_of
+from torch_tb_profiler.ranks.run.data import RunData
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow, Confidence
+from torch_tb_profiler.ranks.run.groups import groups_of, layout_of, missing_collectives, nodes_of, world_of
+from torch_tb_profiler.ranks.run.notes import ChosenRanks, chosen_ranks, notes_of
+from torch_tb_profiler.ranks.run.parallelism import fsdp_of, moe_of, pipeline_of
+from torch_tb_profiler.ranks.stragglers.cost import link_stragglers, named_or_slower, stragglers_of
+from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, late_stages, slow_ranks
 from torch_tb_profiler.ranks.summary import RankSummary
-from torch_tb_profiler.ranks.waits import Waits, waits_of
-from torch_tb_profiler.ranks.words import Confidence, Metric
+from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, decode_tables, encode_tables
 
 #: steps from which on an answer is of high confidence
 MANY_STEPS = 4
@@ -51,7 +50,7 @@ _FEATURES: tuple[Metric, ...] = (
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """What all ranks say together.
+    """All ranks of a run, reduced.
 
     overview     the run page
     collectives  its table of collectives, most waiting first
@@ -72,16 +71,16 @@ class RunResult(msgspec.Struct, frozen=True):
         return 10_000 + rows + sum(values.nbytes for values in self.heat.values())
 
 
-def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
-    """summaries: in any order, may be read anew each time one is taken; loading, failed: files not among them."""
+def reduce_run(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
+    """Reduce summaries, in any order; they may be read anew each time. loading, failed: files not among them."""
     chosen = chosen_ranks(summaries)
     return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
 
 
-def reduce_with_clock(
+def reduce_run_with_clock(
     summaries: Sequence[RankSummary], failed: Sequence[str] = (), loading: Sequence[str] = ()
 ) -> tuple[RunResult, Clock]:
-    """`reduce` and `clock` of the same ranks, which are read once for both."""
+    """`reduce_run` and `clock_of_run` of the same ranks, which are read once for both."""
     chosen = chosen_ranks(summaries)
     run = RunData.read(chosen.ranks)
     return _reduced(run, chosen, loading, failed), fit_clocks(run)
@@ -98,7 +97,7 @@ def _reduced(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: 
     step_ns = _mean(heat["step_ns"], np.median)
     links = slow_links(run, groups, step_ns or 0, max(len(grid.names), 1))
     stragglers, lost = stragglers_of(run, grid, slow, groups)
-    stragglers += of_links(run, links, len(grid.names), whole=not loading)
+    stragglers += link_stragglers(run, links, len(grid.names), whole=not loading)
     stragglers.sort(key=lambda each: not each.named)
     named = [each for each in stragglers if each.named]
     world = world_of(run)
@@ -137,14 +136,14 @@ def _reduced(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: 
         pipeline=pipeline_of(run, groups),
         moe=moe_of(run, groups),
         fsdp=fsdp_of(run, groups),
-        fits=fits_of(run, groups),
+        fits=bandwidth_fits(run, groups),
         confidence=_confidence(run, steps, loading, failed),
         notes=notes_of(run, chosen, loading, failed),
     )
     return RunResult(overview, collective_rows(run, groups, waits), heat)
 
 
-def clock(summaries: Sequence[RankSummary]) -> Clock:
+def clock_of_run(summaries: Sequence[RankSummary]) -> Clock:
     """One clock for all ranks, in order of rank."""
     return fit_clocks(RunData.read(chosen_ranks(summaries).ranks, with_work=False))
 
@@ -155,7 +154,7 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
     return RanksSummary(
         present=of.tiles.present,
         expected=of.tiles.expected,
-        stragglers=slow_or_slower(of.stragglers),
+        stragglers=named_or_slower(of.stragglers),
         slow_links=of.slow_links,
         collectives=of.matched,
         missing=of.missing[:MOST_MISSING],
@@ -163,25 +162,25 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
     )
 
 
-def _heat(run: RunData, grid: StepGrid, waits: Waits) -> dict[Metric, Int64]:
-    """What of a wait and a transfer lies outside of computing: at most the exposed communication, waiting first."""
-    exposed = grid.whole([of.exposed for of in run.steps])
+def _heat(run: RunData, grid: StepGrid, waits: RunWaits) -> dict[Metric, Int64]:
+    """Compute the metrics of all ranks and steps. Exposed waits and transfers are at most the exposed communication."""
+    exposed = grid.whole([steps.exposed for steps in run.steps])
     wait, transfer = grid.whole(waits.wait), grid.whole(waits.transfer)
     # one rank alone tells nothing about waiting
     known = (len(run) > 1) & (wait >= 0) & (exposed >= 0) & ((wait + transfer > 0) | (exposed == 0))
     waiting = np.minimum(wait, exposed)
     own = [np.nan_to_num(each, nan=-1).astype(np.int64) for each in run.own]
-    found: dict[Metric, Int64] = {
-        "step_ns": grid.whole([of.end - of.start for of in run.steps]),
-        "compute_ns": grid.whole([of.compute + of.hidden for of in run.steps]),
+    metrics: dict[Metric, Int64] = {
+        "step_ns": grid.whole([steps.end - steps.start for steps in run.steps]),
+        "compute_ns": grid.whole([steps.compute + steps.hidden for steps in run.steps]),
         "exposed_wait_ns": np.where(known, waiting, -1),
         "exposed_transfer_ns": np.where(known, np.minimum(transfer, exposed - waiting), -1),
         "own_ns": grid.whole(own),
-        "input_ns": grid.whole([of.input for of in run.steps]),
-        "host_ns": grid.whole([of.host for of in run.steps]),
-        "memory_bytes": grid.whole([of.memory for of in run.steps]),
+        "input_ns": grid.whole([steps.input for steps in run.steps]),
+        "host_ns": grid.whole([steps.host for steps in run.steps]),
+        "memory_bytes": grid.whole([steps.memory for steps in run.steps]),
     }
-    return {name: values for name, values in found.items() if name == "step_ns" or (values >= 0).any()}
+    return {name: values for name, values in metrics.items() if name == "step_ns" or (values >= 0).any()}
 
 
 def _mean(values: Int64 | None, how: object = np.mean) -> float | None:
@@ -190,13 +189,13 @@ def _mean(values: Int64 | None, how: object = np.mean) -> float | None:
 
 
 def _common_steps(grid: StepGrid) -> int:
-    """How many steps all ranks have."""
+    """Count the steps that all ranks have."""
     counts = np.bincount(np.concatenate(grid.place or (np.empty(0, np.int64),)), minlength=len(grid.names))
     return int(np.count_nonzero(counts == len(grid.place))) if grid.place else 0
 
 
 def _without_number(run: RunData) -> int:
-    """Collectives that can belong to no other rank's: sends and receives of unknown partners among them."""
+    """Count collectives that can belong to no other rank's, such as sends and receives of unknown partners."""
     return sum(int(np.count_nonzero(rows.number < 0)) for _, rows in run.each())
 
 
@@ -211,13 +210,13 @@ def _ranks(
     grid: StepGrid,
     heat: Mapping[Metric, Int64],
     slow: SlowRanks,
-    waits: Waits,
+    waits: RunWaits,
     stragglers: Sequence[Straggler],
 ) -> RunRanks:
     none: list[int | None] = [None] * len(run)
-    named = {each.worker for each in stragglers if each.named}
+    named = {straggler.worker for straggler in stragglers if straggler.named}
 
-    def of(metric: Metric) -> list[int | None]:
+    def medians(metric: Metric) -> list[int | None]:
         return _medians(heat[metric]) if metric in heat else none
 
     def known(values: Float64) -> list[int | None]:
@@ -231,17 +230,17 @@ def _ranks(
         device=[head.device for head in run.heads],
         peers=slow.kind.tolist(),
         steps=[len(each) for each in run.steps],
-        step_ns=of("step_ns"),
-        compute_ns=of("compute_ns"),
-        exposed_wait_ns=of("exposed_wait_ns"),
-        exposed_transfer_ns=of("exposed_transfer_ns"),
+        step_ns=medians("step_ns"),
+        compute_ns=medians("compute_ns"),
+        exposed_wait_ns=medians("exposed_wait_ns"),
+        exposed_transfer_ns=medians("exposed_transfer_ns"),
         hidden_ns=_medians(grid.whole([each.hidden for each in run.steps])),
         own_ns=known(slow.own),
         late_ns=known(slow.late),
         z=[None if np.isnan(value) else round(value, 2) for value in slow.z.tolist()],
-        input_ns=of("input_ns"),
-        host_ns=of("host_ns"),
-        memory_bytes=of("memory_bytes"),
+        input_ns=medians("input_ns"),
+        host_ns=medians("host_ns"),
+        memory_bytes=medians("memory_bytes"),
         collectives=run.collectives,
         unmatched=waits.unmatched,
         named=[head.worker in named for head in run.heads],
@@ -264,3 +263,33 @@ def _confidence(run: RunData, steps: int, loading: Sequence[str], failed: Sequen
     if loading or steps < LEAST_STEPS or len(run) < 2:
         return "low"
     return "high" if world == len(run) and steps >= MANY_STEPS and not failed else "medium"
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """shape: of each heat map, (ranks, steps)."""
+
+    overview: RanksOverview
+    collectives: tuple[CollectiveRow, ...]
+    shape: tuple[int, int]
+
+
+def encode_result(result: RunResult) -> bytes:
+    """Make a column file: the answers in its head, the heat maps as columns."""
+    shape = next((values.shape for values in result.heat.values()), (0, 0))
+    head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=enc_hook)
+    heat: dict[str, Any] = {metric: values.ravel().astype(np.int64) for metric, values in result.heat.items()}
+    return encode_tables(NamedTables(head, [], {"heat": heat}))
+
+
+def decode_result(content: bytes) -> RunResult | None:
+    """Read what `encode_result` made; None if it is damaged, or of other code."""
+    try:
+        found = decode_tables(content)
+        head = convert(found.header, _Head)
+        heat = {
+            convert(metric, Metric): values.reshape(head.shape)
+            for metric, values in found.tables.get("heat", {}).items()
+        }
+    except (ColumnFileError, ValueError):
+        return None
+    return RunResult(head.overview, head.collectives, heat)

@@ -13,13 +13,11 @@ from torch_tb_profiler.analysis.answer import Answer, Definition
 from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
 from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.ranks import reduction
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
-from torch_tb_profiler.ranks.reduction import RunResult
-from torch_tb_profiler.ranks.result_file import decode_result, encode_result
-from torch_tb_profiler.ranks.robust import NORMAL
-from torch_tb_profiler.ranks.run_answers import Clock, HeatMap, RanksOverview
-from torch_tb_profiler.ranks.summary import RankSummary, decode_named, summarize
-from torch_tb_profiler.ranks.words import Metric
+from torch_tb_profiler.ranks.peers import MAD_OF_NORMAL
+from torch_tb_profiler.ranks.reduction import RunResult, decode_result, encode_result
+from torch_tb_profiler.ranks.run.answers import Clock, HeatMap, Metric, RanksOverview
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
+from torch_tb_profiler.ranks.summary import RankSummary, decode_for_worker, summarize
 from torch_tb_profiler.words.reasons import because
 
 #: of a step: what is an outlier, in deviations, with a floor of this part of the median
@@ -49,7 +47,7 @@ def _summary_of(subject: Subject) -> RankSummary:
 
 
 #: what is kept of each trace for these questions
-SUMMARY = Node(name="summary", make=_summary_of, keep="rank", decode=decode_named)
+SUMMARY = Node(name="summary", make=_summary_of, keep="rank", decode=decode_for_worker)
 Summaries = Annotated[RunSubject[RankSummary], SUMMARY]
 
 
@@ -83,15 +81,15 @@ def _outliers(values: np.typing.NDArray[np.int64]) -> list[int]:
     middle = np.nanmedian(of[:, columns], axis=0)
     apart = of[:, columns] - middle
     deviation = np.maximum(np.nanmedian(np.abs(apart), axis=0), np.maximum(FLOOR * middle, 1))
-    z[:, columns] = np.nan_to_num(NORMAL * apart / deviation)
+    z[:, columns] = np.nan_to_num(MAD_OF_NORMAL * apart / deviation)
     found = np.flatnonzero(z > OUTLIER)
     order = np.argsort(-z.ravel()[found], kind="stable")[:MOST_OUTLIERS]
     return [int(place) for place in np.sort(found[order])]
 
 
 def reduced(subject: Summaries) -> RunResult:
-    """The ranks of a question, reduced."""
-    return reduction.reduce(subject.parts, subject.loading, subject.failed)
+    """Reduce the ranks of a question, or read the kept result."""
+    return reduction.reduce_run(subject.parts, subject.loading, subject.failed)
 
 
 #: what is kept of all of them
@@ -112,7 +110,7 @@ def _collectives(result: Reduced, _: NoParameters) -> CollectiveTable:
 
 
 def _clock(subject: Summaries, _: NoParameters) -> Clock:
-    return reduction.clock(subject.parts)
+    return reduction.clock_of_run(subject.parts)
 
 
 RUN_RANKS = Question(

@@ -14,10 +14,10 @@ from msgspec import structs
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.called import Called, Timed
-from torch_tb_profiler.ranks.collect import ALGORITHMS, collected
+from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations
+from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collect_columns
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import TraceTable, column
 
@@ -36,7 +36,7 @@ class RankSteps(TraceTable):
     allocator: Int64 = column("ns", "calls that allocate or free memory of the device")
     memory: Int64 = column("bytes", "most memory in use")
     kernels: Int64 = column("count", "kernels but those of communication")
-    program: Int64 = column("", "made of its sequence of collectives, see own_time; 0 without any")
+    program: Int64 = column("", "made of its sequence of collectives, see summary_columns; 0 without any")
 
 
 class RankCalls(TraceTable):
@@ -54,7 +54,7 @@ class RankCalls(TraceTable):
     in_bytes: Int64 = column("bytes, -1")
     out_bytes: Int64 = column("bytes, -1")
     duration: Int64 = column("ns, -1", "Σ of its ranges")
-    own: Int64 = column("ns, -1", "what the rank did since the collective before, see own_time")
+    own: Int64 = column("ns, -1", "what the rank did since the collective before, see summary_columns")
     algorithm: Int8 = column("index into ALGORITHMS", "name of the kernel")
 
 
@@ -176,16 +176,16 @@ class RankSummary:
         return 4000 + sum(values.nbytes for kind in TABLES for values in self.tables[kind].columns().values())
 
     @property
-    def called(self) -> Called:
+    def called(self) -> CalledOperations:
         """The collectives, to be matched by number."""
-        return Called(**self._columns())
+        return CalledOperations(**self._columns())
 
     @property
-    def timed(self) -> Timed:
+    def timed(self) -> TimedOperations:
         """The collectives, with when they ran."""
         of, places = self.calls, self.places
         end = np.where(of.duration >= 0, places.start + of.duration + places.gaps, -1)
-        return Timed(start=places.start, end=end, **self._columns())
+        return TimedOperations(start=places.start, end=end, **self._columns())
 
     def _columns(self) -> dict[str, Any]:
         of, head = self.calls, self.head
@@ -200,24 +200,24 @@ class RankSummary:
 
 
 def summarize(model: Model, worker: str) -> RankSummary:
-    """What the reduction needs of a trace. All of its steps count."""
-    head, tables = collected(model, worker)
-    return of_tables(RankHead(**head), tables)
+    """Collect what the reduction needs of a trace. All of its steps count."""
+    head, tables = collect_columns(model, worker)
+    return summary_of_tables(RankHead(**head), tables)
 
 
-def of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
-    """From columns by the name of their table."""
+def summary_of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
+    """Make a summary of columns by the name of their table."""
     return RankSummary(head, {kind: kind.from_columns(tables[kind.table_name]) for kind in TABLES})
 
 
-def encode(summary: RankSummary) -> bytes:
-    """A column file. The same summary gives the same columns; packed bytes may differ."""
+def encode_summary(summary: RankSummary) -> bytes:
+    """Make a column file. The same summary gives the same columns; packed bytes may differ."""
     tables = {kind.table_name: _narrow(summary.tables[kind].columns()) for kind in TABLES}
     return encode_tables(NamedTables({"head": msgspec.to_builtins(summary.head)}, [], tables))
 
 
-def decode(content: bytes) -> RankSummary:
-    """What `encode` was given. Raises ColumnFileError, then and when a table is read; ValueError for another file."""
+def decode_summary(content: bytes) -> RankSummary:
+    """Read a column file. Raises ColumnFileError, now or when a table is read; ValueError for another file."""
     found = StoredTables(content)
     try:
         head = convert(found.header.get("head"), RankHead)
@@ -228,32 +228,32 @@ def decode(content: bytes) -> RankSummary:
     return RankSummary(head, _Stored(found, head))
 
 
-def write(summary: RankSummary, path: Path) -> None:
-    """Raises OSError."""
-    path.write_bytes(encode(summary))
+def write_summary(summary: RankSummary, path: Path) -> None:
+    """Write a column file. Raises OSError."""
+    path.write_bytes(encode_summary(summary))
 
 
-def read(path: Path) -> RankSummary:
-    """Raises OSError, ColumnFileError and ValueError."""
-    return decode(path.read_bytes())
+def read_summary(path: Path) -> RankSummary:
+    """Read a column file. Raises OSError, ColumnFileError and ValueError."""
+    return decode_summary(path.read_bytes())
 
 
-def renamed(summary: RankSummary, worker: str) -> RankSummary:
-    """The same under another worker's name."""
+def with_worker(summary: RankSummary, worker: str) -> RankSummary:
+    """Copy a summary under another worker's name."""
     return replace(summary, head=structs.replace(summary.head, worker=worker))
 
 
-def decode_named(content: bytes, worker: str) -> RankSummary | None:
-    """What was kept of a trace without the name of its worker; None if it is damaged."""
+def decode_for_worker(content: bytes, worker: str) -> RankSummary | None:
+    """Read what was kept of a trace without the name of its worker; None if it is damaged."""
     try:
-        return renamed(decode(content), worker)
+        return with_worker(decode_summary(content), worker)
     except (ColumnFileError, ValueError):
         return None
 
 
 TABLES: tuple[type[TraceTable], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
-_CALLED = tuple(name for name in RankCalls.column_names() if name in Called.__struct_fields__)
+_CALLED = tuple(name for name in RankCalls.column_names() if name in CalledOperations.__struct_fields__)
 
 
 class _Stored(Mapping[type[TraceTable], TraceTable]):
@@ -277,7 +277,7 @@ class _Stored(Mapping[type[TraceTable], TraceTable]):
         return self._known[kind]
 
     def _check(self, table: TraceTable) -> None:
-        """Raises ColumnFileError: what a column points to is not there."""
+        """Check that indices point to something. Raises ColumnFileError."""
         for declared in table.schema():
             if declared.unit.startswith(_INDEX) and len(table):
                 name, _, missing = declared.unit.removeprefix(_INDEX).partition(",")

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.shared.owners import name_owner
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.timeline.enclosing import (
     ChainLink,
     SliceReference,
@@ -231,11 +231,11 @@ def _owner(timeline: Timeline, row: int, launch: int | None) -> Owner | None:
     trace, links, work = timeline.trace, timeline.links.work, work_of(timeline, row)
     if work < 0 or trace.events.category[row] not in DEVICE_WORK:
         return None
-    how, why = How(links.how[work]), Why(links.reason[work])
+    how, why = OwnerKind(links.how[work]), MissingOwner(links.reason[work])
     launched = -1 if launch is None else int(trace.events.name[launch])
     annotation = int(trace.device_work.annotation[work])
     found = name_owner(trace, how, why, int(links.owner[work]), launched, annotation)
-    told = how in (How.GRAPH_NODE, How.INFERRED)
+    told = how in (OwnerKind.GRAPH_NODE, OwnerKind.INFERRED)
     return Owner(
         how=found.how,
         reason=found.reason,

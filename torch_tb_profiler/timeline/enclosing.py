@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME, is_own_code
+from torch_tb_profiler.model.event_names import NN_MODULE, SOURCE_FRAME, is_own_code
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.timeline.lanes import LaneBand
 from torch_tb_profiler.timeline.pyramid import PyramidItems

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Int32, UInt8
-from torch_tb_profiler.model.frame_names import frame_label
+from torch_tb_profiler.model.event_names import frame_label
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.timeline.question import EXAMPLES, NUMBERS_PATTERN, needed, numbers
 from torch_tb_profiler.timeline.timeline import RANGES, Timeline

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.lookup import bounds_of, find
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.idle_threads import are_idle
+from torch_tb_profiler.model.call_tree import idle_threads
 from torch_tb_profiler.timeline.lanes import LaneBand
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, EventPhase, Trace
@@ -193,7 +193,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
     if not called.any():
         return ["active"] * len(called)
     main = int(np.lexsort((-called, -steps))[0])
-    roles: list[ThreadRole] = ["idle" if idle else "active" for idle in are_idle(called, main).tolist()]
+    roles: list[ThreadRole] = ["idle" if idle else "active" for idle in idle_threads(called, main).tolist()]
     roles[main] = "main"
     return roles
 

@@ -6,14 +6,14 @@ import type {
   DeviceProperties,
   DistributedAnswer,
   RankAnswer,
-  RankSteps,
+  RankStepTimes,
   RunFindingsAnswer,
 } from "./schema.gen";
 import type { Status, TraceKey } from "./types";
 
 export type Distributed = DistributedAnswer;
 export type RankWorker = RankAnswer;
-export type { DeviceProperties, RankSteps };
+export type { DeviceProperties, RankStepTimes };
 
 /** Changes when another trace of the span has been read, or a file has changed: the answer is about all of them. */
 export function stateOfSpan(status: Status | undefined, run: string, span: string): string {

@@ -9,7 +9,7 @@ import pytest
 
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.api import Profile, TraceProfile
-from torch_tb_profiler.model.step_range import StepRange, events_of, positions, step_of_events, steps_within
+from torch_tb_profiler.model.selection import StepRange, events_of_steps, select_steps, step_of_events, steps_in_range
 from torch_tb_profiler.tables.sql.tables import TABLES
 
 TRACES = ("rank", "recorded_cnn", "generated")
@@ -221,8 +221,8 @@ def test_the_step_of_events_is_that_of_a_choice_of_steps(trace: TraceProfile) ->
     frames = np.isin(np.arange(len(found)), model.trace.python_frames.row)
     seen = np.zeros(len(found), np.bool_)
     for at, name in enumerate(model.steps.names):
-        only = steps_within(model.steps, positions(model.steps, StepRange(name, name)))
-        expected = events_of(model.structure, only) & ~frames
+        only = select_steps(model.steps, steps_in_range(model.steps, StepRange(name, name)))
+        expected = events_of_steps(model.structure, only) & ~frames
         mine = (found == at) & ~frames
         assert not (mine & ~expected).any(), name
         # metadata belongs to every choice, and work without a launch to the first of two

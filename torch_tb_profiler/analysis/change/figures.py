@@ -30,7 +30,7 @@ from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
 from torch_tb_profiler.analysis.waterfall.waterfall import Basis, is_below
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.trace import Category, Note, Severity
 
 #: of what is written; a file with a higher one is of a newer program

@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import nearest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.owners import How
+from torch_tb_profiler.model.owners import OwnerKind
 
 #: causes in which a thread was in operators; shared out by the outermost of them
 _OPERATORS = ("host.operator", "idle.host.operator")
@@ -222,7 +222,7 @@ def _places(model: Model) -> Int64:
     """Return shape (device work,): how many kernels of the same call of the operator began before."""
     owners, row = model.owners, model.device_work.row
     place = np.zeros(len(row), np.int64)
-    of = np.flatnonzero((owners.how == How.OPERATOR) & model.is_work)
+    of = np.flatnonzero((owners.how == OwnerKind.OPERATOR) & model.is_work)
     of = of[np.argsort(model.trace.events.start[row[of]], kind="stable")]
     place[of] = group([owners.row[of]]).nth()
     return place

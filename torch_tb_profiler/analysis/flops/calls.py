@@ -31,16 +31,23 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
-from torch_tb_profiler.model.owners import How, Why
-from torch_tb_profiler.model.owners.of_calls import COMPILED_CODE
+from torch_tb_profiler.model.kernel_names.family import KernelKind
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
+from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
 UNKNOWNS = tuple(UnknownReason)
 #: kinds of kernels that multiply matrices, or may; all others are known not to
 _MAY_MULTIPLY = frozenset(
     {
-        *(Kind.GEMM, Kind.CONV, Kind.ATTENTION, Kind.GEMV, Kind.LINEAR_ATTENTION, Kind.LINEAR_ALGEBRA),
-        *(Kind.COMPUTE, Kind.COMMUNICATION),
+        *(
+            KernelKind.GEMM,
+            KernelKind.CONV,
+            KernelKind.ATTENTION,
+            KernelKind.GEMV,
+            KernelKind.LINEAR_ATTENTION,
+            KernelKind.LINEAR_ALGEBRA,
+        ),
+        *(KernelKind.COMPUTE, KernelKind.COMMUNICATION),
     }
 )
 #: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
@@ -176,7 +183,7 @@ def _on_devices(model: Model) -> Activities:
     node = model.device_links.operator_node[place].astype(np.int64)
     replay = np.full(len(place), -1, np.int64)
     captured = model.owners.evidence[place] != take_known(model.launches.row, model.device_links.launch[place])
-    replayed = np.flatnonzero(one_of(model.owners.how[place], (How.GRAPH_NODE, How.ANNOTATED)) & captured)
+    replayed = np.flatnonzero(one_of(model.owners.how[place], (OwnerKind.GRAPH_NODE, OwnerKind.ANNOTATED)) & captured)
     if len(replayed):
         of_row = np.full(len(events), -1, np.int64)
         of_row[model.tree.row] = np.arange(len(model.tree))
@@ -351,8 +358,8 @@ def _inside(operator: str, has_shapes: bool) -> UnknownReason:
 
 def _outside(how: int, reason: int, call: str) -> UnknownReason:
     """Return why work that no operator launched is unknown."""
-    if how == How.INFERRED or reason in (Why.BEFORE_RECORDING, Why.LAUNCH_LOST):
+    if how == OwnerKind.INFERRED or reason in (MissingOwner.BEFORE_RECORDING, MissingOwner.LAUNCH_LOST):
         return UnknownReason.BEFORE_RECORDING
     if _GRAPH_LAUNCH.match(call):
         return UnknownReason.GRAPH_REPLAY
-    return UnknownReason.COMPILED_REGION if how == How.COMPILED else UnknownReason.NO_OPERATOR
+    return UnknownReason.COMPILED_REGION if how == OwnerKind.COMPILED else UnknownReason.NO_OPERATOR

@@ -16,14 +16,14 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.kernel_names.element_types import element_type
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
+from torch_tb_profiler.model.kernel_names.plain import element_type
 
 #: what kernels multiply, in the order of `MatmulKernels.element`
 ELEMENTS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
-#: kinds of kernels, in the order of `MatmulKernels.kind`; gemv is a product with a vector
-KINDS = (Kind.GEMM, Kind.CONV, Kind.GEMV, Kind.ATTENTION)
+#: kinds of kernels, in the order of `ProductKernels.kind`; gemv is a product with a vector
+KINDS = (KernelKind.GEMM, KernelKind.CONV, KernelKind.GEMV, KernelKind.ATTENTION)
 #: the first compute capability whose tensor cores multiply 32 bits, as TF32
 FIRST_WITH_TF32 = (8, 0)
 

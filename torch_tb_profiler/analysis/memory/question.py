@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.memory.records import (
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import positions
+from torch_tb_profiler.model.selection import steps_in_range
 from torch_tb_profiler.words.reasons import because
 
 MOST_BINS = 2000
@@ -304,7 +304,7 @@ def _window(subject: Subject, params: CurveWindow | OnDevice) -> tuple[int | Non
     if subject.steps is None:
         return params.start_ns, params.end_ns
     steps = subject.model.steps
-    chosen = positions(steps, subject.steps)
+    chosen = steps_in_range(steps, subject.steps)
     start, end = int(steps.start[chosen][0]), int(steps.end[chosen][-1])
     return start if params.start_ns is None else params.start_ns, end if params.end_ns is None else params.end_ns
 

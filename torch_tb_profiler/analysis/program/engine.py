@@ -24,7 +24,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.trace import Category
 
 

@@ -32,7 +32,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.trace import Category
 

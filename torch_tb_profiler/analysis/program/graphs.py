@@ -20,7 +20,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.model.owners import How, named_by
+from torch_tb_profiler.model.owners import OwnerKind, annotated_owner
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
 from torch_tb_profiler.trace import Category
 
@@ -257,7 +257,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         spread = np.where(mean > 0, np.sqrt(squares) / mean, 0.0)
     owners = model.structure.owners
     owner = owners.row[lead]
-    annotated = np.where(owners.how[lead] == How.ANNOTATED, trace.device_work.annotation[lead], 0)
+    annotated = np.where(owners.how[lead] == OwnerKind.ANNOTATED, trace.device_work.annotation[lead], 0)
     total = float(mean.sum())
     names = trace.strings.texts(trace.events.name[trace.device_work.row[lead]])
     return GraphNodes(
@@ -268,7 +268,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         spread=spread,
         share=mean / total if total else np.zeros(count),
         owner=tuple(
-            named_by(annotation) or (trace.strings[int(trace.events.name[each])] if each >= 0 else None)
+            annotated_owner(annotation) or (trace.strings[int(trace.events.name[each])] if each >= 0 else None)
             for annotation, each in zip(trace.strings.texts(annotated), owner.tolist(), strict=True)
         ),
         row=trace.device_work.row[lead].astype(np.int64),

@@ -19,8 +19,8 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
-from torch_tb_profiler.model.frame_names import NN_MODULE
-from torch_tb_profiler.model.open_ranges import still_open
+from torch_tb_profiler.model.event_names import NN_MODULE
+from torch_tb_profiler.model.recording import still_open
 from torch_tb_profiler.trace import Category, StringTable
 
 #: a module of a loss

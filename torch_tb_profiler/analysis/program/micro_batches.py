@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.nesting import nest
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.open_ranges import still_open
+from torch_tb_profiler.model.recording import still_open
 
 _FORWARD = (CODE[ProgramPhase.FORWARD], CODE[ProgramPhase.LOSS])
 _BACKWARD = (CODE[ProgramPhase.BACKWARD], CODE[ProgramPhase.RECOMPUTE])

@@ -30,7 +30,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, Ints
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
-from torch_tb_profiler.model.open_ranges import still_open
+from torch_tb_profiler.model.recording import still_open
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 

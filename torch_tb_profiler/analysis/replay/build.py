@@ -22,7 +22,7 @@ from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.steps.launched import launched_in
+from torch_tb_profiler.model.launches import launched_in
 from torch_tb_profiler.spill import spilled
 
 

@@ -16,8 +16,7 @@ from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
-from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.event_names import NN_MODULE, SYNCHRONIZE
 from torch_tb_profiler.model.modules import LIGHTNING_MODULE, module_name
 from torch_tb_profiler.trace import Category, Trace
 

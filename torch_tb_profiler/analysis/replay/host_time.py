@@ -19,8 +19,8 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.ranges import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.call_tree import nest_category
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.spill import spilled, spilled_property
 from torch_tb_profiler.trace import Category, Trace

@@ -24,7 +24,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
-from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
+from torch_tb_profiler.model.event_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category
 

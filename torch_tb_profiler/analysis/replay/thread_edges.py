@@ -15,8 +15,8 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import Spans, subtraction
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Category, Trace
 

@@ -24,7 +24,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.model.event_names import is_own_code
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.program_tree import NodeKind

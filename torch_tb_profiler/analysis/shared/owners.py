@@ -15,20 +15,20 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.launch_of_work import Link
+from torch_tb_profiler.model.launch_of_work import LaunchEvidence
 from torch_tb_profiler.model.modules import module_name
-from torch_tb_profiler.model.owners import How, Why, named_by
+from torch_tb_profiler.model.owners import MissingOwner, OwnerKind, annotated_owner
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.store import StringTable
 
 #: what stands for an unknown owner, by the reason
 REASONS = {
-    Why.HOST_NOT_RECORDED: "host activity was not recorded",
-    Why.BEFORE_RECORDING: "launched before the recording",
-    Why.NO_CORRELATION: "recorded without a correlation",
-    Why.LAUNCH_LOST: "its launch was lost",
-    Why.AMBIGUOUS: "several calls may have started it",
+    MissingOwner.HOST_NOT_RECORDED: "host activity was not recorded",
+    MissingOwner.BEFORE_RECORDING: "launched before the recording",
+    MissingOwner.NO_CORRELATION: "recorded without a correlation",
+    MissingOwner.LAUNCH_LOST: "its launch was lost",
+    MissingOwner.AMBIGUOUS: "several calls may have started it",
 }
 
 _GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
@@ -53,7 +53,7 @@ class OwnerName(msgspec.Struct, frozen=True):
 
     @property
     def is_operator(self) -> bool:
-        return self.how == How.OPERATOR.name.lower()
+        return self.how == OwnerKind.OPERATOR.name.lower()
 
 
 class OwnerNames(msgspec.Struct, frozen=True):
@@ -90,16 +90,20 @@ def owner_shares(model: Model) -> OwnerShares | None:
     total = int(duration.sum())
     if not total:
         return None
-    by_how = np.bincount(owners.how, duration, len(How)) / total
-    by_reason = np.bincount(owners.reason, duration, len(Why)) / total
-    by_link = np.bincount(model.device_links.link, duration, len(Link)) / total
+    by_how = np.bincount(owners.how, duration, len(OwnerKind)) / total
+    by_reason = np.bincount(owners.reason, duration, len(MissingOwner)) / total
+    by_link = np.bincount(model.device_links.link, duration, len(LaunchEvidence)) / total
     return OwnerShares(
-        linked=float(by_how.sum() - by_how[How.INFERRED] - by_how[How.NONE]),
-        inferred=float(by_how[How.INFERRED]),
-        unowned=float(by_how[How.NONE]),
-        by_how={how.name.lower(): float(by_how[how]) for how in How if by_how[how] > 0},
-        by_reason={why.name.lower(): float(by_reason[why]) for why in Why if why != Why.OWNED and by_reason[why] > 0},
-        by_link={link.name.lower(): float(by_link[link]) for link in Link if by_link[link] > 0},
+        linked=float(by_how.sum() - by_how[OwnerKind.INFERRED] - by_how[OwnerKind.NONE]),
+        inferred=float(by_how[OwnerKind.INFERRED]),
+        unowned=float(by_how[OwnerKind.NONE]),
+        by_how={how.name.lower(): float(by_how[how]) for how in OwnerKind if by_how[how] > 0},
+        by_reason={
+            why.name.lower(): float(by_reason[why])
+            for why in MissingOwner
+            if why != MissingOwner.OWNED and by_reason[why] > 0
+        },
+        by_link={link.name.lower(): float(by_link[link]) for link in LaunchEvidence if by_link[link] > 0},
     )
 
 
@@ -109,7 +113,7 @@ def owner_names(model: Model) -> OwnerNames:
     owners, events = model.owners, model.trace.events
     name = take_known(events.name, owners.row)
     category = take_known(events.category, owners.row, missing=0)
-    launched = np.where(owners.how == How.INFERRED, -1, take_known(events.name, _launch_rows(model)))
+    launched = np.where(owners.how == OwnerKind.INFERRED, -1, take_known(events.name, _launch_rows(model)))
     track = np.where(category == Category.RUNTIME, take_known(events.track, owners.row), -1)
     track = np.where(category == Category.DRIVER, take_known(events.track, owners.row), track)
     annotated = _annotations(model)
@@ -117,7 +121,7 @@ def owner_names(model: Model) -> OwnerNames:
     groups = group([owners.how, owners.reason, name + 1, category + 1, launched + 1, track + 1, annotated])
     parts = owners.how, owners.reason, owners.row, launched, annotated
     names = tuple(
-        name_owner(model.trace, How(how), Why(why), *numbers)
+        name_owner(model.trace, OwnerKind(how), MissingOwner(why), *numbers)
         for how, why, *numbers in zip(*(each[groups.first].tolist() for each in parts), strict=True)
     )
     return OwnerNames(groups.of, names)
@@ -127,11 +131,12 @@ def _annotations(model: Model) -> Int64:
     """Return the annotation of each piece of device work whose owner it names, a string code; one for all with this
     owner.
     """
-    annotated = np.where(model.owners.how == How.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
+    annotated = np.where(model.owners.how == OwnerKind.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
     if annotated.any():
         first: dict[str | None, int] = {}
         codes = {
-            code: first.setdefault(named_by(model.trace.strings[code]), code) for code in distinct(annotated).tolist()
+            code: first.setdefault(annotated_owner(model.trace.strings[code]), code)
+            for code in distinct(annotated).tolist()
         }
         annotated = np.array([codes[code] for code in annotated.tolist()], np.int64)
     return annotated
@@ -144,31 +149,31 @@ def _launch_rows(model: Model) -> Int64:
     links = model.structure.device_links
     whole = np.searchsorted(model.trace.device_work.row, model.device_work.row)
     launch = take_known(model.trace.launches.row, links.launch[whole])
-    return np.where(owners.how == How.NONE, -1, launch).astype(np.int64)
+    return np.where(owners.how == OwnerKind.NONE, -1, launch).astype(np.int64)
 
 
-def name_owner(trace: Trace, how: How, why: Why, row: int, launched: int, annotation: int) -> OwnerName:
+def name_owner(trace: Trace, how: OwnerKind, why: MissingOwner, row: int, launched: int, annotation: int) -> OwnerName:
     """Put an owner into words. `how`, `why`, `row`: of one row of `Owners`; its launch and annotation follow.
 
     launched    name of the API call, a string code, -1 for none
     annotation  of the work, a string code; used if the owner is known by it
     """
     launcher = str(trace.strings[launched]) if launched >= 0 else None
-    if how == How.NONE:
+    if how == OwnerKind.NONE:
         return OwnerName("none", None, why.name.lower(), launcher, REASONS.get(why, "no device work"))
-    if how == How.ANNOTATED:
-        named = named_by(trace.strings[annotation]) or ""
+    if how == OwnerKind.ANNOTATED:
+        named = annotated_owner(trace.strings[annotation]) or ""
         return OwnerName(how.name.lower(), named, None, launcher, f"annotated: {named}")
     name, words = _words(trace, row)
-    if how == How.GRAPH_NODE:
+    if how == OwnerKind.GRAPH_NODE:
         words = f"graph replay of {words}"
-    elif how == How.INFERRED:
+    elif how == OwnerKind.INFERRED:
         words = f"inferred: {words}"
-    elif how == How.THREAD:
+    elif how == OwnerKind.THREAD:
         words = f"{launcher} on {words}"
-    elif how != How.OPERATOR and launcher is not None and _GRAPH_LAUNCH.match(launcher):
+    elif how != OwnerKind.OPERATOR and launcher is not None and _GRAPH_LAUNCH.match(launcher):
         words = f"graph replay in {words}"
-    elif how == How.COMPILED:
+    elif how == OwnerKind.COMPILED:
         words = f"compiled: {words}"
     return OwnerName(how.name.lower(), name, None, launcher, words)
 

@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import PRODUCTS
+from torch_tb_profiler.model.kernel_names.family import MATMULS
 from torch_tb_profiler.trace import Category
 
 
@@ -111,7 +111,7 @@ def use_of(kernel: str) -> Use:
 def is_product(kernel: str) -> bool:
     """Return whether a kernel, by its name, multiplies matrices, convolves or attends: tensor cores could do it."""
     family = family_of(kernel)
-    return family is not None and family.kind in PRODUCTS
+    return family is not None and family.kind in MATMULS
 
 
 @cached

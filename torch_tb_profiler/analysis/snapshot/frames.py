@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.model.event_names import is_own_code
 from torch_tb_profiler.snapshot.schema import Frames, StackFrames, StackRanges
 
 NO_STACK = "(no stack)"

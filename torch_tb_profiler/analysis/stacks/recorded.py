@@ -16,9 +16,9 @@ from torch_tb_profiler.arrays.nesting import by_depth, nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.call_tree import idle_threads
 from torch_tb_profiler.model.communication_names import is_host_communication
-from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
-from torch_tb_profiler.model.idle_threads import are_idle
+from torch_tb_profiler.model.event_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import StackContexts, stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import StringTable
@@ -240,7 +240,7 @@ def stack_threads(model: Model) -> StackThreads:
     rows = model.launches.row[loose]
     called += _sums(events.track[rows], np.maximum(events.duration[rows], 0), size)
     there = np.flatnonzero(host + device)
-    idle = are_idle(called, int(np.argmax(called))) if called.any() else np.zeros(size, np.bool_)
+    idle = idle_threads(called, int(np.argmax(called))) if called.any() else np.zeros(size, np.bool_)
     return StackThreads(there, host[there], device[there], idle[there])
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from torch_tb_profiler.analysis.replay.stream_edges import LATENCY_FACTOR, LATENCY_NS, LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.replay.thread_edges import SILENT_NS
-from torch_tb_profiler.model.kernel_names.family import PRODUCTS, Kind
+from torch_tb_profiler.model.kernel_names.family import MATMULS, KernelKind
 from torch_tb_profiler.words.parts import by_end
 
 #: a launch call that takes longer before its work may begin is slow
@@ -110,9 +110,9 @@ UNKNOWN_KIND = "unknown"
 
 def _kinds() -> tuple[str, ...]:
     """List the kinds of compute kernels by priority: matmuls first, last those that wait."""
-    first = [kind for kind in Kind if kind in PRODUCTS]
-    last = [Kind.SPIN, Kind.WAIT]
-    rest = [kind for kind in Kind if kind not in (*first, *last)]
+    first = [kind for kind in KernelKind if kind in MATMULS]
+    last = [KernelKind.SPIN, KernelKind.WAIT]
+    rest = [kind for kind in KernelKind if kind not in (*first, *last)]
     return (*(kind.value for kind in (*first, *rest)), UNKNOWN_KIND, *(kind.value for kind in last))
 
 

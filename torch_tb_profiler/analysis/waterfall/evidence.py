@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
+from torch_tb_profiler.model.event_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
 
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import RunFiles, RunListing, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC

@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.shared.object_exchanges import Exchanges, object
 from torch_tb_profiler.insights.shared.transfer_advice import most_sent, transfer_links
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.process_groups import ProcessGroup
+from torch_tb_profiler.model.communication import ProcessGroup
 
 
 @rule("R43", STEPS, MACHINE, COMMUNICATION, symptom=True)

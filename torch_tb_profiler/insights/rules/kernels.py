@@ -27,7 +27,7 @@ from torch_tb_profiler.insights.shared.patterns import Group, kernels_of
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.kernel_names.short import short_name
 
 #: they launch as many blocks as the device holds, or fewer, and each takes one tile after the other
@@ -35,8 +35,8 @@ _PERSISTENT = lazy_pattern(
     r"nvjet|sm90_xmma|sm100|cutlass3x|WarpSpecialized|FlashAttn(?:Fwd|Bwd)Sm|enable_sm90|(?i:persistent|stream_?k)"
 )
 #: they wait on purpose
-_WAITING = frozenset({Kind.SPIN, Kind.WAIT})
-_TILED = frozenset({Kind.GEMM, Kind.CONV})
+_WAITING = frozenset({KernelKind.SPIN, KernelKind.WAIT})
+_TILED = frozenset({KernelKind.GEMM, KernelKind.CONV})
 
 
 @rule("R26", STEPS, DEVICE, PROPERTIES)
@@ -202,7 +202,7 @@ def layout(facts: Facts) -> Iterator[Found]:
 
 def _is_copy(name: str) -> bool:
     family = family_of(name)
-    return family is not None and family.kind is Kind.COPY
+    return family is not None and family.kind is KernelKind.COPY
 
 
 def _copies(facts: Facts, rows: Int32) -> Iterator[Int32]:

@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, launching
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.api_call_names import STARTS, SYNCHRONIZE
+from torch_tb_profiler.model.event_names import STARTS_WORK, SYNCHRONIZE
 
 
 @rule("R13", STEPS, DEVICE, CALLS, replaces=("device_idle", "host_dispatch"), symptom=True, replay=True)
@@ -122,7 +122,7 @@ def api_calls(facts: Facts) -> Iterator[Found]:
 
 def _only_does_what_it_says(call: str) -> bool:
     is_known = _KNOWN.match(call) is not None
-    return is_known and not any(pattern.search(call) for pattern in (STARTS, SYNCHRONIZE, ALLOCATOR))
+    return is_known and not any(pattern.search(call) for pattern in (STARTS_WORK, SYNCHRONIZE, ALLOCATOR))
 
 
 @rule("R66", STEPS, DEVICE, CALLS, replay=True)

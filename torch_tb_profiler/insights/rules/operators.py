@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.patterns import shapes
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.trace.schema import OperatorRanges
 
 #: how kernels of 64 bits are called: of libraries, and of templates whose first type is double. A double among the

@@ -16,7 +16,7 @@ from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, lin
 from torch_tb_profiler.insights.shared.collective_calls import FSDP, CollectiveCalls, bare, collective_calls, has_fsdp
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.products import products_of
-from torch_tb_profiler.ranks.bandwidth import volume
+from torch_tb_profiler.model.communication_names import nccl_tests_bytes
 
 
 @rule("R49", HOST, DEVICE)
@@ -188,5 +188,5 @@ def _most_kept(calls: CollectiveCalls) -> int:
     """Bytes of all weights of these gathers, in the step where they are most."""
     of, groups = calls.of.operations.take(calls.operation), calls.of.groups
     sizes = zip(of.in_bytes.tolist(), of.out_bytes.tolist(), of.group.tolist(), strict=True)
-    size = [volume("all_gather", given, got, groups[number].size) or 0 for given, got, number in sizes]
+    size = [nccl_tests_bytes("all_gather", given, got, groups[number].size) or 0 for given, got, number in sizes]
     return int(np.bincount(calls.step, np.array(size, np.float64)).max())

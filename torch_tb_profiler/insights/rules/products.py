@@ -18,7 +18,7 @@ from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.alignment import aligned_by_name, loads_pieces, needed_of
 from torch_tb_profiler.insights.shared.products import Faster, Products, products_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 
 Half = Literal["bf16", "fp16"]
 
@@ -38,8 +38,8 @@ def tf32(facts: Facts) -> Iterator[Found]:
         return
     # by their kind, or as part of a call of a convolution
     by_call = np.append(products.of_shapes("batch") == 0, False)[products.kernels.call[products.chosen]]
-    convolves = products.are_of(Kind.CONV) | by_call
-    for what, family in (("matmul", products.are_of(Kind.GEMM) & ~convolves), ("conv", convolves)):
+    convolves = products.are_of(KernelKind.CONV) | by_call
+    for what, family in (("matmul", products.are_of(KernelKind.GEMM) & ~convolves), ("conv", convolves)):
         slow = family & products.are("fp32") & products.use(Use.NO) & ~products.is_for_few_rows
         spent = products.time(slow)
         share = spent / products.compute_ns
@@ -81,7 +81,7 @@ def tensor_cores(facts: Facts) -> Iterator[Found]:
     if products is None or half is None:
         return
     wide, narrow = products.are("fp32", "tf32"), products.are("bf16", "fp16", "fp8", "int8")
-    undecided = (products.kernels.element[products.chosen] < 0) & ~products.are_of(Kind.GEMV)
+    undecided = (products.kernels.element[products.chosen] < 0) & ~products.are_of(KernelKind.GEMV)
     spent, whole = products.time(wide), int(products.kernels.duration[products.chosen].sum())
     share = spent / products.compute_ns
     if (
@@ -142,7 +142,7 @@ def misaligned_products(facts: Facts) -> Iterator[Found]:
         return
     kernels, chosen = products.kernels, products.chosen
     call, least_ns = kernels.call[chosen], _as_aligned(products)
-    looked_at = products.are_of(Kind.GEMM) & (kernels.duration[chosen] >= limit("least_ns"))
+    looked_at = products.are_of(KernelKind.GEMM) & (kernels.duration[chosen] >= limit("least_ns"))
     looked_at &= ~np.append(products.is_skinny, False)[call] & ~products.in_attention
     gains = kernels.calls.duration - least_ns >= limit("least_gain") * kernels.calls.duration
     odd = products.of_shapes("aligned") < needed_of(products.call_element)
@@ -219,7 +219,7 @@ def slow_products(facts: Facts) -> Iterator[Found]:
         return
     kernels, chosen = products.kernels, products.chosen
     call, expected = kernels.call[chosen], _expected(facts, products)
-    slow = products.are_of(Kind.GEMM) & products.use(Use.YES) & ~loads_pieces(products)
+    slow = products.are_of(KernelKind.GEMM) & products.use(Use.YES) & ~loads_pieces(products)
     slow &= np.append(_slow_calls(facts, products, expected), False)[call] & ~products.in_attention
     faster = products.faster(chosen[slow], products.least_ns() / expected, limit("most_speedup"), 1)
     lost = int((kernels.duration[faster.kernels] - faster.target_ns).sum())
@@ -295,7 +295,9 @@ def skinny_products(facts: Facts) -> Iterator[Found]:
         & (weights > elements)
     )
     call = kernels.call[chosen]
-    reads = products.are_of(Kind.GEMM, Kind.GEMV) & products.are("bf16", "fp16") & np.append(bound, False)[call]
+    reads = (
+        products.are_of(KernelKind.GEMM, KernelKind.GEMV) & products.are("bf16", "fp16") & np.append(bound, False)[call]
+    )
     spent = products.time(reads)
     if not spent or facts.share(spent) < limit("least_share"):
         return

@@ -28,7 +28,7 @@ from torch_tb_profiler.insights.shared.recurring import MOST_PLACES, is_loop_kno
 from torch_tb_profiler.insights.shared.saving_frames import copies_within, saving_frames
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
-from torch_tb_profiler.model.frame_names import frame_label, is_own_code
+from torch_tb_profiler.model.event_names import frame_label, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category

@@ -28,7 +28,7 @@ from torch_tb_profiler.insights.shared.recurring import by_place
 from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.insights.shared.waits import WaitedFor, Waits, by_line, recurring_waits, wait_evidence, waits
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 
 _OF: Mapping[WaitedFor, str] = {
     WaitedFor.CONDITION: "condition",

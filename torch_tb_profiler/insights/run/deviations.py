@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64
-from torch_tb_profiler.ranks.robust import deviations
+from torch_tb_profiler.ranks.peers import deviations
 
 
 def from_the_middle(values: Sequence[float], least: float) -> tuple[float, Float64]:

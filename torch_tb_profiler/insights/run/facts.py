@@ -26,17 +26,17 @@ from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.insights.shared.held_transfers import Held, held_transfers
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.distributed import Distributed, distributed
-from torch_tb_profiler.ranks.joint_graph import JointGraph, join
-from torch_tb_profiler.ranks.layout import groups_of
+from torch_tb_profiler.ranks.distributed import DistributedRanks, distributed
+from torch_tb_profiler.ranks.joint_graph import JointGraph, join_graphs
+from torch_tb_profiler.ranks.peers import StepGrid
 from torch_tb_profiler.ranks.rank import Rank, rank_of
-from torch_tb_profiler.ranks.run_answers import Straggler
-from torch_tb_profiler.ranks.run_data import RunData
-from torch_tb_profiler.ranks.slow_ranks import slow_ranks
-from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.straggler_answers import stragglers_of
-from torch_tb_profiler.ranks.stragglers import Spent, spent_of
+from torch_tb_profiler.ranks.run.answers import Straggler
+from torch_tb_profiler.ranks.run.data import RunData
+from torch_tb_profiler.ranks.run.groups import groups_of
+from torch_tb_profiler.ranks.stragglers.cost import stragglers_of
+from torch_tb_profiler.ranks.stragglers.slow_ranks import slow_ranks
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
+from torch_tb_profiler.ranks.what_if import SpentTime, spent_time
 from torch_tb_profiler.trace.schema import TraceTable
 
 
@@ -68,7 +68,7 @@ class RunRank(msgspec.Struct, frozen=True):
     graph: Graph
     origin_ns: int
     quality: Quality
-    spent: Spent
+    spent: SpentTime
     reliefs: Mapping[BoundKind, tuple[ChangeEffect, ...]]
     changes: Mapping[BoundKind, tuple[Change, ...]]
     found: tuple[OfRank, ...]
@@ -123,7 +123,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         graph=graph,
         origin_ns=model.trace.origin_ns,
         quality=quality,
-        spent=spent_of(model.trace, graph),
+        spent=spent_time(model.trace, graph),
         reliefs={kind: tuple(effect_of(model.trace, graph, c) for c in these) for kind, these in resources.items()},
         changes=resources,
         found=tuple(found),
@@ -170,7 +170,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return self.thresholds.of(rule, name)
 
     @cached_property
-    def distributed(self) -> Distributed:
+    def distributed(self) -> DistributedRanks:
         """Waiting, transferring and process groups."""
         return distributed([each.rank for each in self.ranks])
 
@@ -189,7 +189,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def joint(self) -> JointGraph:
         """The graphs of all ranks."""
-        return join(self.ranks)
+        return join_graphs(self.ranks)
 
     def steps_after(self, remedies: Sequence[Remedy]) -> list[Int64]:
         """Per rank its steps after some remedies, ns."""

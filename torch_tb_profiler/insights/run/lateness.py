@@ -8,9 +8,10 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.host_time import Label
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.run.facts import RunFacts
-from torch_tb_profiler.ranks.robust import deviations
-from torch_tb_profiler.ranks.slow_ranks import LEAST_PEERS, LEAST_STEPS
-from torch_tb_profiler.ranks.stragglers import KERNELS
+from torch_tb_profiler.ranks.peers import deviations
+from torch_tb_profiler.ranks.stragglers.peer_sets import LEAST_PEERS
+from torch_tb_profiler.ranks.stragglers.slow_ranks import LEAST_STEPS
+from torch_tb_profiler.ranks.what_if import KERNELS
 
 #: where a step is spent; `kernels` beside the labels of host time
 PLACES = (*(label.name.lower() for label in Label), "kernels")

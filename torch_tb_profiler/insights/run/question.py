@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from torch_tb_profiler.analysis.question import Node, NoParameters, Question, RunSubject, Subject, absent_of_span
 from torch_tb_profiler.insights.run.facts import RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.ranks.question import RunMeta
+from torch_tb_profiler.ranks.run.answers import RunMeta
 
 
 class RunFindingsAnswer(RunDiagnosis, frozen=True, kw_only=True):

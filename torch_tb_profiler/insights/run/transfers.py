@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunRank
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.shared.bus import bus_bytes
-from torch_tb_profiler.model.process_groups import ProcessGroup
+from torch_tb_profiler.model.communication import ProcessGroup
 
 
 class Transfers(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.loading import outermost
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE
 
 #: memory pools of the driver: their calls are queued like kernels, and are meant to be called often
 _QUEUED = lazy_pattern(r"Async")

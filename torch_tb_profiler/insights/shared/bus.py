@@ -8,10 +8,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Float64
-from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
+from torch_tb_profiler.model.communication import Communications, ProcessGroup
+from torch_tb_profiler.model.communication_names import KINDS, bus_factor, nccl_tests_bytes
 
 
 def bus_bytes(of: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:
@@ -24,7 +22,7 @@ def bus_bytes(of: Communications, wanted: Callable[[ProcessGroup], bool]) -> Flo
     moved = np.zeros(len(same))
     for at, first in enumerate(same.first.tolist()):
         kind, ranks = KINDS[int(operations.kind[first])], of.groups[int(operations.group[first])]
-        size = volume(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), ranks.size)
+        size = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), ranks.size)
         factor = bus_factor(kind, ranks.size)
         moved[at] = size * factor if factor and size and wanted(ranks) else 0.0
     found: Float64 = moved[same.of]

@@ -15,7 +15,6 @@ from torch_tb_profiler.analysis.waterfall import average, waterfall
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
-from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.reason import Value
 
 #: why what communication costs is no saving
@@ -70,7 +69,7 @@ def most_exposed(facts: Facts) -> dict[str, Value]:
     first = int(mine[0])
     return {
         "collective": found.names[int(operations.name[first])],
-        "members": group_label(found.groups[int(operations.group[first])]),
+        "members": found.groups[int(operations.group[first])].label,
         "phase": PHASES[int(of.phase[first])].value,
         "exposed_ns": int(total[longest]) / facts.steps,
         "why": why,

@@ -21,7 +21,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.model.event_names import is_own_code
 from torch_tb_profiler.trace import Category
 
 #: also of what derives from them, as the StatefulDataLoader of torchdata

@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.program_tree import EVALUATE
 from torch_tb_profiler.trace import Category
 
@@ -75,4 +75,4 @@ def optimizer_steps(model: Model) -> OptimizerSteps:
 
 def _is_elementwise(name: str) -> bool:
     family = family_of(name)
-    return family is not None and family.kind == Kind.POINTWISE and family.library != "Inductor"
+    return family is not None and family.kind == KernelKind.POINTWISE and family.library != "Inductor"

@@ -19,7 +19,7 @@ from torch_tb_profiler.insights.shared.fused_time import attention_ns, shortest_
 from torch_tb_profiler.insights.shared.operator_line import ELEMENTWISE, OperatorLine, input_dims, operator_line
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.program_tree import ACCUMULATE
 from torch_tb_profiler.trace import Category
 
@@ -135,7 +135,7 @@ def products_left(facts: Facts, rows: Int32, backward: bool = False, left: float
 
 def _is_product(name: str) -> bool:
     family = family_of(name)  # what is not known stays as it is
-    return family is None or family.kind in (Kind.GEMM, Kind.GEMM_HELPER, Kind.GEMV)
+    return family is None or family.kind in (KernelKind.GEMM, KernelKind.GEMM_HELPER, KernelKind.GEMV)
 
 
 def norms(facts: Facts, kind: str) -> list[Group]:

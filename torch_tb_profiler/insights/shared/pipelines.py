@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
-from torch_tb_profiler.ranks.layout import described_role
+from torch_tb_profiler.ranks.run.groups import described_role
 
 #: what the schedules of torch.distributed.pipelining write around the forward pass of a microbatch on a stage
 _FORWARD = lazy_pattern(r"(?:Forward |PP:(?P<stage>\d{1,9})F)(?P<microbatch>\d{1,9})")

@@ -27,7 +27,7 @@ from torch_tb_profiler.insights.rule import FindingConfidence
 from torch_tb_profiler.insights.shared.operator_line import operator_line
 from torch_tb_profiler.insights.shared.patterns import attention, by_hand
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.family import KernelKind
 
 #: no kernel is expected to become shorter than this, ns: it has to start, and to fill the device
 SHORTEST_NS = 3_000
@@ -91,7 +91,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         """Which of `chosen` multiply one of some element types, shape (chosen,)."""
         return one_of(self.kernels.element[self.chosen], [ELEMENTS.index(each) for each in elements])
 
-    def are_of(self, *kinds: Kind) -> Bool:
+    def are_of(self, *kinds: KernelKind) -> Bool:
         """Which of `chosen` are of some kinds, shape (chosen,)."""
         return one_of(self.kernels.kind[self.chosen], [KINDS.index(each) for each in kinds])
 

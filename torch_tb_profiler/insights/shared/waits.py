@@ -22,7 +22,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
 from torch_tb_profiler.insights.shared.recurring import by_place, recurring
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.api_call_names import SYNCHRONIZE, WHOLE_DEVICE
+from torch_tb_profiler.model.event_names import SYNCHRONIZE, WHOLE_DEVICE
 
 #: operators whose result has a size that only the device knows
 DYNAMIC = frozenset(

@@ -10,7 +10,7 @@ from torch_tb_profiler.insights.listing import saving_share
 from torch_tb_profiler.insights.run.findings import RunDiagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent
-from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
+from torch_tb_profiler.ranks.reduction import reduce_run_with_clock, summary_of
 from torch_tb_profiler.ranks.summary import RankSummary
 
 
@@ -26,7 +26,7 @@ def of_run(
     run     None leaves bound and findings those of the first rank, where the ranks are not replayed together
     failed  traces of the span that could not be read
     """
-    result, fitted = reduce_with_clock(ranks, [each.file for each in failed], loading)
+    result, fitted = reduce_run_with_clock(ranks, [each.file for each in failed], loading)
     first = replace(
         first,
         notes=[*first.notes, *result.overview.notes],

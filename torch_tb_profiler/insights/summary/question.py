@@ -12,7 +12,7 @@ from torch_tb_profiler.insights.run.facts import RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
 from torch_tb_profiler.insights.summary.of_run import of_run
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummarySkipped, as_sent, summary
-from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
+from torch_tb_profiler.ranks.reduction import reduce_run_with_clock, summary_of
 from torch_tb_profiler.ranks.summary import summarize
 
 #: about how many bytes a summary takes
@@ -36,7 +36,7 @@ def _summary(subject: Subject, _: NoParameters) -> SummaryAnswer:
     if subject.workers > 1:
         return as_sent(own)
     only = summarize(subject.model, subject.worker)
-    return as_sent(replace(own, ranks=summary_of(*reduce_with_clock([only]))))
+    return as_sent(replace(own, ranks=summary_of(*reduce_run_with_clock([only]))))
 
 
 def _part(subject: Subject) -> SummaryRank:

@@ -25,7 +25,7 @@ from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.run_summary import RanksSummary
+from torch_tb_profiler.ranks.run.answers import RanksSummary
 from torch_tb_profiler.trace import Note
 
 #: operators that lose time

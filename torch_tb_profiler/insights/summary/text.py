@@ -13,8 +13,8 @@ from torch_tb_profiler.insights.summary.summary import (
     SummarySteps,
     SummaryTrace,
 )
-from torch_tb_profiler.ranks.run_summary import RanksSummary
-from torch_tb_profiler.ranks.straggler_text import straggler_lines
+from torch_tb_profiler.ranks.run.answers import RanksSummary
+from torch_tb_profiler.ranks.stragglers.cost import straggler_lines
 from torch_tb_profiler.words.parts import part_name
 
 #: parts of the average step in the text

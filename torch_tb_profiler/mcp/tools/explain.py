@@ -36,7 +36,7 @@ from torch_tb_profiler.mcp.tool import (
     sentence,
 )
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.tables.query import Query, TableAnswer
 
 #: events that have the name as a part of theirs, among which the longest of exactly this name is looked for

@@ -28,7 +28,7 @@ from torch_tb_profiler.mcp.tool import (
     sentence,
 )
 from torch_tb_profiler.mcp.tools.summary import FindingBrief
-from torch_tb_profiler.ranks.run_answers import RanksOverview
+from torch_tb_profiler.ranks.run.answers import RanksOverview
 
 _NAMES = 5
 #: all ranks of a run with more are not replayed within a call

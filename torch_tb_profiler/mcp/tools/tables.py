@@ -31,7 +31,7 @@ from torch_tb_profiler.mcp.tool import (
     key_of,
 )
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.tables.listing import FOR_AGENTS, AgentOptions, ListedTable
 from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.tables.query.grammar import QueryProblem

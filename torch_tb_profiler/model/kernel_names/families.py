@@ -7,35 +7,42 @@ kernels of Triton, whose names are one identifier.
 
 from __future__ import annotations
 
-from torch_tb_profiler.model.kernel_names.family import NO, OPEN, YES, Family, Kind, of_kind
-from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
-from torch_tb_profiler.model.kernel_names.kept import kept_by_name
+from torch_tb_profiler.model.kernel_names.family import (
+    NO,
+    OPEN,
+    YES,
+    FirstMatch,
+    KernelFamily,
+    KernelKind,
+    cached_by_name,
+    of_kind,
+)
+from torch_tb_profiler.model.kernel_names.matmuls import ATTENTION, CONVOLUTION, GEMM, MIXTURE_OF_EXPERTS
 from torch_tb_profiler.model.kernel_names.plain import plain_name
-from torch_tb_profiler.model.kernel_names.products import ATTENTION, CONVOLUTION, GEMM, MIXTURE_OF_EXPERTS
 
 _COMMUNICATION = (
-    of_kind(Kind.COMMUNICATION, "RCCL", NO, r"(?i:rccl)"),  # most kernels of RCCL are named like NCCL's
-    of_kind(Kind.COMMUNICATION, "DeepEP", NO, r"(?i:deep_ep)"),
-    of_kind(Kind.COMMUNICATION, "mori", NO, r"Ep(?:Dispatch|Combine)\w*Kernel"),
-    of_kind(Kind.COMMUNICATION, "pplx", NO, r"pplx::"),
-    of_kind(Kind.COMMUNICATION, "TensorRT-LLM MoE", NO, r"(?i:moeAllToAll) moe_comm:: moeA2A"),
-    of_kind(Kind.COMMUNICATION, "MSCCL++", NO, r"(?i:mscclpp) (?i:mscclKernel)"),
-    of_kind(Kind.COMMUNICATION, "NVSHMEM", NO, r"(?i:nvshmem)"),
-    of_kind(Kind.COMMUNICATION, "rocSHMEM", NO, r"(?i:rocshmem)"),
-    of_kind(Kind.COMMUNICATION, "iSHMEM", NO, r"ishmem"),
-    of_kind(Kind.COMMUNICATION, "NCCL", NO, r"(?i:nccl(?:Dev|Symk?)*Kernel) ^(?i:nccl) (?i:_nccl)"),
-    of_kind(Kind.COMMUNICATION, "oneCCL", NO, r"(?i:oneccl) (?i:(?<![a-z])ccl_)"),
-    of_kind(Kind.COMMUNICATION, "HCCL", NO, r"(?i:hccl) ^(?i:hcom_)"),
+    of_kind(KernelKind.COMMUNICATION, "RCCL", NO, r"(?i:rccl)"),  # most kernels of RCCL are named like NCCL's
+    of_kind(KernelKind.COMMUNICATION, "DeepEP", NO, r"(?i:deep_ep)"),
+    of_kind(KernelKind.COMMUNICATION, "mori", NO, r"Ep(?:Dispatch|Combine)\w*Kernel"),
+    of_kind(KernelKind.COMMUNICATION, "pplx", NO, r"pplx::"),
+    of_kind(KernelKind.COMMUNICATION, "TensorRT-LLM MoE", NO, r"(?i:moeAllToAll) moe_comm:: moeA2A"),
+    of_kind(KernelKind.COMMUNICATION, "MSCCL++", NO, r"(?i:mscclpp) (?i:mscclKernel)"),
+    of_kind(KernelKind.COMMUNICATION, "NVSHMEM", NO, r"(?i:nvshmem)"),
+    of_kind(KernelKind.COMMUNICATION, "rocSHMEM", NO, r"(?i:rocshmem)"),
+    of_kind(KernelKind.COMMUNICATION, "iSHMEM", NO, r"ishmem"),
+    of_kind(KernelKind.COMMUNICATION, "NCCL", NO, r"(?i:nccl(?:Dev|Symk?)*Kernel) ^(?i:nccl) (?i:_nccl)"),
+    of_kind(KernelKind.COMMUNICATION, "oneCCL", NO, r"(?i:oneccl) (?i:(?<![a-z])ccl_)"),
+    of_kind(KernelKind.COMMUNICATION, "HCCL", NO, r"(?i:hccl) ^(?i:hcom_)"),
     of_kind(
-        Kind.COMMUNICATION,
+        KernelKind.COMMUNICATION,
         "TensorRT-LLM, FlashInfer, AITER",
         NO,
         r"allreduce_fusion_kernel (?i:lamport) (?:one|two)shotAllreduceFusion local_device_load_rmsnorm",
-        also=Kind.NORM,
+        also=KernelKind.NORM,
     ),
-    of_kind(Kind.COMMUNICATION, "Transformer Engine userbuffers", NO, r"userbuffers_"),
+    of_kind(KernelKind.COMMUNICATION, "Transformer Engine userbuffers", NO, r"userbuffers_"),
     of_kind(
-        Kind.COMMUNICATION,
+        KernelKind.COMMUNICATION,
         "custom",  # of PyTorch's symmetric memory, vLLM, SGLang and AITER
         NO,
         r"""(?i:multimem_(?:one_shot_)?all_) (?i:(?:one|two)_?shot_all_?reduce) (?i:all_?reduce_(?:one|two)_?shot)
@@ -46,25 +53,25 @@ _COMMUNICATION = (
 
 _COMPILED = (
     # Names of what was fused follow, of products too: `triton_poi_fused_addmm_…` is none.
-    of_kind(Kind.POINTWISE, "Inductor", NO, r"^triton_poi_"),
-    of_kind(Kind.REDUCTION, "Inductor", NO, r"^triton_(?:red|per|spl|split_scan|mix)_"),
-    of_kind(Kind.OPTIMIZER, "Inductor", NO, r"^triton_for_"),  # horizontal fusion: `foreach` operators
-    of_kind(Kind.ATTENTION, "Inductor", YES, r"^triton_(?:tem_\w*)?flex_"),
-    of_kind(Kind.CONV, "Inductor", YES, r"^triton_tem_fused_\w*convolution"),
-    of_kind(Kind.GEMM, "Inductor", YES, r"^triton_(?:tem|mm|bmm|addmm)(?:_|$)"),
-    of_kind(Kind.COMPUTE, "Inductor", OPEN, r"^triton__?\d"),  # of 2022-23: the name says nothing
+    of_kind(KernelKind.POINTWISE, "Inductor", NO, r"^triton_poi_"),
+    of_kind(KernelKind.REDUCTION, "Inductor", NO, r"^triton_(?:red|per|spl|split_scan|mix)_"),
+    of_kind(KernelKind.OPTIMIZER, "Inductor", NO, r"^triton_for_"),  # horizontal fusion: `foreach` operators
+    of_kind(KernelKind.ATTENTION, "Inductor", YES, r"^triton_(?:tem_\w*)?flex_"),
+    of_kind(KernelKind.CONV, "Inductor", YES, r"^triton_tem_fused_\w*convolution"),
+    of_kind(KernelKind.GEMM, "Inductor", YES, r"^triton_(?:tem|mm|bmm|addmm)(?:_|$)"),
+    of_kind(KernelKind.COMPUTE, "Inductor", OPEN, r"^triton__?\d"),  # of 2022-23: the name says nothing
 )
 
 _QUANTIZE = (
-    of_kind(Kind.NORM, "AITER", NO, r"add_rmsnorm_quant rmsnorm\w*quant", also=Kind.QUANTIZE),
+    of_kind(KernelKind.NORM, "AITER", NO, r"add_rmsnorm_quant rmsnorm\w*quant", also=KernelKind.QUANTIZE),
     of_kind(
-        Kind.QUANTIZE,
+        KernelKind.QUANTIZE,
         "FBGEMM",
         NO,
         r"_(?:compute_)?FP8_quantize _FP8rowwise_to_float _get_FP8_qparam _float_to_bfloat16 quantize_\w*cuda_kernel",
     ),
     of_kind(
-        Kind.QUANTIZE,
+        KernelKind.QUANTIZE,
         "vLLM, SGLang, TensorRT-LLM",
         NO,
         r"""quantize_with_block_size scaled_fp8_quant per_token_(?:group_)?quant dynamic_per_token _quant_kernel
@@ -74,44 +81,44 @@ _QUANTIZE = (
 
 _MODEL_PARTS = (
     of_kind(
-        Kind.EMBEDDING,
+        KernelKind.EMBEDDING,
         "FBGEMM",
         NO,
         r"""split_embedding dense_embedding ^fbgemm_gpu:: bounds_check_indices linearize_index permute_pooled_embs
         recat_copy ssd_embedding to_dense_representation compute_cuda_kernel""",
     ),
     of_kind(
-        Kind.EMBEDDING,
+        KernelKind.EMBEDDING,
         "PyTorch",
         NO,
         r"""(?i:embedding_?(?:backward|bag|dense)) compute_grad_weight sum_and_scatter krn_partial
         num_of_partial_segments""",
     ),
-    of_kind(Kind.NORM, "PyTorch, cuDNN, MIOpen", NO, r"(?i:batch_?norm) (?i:bn_(?:fw|bw)_)"),
+    of_kind(KernelKind.NORM, "PyTorch, cuDNN, MIOpen", NO, r"(?i:batch_?norm) (?i:bn_(?:fw|bw)_)"),
     of_kind(
-        Kind.NORM,
+        KernelKind.NORM,
         "",
         NO,
         r"""(?i:layer_?norm) (?i:rms_?norm) (?i:group_?norm) (?i:lpnorm)(?!_cleanup) RowwiseMoments ComputeFusedParams
         cuCompute(?:Part)?Grad(?:GammaBeta|Input) GammaBetaBackward""",
     ),
-    of_kind(Kind.SOFTMAX, "PyTorch", NO, r"(?i:softmax)"),
-    of_kind(Kind.LOSS, "PyTorch", NO, r"(?i:nll_loss) (?i:ClassNLL) (?i:cross_entropy) (?i:mse_)"),
+    of_kind(KernelKind.SOFTMAX, "PyTorch", NO, r"(?i:softmax)"),
+    of_kind(KernelKind.LOSS, "PyTorch", NO, r"(?i:nll_loss) (?i:ClassNLL) (?i:cross_entropy) (?i:mse_)"),
     of_kind(
-        Kind.OPTIMIZER,
+        KernelKind.OPTIMIZER,
         "PyTorch, apex",
         NO,
         r"multi_tensor_apply Adam(?:W)?Functor fused_adam FusedOptimizer sgd_kernel lamb_",
     ),
-    of_kind(Kind.ROTARY, "vLLM, FlashInfer", NO, r"(?i:rotary) RopeQuantize _rope_ BatchQKApplyRotary"),
+    of_kind(KernelKind.ROTARY, "vLLM, FlashInfer", NO, r"(?i:rotary) RopeQuantize _rope_ BatchQKApplyRotary"),
     of_kind(
-        Kind.ACTIVATION,
+        KernelKind.ACTIVATION,
         "vLLM, SGLang, AITER",
         NO,
         r"act_and_mul silu_and_mul gelu_and_mul swiglu(?!_) doActivationKernel",
     ),
     of_kind(
-        Kind.SAMPLER,
+        KernelKind.SAMPLER,
         "FlashInfer, PyTorch, SGLang",
         NO,
         r"""(?i:TopKTopP) (?i:SamplingFrom) (?i:gatherTopK) radixFindKthValues (?i:topK\w*Decode) (?i:multinomial)
@@ -121,43 +128,43 @@ _MODEL_PARTS = (
 
 _GENERAL = (
     of_kind(
-        Kind.SORT,
+        KernelKind.SORT,
         "CUB, rocPRIM, Thrust",
         NO,
         r"""^[\w:]*cub:: ^[\w:]*rocprim ^[\w:]*thrust:: [Rr]adixSort bitonicSort onesweep lookback_scan partition_kernel
         kernel_scan_(?:inner|outer)""",
     ),
-    of_kind(Kind.POOLING, "PyTorch", NO, r"(?i:pool)"),
-    of_kind(Kind.IMAGE, "PyTorch, torchvision", NO, r"upsample grid_sampler nms_kernel roi_align"),
-    of_kind(Kind.RANDOM, "PyTorch", NO, r"dropout distribution_(?:nullary|elementwise) (?i:philox)"),
-    of_kind(Kind.CONCATENATE, "PyTorch", NO, r"CatArrayBatchedCopy"),
+    of_kind(KernelKind.POOLING, "PyTorch", NO, r"(?i:pool)"),
+    of_kind(KernelKind.IMAGE, "PyTorch, torchvision", NO, r"upsample grid_sampler nms_kernel roi_align"),
+    of_kind(KernelKind.RANDOM, "PyTorch", NO, r"dropout distribution_(?:nullary|elementwise) (?i:philox)"),
+    of_kind(KernelKind.CONCATENATE, "PyTorch", NO, r"CatArrayBatchedCopy"),
     of_kind(
-        Kind.COPY,
+        KernelKind.COPY,
         "PyTorch, ROCm",
         NO,
         r"direct_copy_kernel (?:bfloat16|float8|float16)_copy copy_device_to_device __amd_rocclr_copy",
     ),
-    of_kind(Kind.FILL, "PyTorch, ROCm", NO, r"FillFunctor __amd_rocclr_fill fill_kernel triu_tril"),
+    of_kind(KernelKind.FILL, "PyTorch, ROCm", NO, r"FillFunctor __amd_rocclr_fill fill_kernel triu_tril"),
     of_kind(
-        Kind.INDEX,
+        KernelKind.INDEX,
         "PyTorch",
         NO,
         r"""index_(?:elementwise|kernel|put) index(?:Select|Func) indexing_backward scatter gather masked_ _index_copy
         _put_ write_indices""",
     ),
-    of_kind(Kind.REDUCTION, "PyTorch", NO, r"reduce_kernel ReduceOp lpnorm_cleanup"),
-    of_kind(Kind.POINTWISE, "PyTorch", NO, r"elementwise_kernel elementwise_with_index transform_kernel"),
+    of_kind(KernelKind.REDUCTION, "PyTorch", NO, r"reduce_kernel ReduceOp lpnorm_cleanup"),
+    of_kind(KernelKind.POINTWISE, "PyTorch", NO, r"elementwise_kernel elementwise_with_index transform_kernel"),
     of_kind(
-        Kind.LINEAR_ALGEBRA,
+        KernelKind.LINEAR_ALGEBRA,
         "cuSOLVER, cuBLAS, MAGMA",
         NO,
         r"getrf trsm laswp ipiv potrf geqrf syev trtri xxtrf create_pivot",
     ),
-    of_kind(Kind.SPIN, "PyTorch", NO, r"spin_kernel"),
-    of_kind(Kind.WAIT, "MTIA", NO, r"^event_(?:wait|record)$"),
-    of_kind(Kind.COMPUTE, "MTIA", OPEN, r"^(?:pe_exe|merge|remote)$"),
-    of_kind(Kind.COPY, "MTIA", NO, r"^dma_request$"),
-    of_kind(Kind.POINTWISE, "PyTorch", NO, r"^at::native ^at::cuda"),
+    of_kind(KernelKind.SPIN, "PyTorch", NO, r"spin_kernel"),
+    of_kind(KernelKind.WAIT, "MTIA", NO, r"^event_(?:wait|record)$"),
+    of_kind(KernelKind.COMPUTE, "MTIA", OPEN, r"^(?:pe_exe|merge|remote)$"),
+    of_kind(KernelKind.COPY, "MTIA", NO, r"^dma_request$"),
+    of_kind(KernelKind.POINTWISE, "PyTorch", NO, r"^at::native ^at::cuda"),
 )
 
 FAMILIES = (
@@ -177,8 +184,8 @@ _PATTERNS = tuple((pattern, family) for family in FAMILIES for pattern in family
 _FIRST = FirstMatch(pattern for pattern, _ in _PATTERNS)
 
 
-@kept_by_name
-def family_of(name: str) -> Family | None:
-    """The family of a kernel by its name; None: unknown."""
+@cached_by_name
+def family_of(name: str) -> KernelFamily | None:
+    """Look up the family of a kernel by its name; None: unknown."""
     place = _FIRST(plain_name(name))
     return None if place is None else _PATTERNS[place][1]

@@ -6,8 +6,7 @@ import re
 from functools import lru_cache
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.kernel_names.element_types import element_type
-from torch_tb_profiler.model.kernel_names.plain import is_mangled, plain_name
+from torch_tb_profiler.model.kernel_names.plain import element_type, is_mangled, plain_name
 
 #: templates that only carry what they are given
 _WRAPPERS = frozenset(
@@ -66,7 +65,7 @@ def _of_tensile(plain: str, found: re.Match[str]) -> str:
 
 
 def _of_identifiers(plain: str) -> str:
-    """Of a mangled name only identifiers are known: the first that names a class is the argument that counts."""
+    """Shorten a mangled name, whose identifiers alone are known: the first that names a class counts."""
     head, _, rest = plain.partition("<")
     words = rest.rstrip(">").split()
     inner = next((word for word in words if word[:1].isupper()), "")
@@ -81,7 +80,7 @@ def _of_template(plain: str) -> str:
     head, arguments = _split(plain)
     outer, last = _qualified(head)
     if last in _WRAPPERS:
-        inner = next((each for each in arguments if not _is_boring(each)), "")
+        inner = next((argument for argument in arguments if not _is_boring(argument)), "")
         if inner:
             return _of_template(inner)
     traits = _TRAITS.search(plain)
@@ -93,12 +92,12 @@ def _of_template(plain: str) -> str:
         tile = max(tiles, default=None, key=sum)
         parts = [mainloop[1] if mainloop else "", "x".join(map(str, tile)) if tile else ""]
         return _with(outer + last, [*filter(None, parts), *_types(re.findall(r"\b(?:bf16|fp16|fp8|fp4)\b", plain))])
-    functors = [functor for each in arguments if not _is_boring(each) and (functor := _functor(each, 0))]
+    functors = [functor for argument in arguments if not _is_boring(argument) and (functor := _functor(argument, 0))]
     return _with(outer + last, functors[:1] or _element_types(arguments))
 
 
 def _functor(text: str, depth: int) -> str:
-    """What an argument does: `BinaryFunctor<float, float, float, MulFunctor<float>>` → `MulFunctor<float>`."""
+    """Name what an argument does: `BinaryFunctor<float, float, float, MulFunctor<float>>` → `MulFunctor<float>`."""
     head, arguments = _split(text)
     name = "" if head.endswith("::") else _qualified(head)[1]  # cut off
     of_lambda = _LAMBDA.findall(text)
@@ -116,12 +115,12 @@ def _is_boring(argument: str) -> bool:
 
 
 def _types(arguments: list[str]) -> list[str]:
-    """The first type among arguments: at most one."""
+    """Return the first type among arguments: at most one."""
     return [argument.replace(" const", "") for argument in arguments if _TYPE.match(argument)][:1]
 
 
 def _element_types(arguments: list[str]) -> list[str]:
-    """The element type among the arguments of a kernel's own template: at most one.
+    """Return the element type among the arguments of a kernel's own template: at most one.
 
     Kernels have a further type for their indices. So an integer of 32 or 64 bits is the element type only if another
     such type follows, and no element is opaque (`OpaqueType<2u>` stands for all types of two bytes).
@@ -138,7 +137,7 @@ def _with(name: str, arguments: list[str]) -> str:
 
 
 def _qualified(head: str) -> tuple[str, str]:
-    """The outermost namespace, `""` where it says nothing, and the name itself."""
+    """Split a name into its outermost namespace, `""` where it says nothing, and the name itself."""
     parts = [part for part in head.split("::") if part]
     if len(parts) < 2:
         return "", head
@@ -151,18 +150,18 @@ def _split(text: str) -> tuple[str, list[str]]:
     if first is None or first.group() != "<":
         return (text[: first.start()] if first else text).strip(), []
     arguments, depth, begin = [], 0, first.end()
-    for found in re.finditer(r"->|[<>(),{}]", text):
-        sign = found.group()
+    for parts in re.finditer(r"->|[<>(),{}]", text):
+        sign = parts.group()
         if sign in "<({":
             depth += 1
         elif sign in ">)}":
             depth -= 1
             if depth == 0:
-                arguments.append(text[begin : found.start()].strip())
+                arguments.append(text[begin : parts.start()].strip())
                 break
         elif sign == "," and depth == 1:
-            arguments.append(text[begin : found.start()].strip())
-            begin = found.end()
+            arguments.append(text[begin : parts.start()].strip())
+            begin = parts.end()
     else:
         arguments.append(text[begin:].strip())
     return text[: first.start()].strip(), arguments

@@ -48,7 +48,7 @@ class CapturedCalls(msgspec.Struct, frozen=True):
     kind: Int64
 
 
-class Replays(msgspec.Struct, frozen=True):
+class GraphReplays(msgspec.Struct, frozen=True):
     """Device work that replayed graphs, replay by replay, in the order of the nodes.
 
     work      shape (nodes,): index into `Trace.device_work`
@@ -67,17 +67,18 @@ class Replays(msgspec.Struct, frozen=True):
     size: int
 
     def calls_from(self, captured: CapturedCalls, kernel: Int32, owner: Int32) -> Int32:
-        """Which captured call each piece of device work replays.
+        """Find the captured call that each piece of device work replays.
 
         kernel   as `captured.kernel`, in the string codes of this trace; -1 for texts that it does not have
         owner    shape (captured nodes,): name of what owns each call, -1 for none; where several captures fit equally
                  well the owners of a node must have one name
         Returns shape (device work,): index into the launches of the trace that has the capture, -1 for none.
         """
-        found = np.full(self.size, -1, np.int32)
+        calls = np.full(self.size, -1, np.int32)
         if not len(self.work) or not len(captured.call):
-            return found
-        captures = np.split(np.arange(len(captured.call)), np.flatnonzero(begins_run(captured.capture))[1:])
+            return calls
+        of_captures = np.split(np.arange(len(captured.call)), np.flatnonzero(begins_run(captured.capture))[1:])
+        captures = _Captures(of_captures, captured.kind, kernel, owner)
         first = np.flatnonzero(begins_run(self.replay))
         count = np.diff(np.append(first, len(self.work)))
         graph = self._graphs(first, count)
@@ -85,10 +86,10 @@ class Replays(msgspec.Struct, frozen=True):
             same = np.flatnonzero(graph == number)
             nodes = slice(int(first[same[0]]), int(first[same[0]] + count[same[0]]))
             ordered = bool(self.ordered[same].all())
-            call = _best(self.name[nodes], self.kind[nodes], ordered, captures, captured.kind, kernel, owner)
+            call = captures.best(self.name[nodes], self.kind[nodes], ordered)
             place = first[same][:, None] + np.arange(int(count[same[0]]))
-            found[self.work[place]] = take_known(captured.call, call)
-        return found
+            calls[self.work[place]] = take_known(captured.call, call)
+        return calls
 
     def graphs(self) -> Int64:
         """Shape (replays,): equal numbers for those that ran the same sequence."""
@@ -109,7 +110,7 @@ class Replays(msgspec.Struct, frozen=True):
 
 
 def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
-    """The calls between …StreamBeginCapture and …StreamEndCapture of their thread that ran nothing."""
+    """Find the calls between …StreamBeginCapture and …StreamEndCapture of their thread that ran nothing."""
     events, launches = trace.events, trace.launches
     name, track, start = events.name[launches.row], events.track[launches.row], events.start[launches.row]
     begins = _named(trace, name, lambda text: "StreamBeginCapture" in text)
@@ -136,8 +137,8 @@ def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
     return CapturedCalls(chosen.astype(np.int32), capture, launches.kernel[chosen], kind)
 
 
-def replays_of(trace: Trace, links: DeviceLinks) -> Replays:
-    """The device work of graph launches."""
+def replays_of(trace: Trace, links: DeviceLinks) -> GraphReplays:
+    """Collect the device work of graph launches."""
     events, work = trace.events, trace.device_work
     replays = _named(trace, events.name[trace.launches.row], _REPLAY.match)
     is_node = take_known(replays, links.launch, missing=0) & (links.launch >= 0)
@@ -156,7 +157,7 @@ def replays_of(trace: Trace, links: DeviceLinks) -> Replays:
     one_stream = greatest_at(replay, stream, count) == least_at(replay, stream, count)
     category = events.category[work.row[chosen]]
     kind = np.where(category == Category.MEMCPY, _COPY, np.where(category == Category.MEMSET, _FILL, _KERNEL))
-    return Replays(
+    return GraphReplays(
         work=chosen,
         replay=replay,
         name=events.name[work.row[chosen]],
@@ -166,33 +167,48 @@ def replays_of(trace: Trace, links: DeviceLinks) -> Replays:
     )
 
 
-def _best(
-    name: Int32, kind: Int64, ordered: bool, captures: list[Int64], kinds: Int64, kernel: Int32, owner: Int32
-) -> Int64:
-    """Which captured node each node of a replay is, -1 for none."""
-    found: list[Int64] = []
-    most = 0
-    wanted = np.where(kind == _KERNEL, name, kind)
-    for nodes in captures:
-        is_named = bool((kernel[nodes][kinds[nodes] == _KERNEL] != 0).all())
-        if is_named:
-            match = _aligned(wanted, np.where(kinds[nodes] == _KERNEL, kernel[nodes], kinds[nodes]))
-        elif ordered and np.array_equal(kind, kinds[nodes]):
-            match = np.arange(len(kind))
-        else:
-            continue
-        agreeing = int(np.count_nonzero(match >= 0))
-        if agreeing >= max(most, 1, LEAST_AGREEING * len(name)):
-            found = [*(found if agreeing == most else []), take_known(nodes, match)]
-            most = agreeing
-    if not found:
-        return np.full(len(name), -1, np.int64)
-    names = np.array([take_known(owner, nodes) for nodes in found])
-    return np.where((names == names[0]).all(axis=0), found[0], -1)
+class _Captures(msgspec.Struct, frozen=True):
+    """Captures that replays are compared with, by their nodes.
+
+    nodes   of each capture, shape (its nodes,): positions in the columns below
+    kind    shape (nodes,): as in `CapturedCalls`
+    kernel  shape (nodes,): name in the string codes of the replays; -1 for texts that they do not have, 0 for none
+    owner   shape (nodes,): name of what owns the call, -1 for none
+    """
+
+    nodes: list[Int64]
+    kind: Int64
+    kernel: Int32
+    owner: Int32
+
+    def best(self, name: Int32, kind: Int64, ordered: bool) -> Int64:
+        """Find the captured node of each node of a replay, -1 for none.
+
+        name, kind, ordered   of the nodes of the replay, as in `GraphReplays`
+        """
+        best: list[Int64] = []
+        most = 0
+        wanted = np.where(kind == _KERNEL, name, kind)
+        for nodes in self.nodes:
+            kinds, kernel = self.kind[nodes], self.kernel[nodes]
+            if bool((kernel[kinds == _KERNEL] != 0).all()):
+                match = _aligned(wanted, np.where(kinds == _KERNEL, kernel, kinds))
+            elif ordered and np.array_equal(kind, kinds):
+                match = np.arange(len(kind))
+            else:
+                continue
+            agreeing = int(np.count_nonzero(match >= 0))
+            if agreeing >= max(most, 1, LEAST_AGREEING * len(name)):
+                best = [*(best if agreeing == most else []), take_known(nodes, match)]
+                most = agreeing
+        if not best:
+            return np.full(len(name), -1, np.int64)
+        names = np.array([take_known(self.owner, nodes) for nodes in best])
+        return np.where((names == names[0]).all(axis=0), best[0], -1)
 
 
 def _aligned(wanted: Int64, offered: Int64) -> Int64:
-    """The place of each wanted value in a sequence that may lack some, or have more; -1 for none."""
+    """Place each wanted value in a sequence that may lack some, or have more; -1 for none."""
     match = np.full(len(wanted), -1, np.int64)
     shorter = min(len(wanted), len(offered))
     if shorter < LEAST_AGREEING * max(len(wanted), len(offered)):
@@ -215,7 +231,7 @@ def _aligned(wanted: Int64, offered: Int64) -> Int64:
 
 
 def _times(which: Int64, track: Int32, start: Int64) -> Int64:
-    """Calls by track, then start."""
+    """Order calls by track, then start."""
     return which[np.lexsort((start[which], track[which]))]
 
 

@@ -1,42 +1,57 @@
-"""Whom each piece of device work belongs to: what follows from its launch, then what is like it."""
+"""Attribute each piece of device work: by its launch, else by the same work of another iteration.
+
+A program that annotates what it captures (`torch.cuda.graph_annotations.mark_kernels`) has its words written to every
+replay of the node, under keys that it chooses.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.launch_of_work import Link
+from torch_tb_profiler.model.launch_of_work import LaunchEvidence
 from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.owners.annotations import named_by
+from torch_tb_profiler.model.owners.call_owners import CallOwners, MissingOwner, OwnerKind
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
-from torch_tb_profiler.model.owners.kinds import How, Why
-from torch_tb_profiler.model.owners.likes import likes_of
-from torch_tb_profiler.model.owners.of_calls import CallOwners
+from torch_tb_profiler.model.owners.matched_iterations import match_iterations
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, TraceTable, column
+
+#: what names the module, the surest first; `name` is how torch keeps an annotation that is only a text
+OWNER_KEYS = ("module_fqn", "fqn", "module", "name")
+
+
+def annotated_owner(annotation: str) -> str | None:
+    """Return what a text of `DeviceWork.annotation` names; None for nothing."""
+    try:
+        said: Any = msgspec.json.decode(annotation) if annotation.startswith("{") else {}
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return next((said[key] for key in OWNER_KEYS if isinstance(said.get(key), str) and said[key]), None)
 
 
 class Owners(TraceTable):
     """Parallel to `Trace.device_work`. Annotations of devices and synchronization have none: NONE, and OWNED."""
 
     table_name: ClassVar[str] = "owners"
-    how: UInt8 = column("How", "see there")
+    how: UInt8 = column("OwnerKind", "see there")
     row: Int32 = column(
         "row, -1", "the operator, annotation or frame; of THREAD the API call; of ANNOTATED as without it"
     )
     evidence: Int32 = column(
         "row, -1", "the launch, else the operator; of GRAPH_NODE the captured call; of INFERRED the work it is like"
     )
-    reason: UInt8 = column("Why", "why there is no owner")
+    reason: UInt8 = column("MissingOwner", "why there is no owner")
 
 
 def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwners) -> Owners:
-    """`calls`: the owners of the launches."""
+    """Attribute all device work. `calls`: the owners of the launches."""
     work = trace.device_work
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
     how, reason = np.zeros((2, len(work)), np.uint8)
@@ -47,22 +62,24 @@ def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwner
 
     captured = _captured(trace, links, calls)
     nodes = np.flatnonzero(captured >= 0)
-    how[nodes], row[nodes] = How.GRAPH_NODE, calls.row[captured[nodes]]
+    how[nodes], row[nodes] = OwnerKind.GRAPH_NODE, calls.row[captured[nodes]]
     evidence[nodes] = trace.launches.row[captured[nodes]]
 
     by_id = np.flatnonzero((links.launch < 0) & (links.operator_node >= 0))
-    how[by_id], row[by_id] = How.OPERATOR, tree.row[links.operator_node[by_id]]
+    how[by_id], row[by_id] = OwnerKind.OPERATOR, tree.row[links.operator_node[by_id]]
     evidence[by_id] = row[by_id]
 
-    open_ = is_work & (how == How.NONE)
+    open_ = is_work & (how == OwnerKind.NONE)
     reason[open_] = _why(trace, links)[open_]
-    like = likes_of(trace, links.launch, reason == Why.BEFORE_RECORDING, row)
+    like = match_iterations(trace, links.launch, reason == MissingOwner.BEFORE_RECORDING, row)
     alike = np.flatnonzero(like >= 0)
-    how[alike], row[alike], evidence[alike] = How.INFERRED, row[like[alike]], work.row[like[alike]]
-    reason[alike] = Why.OWNED
+    how[alike], row[alike], evidence[alike] = OwnerKind.INFERRED, row[like[alike]], work.row[like[alike]]
+    reason[alike] = MissingOwner.OWNED
 
-    annotated = trace.strings.where(named_by, work.annotation)[work.annotation] & is_work & (links.operator_node < 0)
-    how[annotated], reason[annotated] = How.ANNOTATED, Why.OWNED
+    annotated = (
+        trace.strings.where(annotated_owner, work.annotation)[work.annotation] & is_work & (links.operator_node < 0)
+    )
+    how[annotated], reason[annotated] = OwnerKind.ANNOTATED, MissingOwner.OWNED
     return Owners(how, row, evidence, reason)
 
 
@@ -72,13 +89,13 @@ def _captured(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Int32:
     found = replays_of(trace, links).calls_from(captured, captured.kernel, names_of(trace, calls, captured.call))
     # an operator around the replay comes first; a capture outside of everything says no more than the replay does
     found[links.operator_node >= 0] = -1
-    found[take_known(calls.how, found, missing=0) == How.THREAD] = -1
+    found[take_known(calls.how, found, missing=0) == OwnerKind.THREAD] = -1
     return found
 
 
 def names_of(trace: Trace, calls: CallOwners, call: Int32) -> Int32:
-    """The name of what owns some calls, a string code; -1 where only the thread is known."""
-    known = calls.how[call] != How.THREAD
+    """Return the name of the owner of some calls, a string code; -1 where only the thread is known."""
+    known = calls.how[call] != OwnerKind.THREAD
     return np.where(known, trace.events.name[calls.row[call]], -1)
 
 
@@ -86,8 +103,8 @@ def _why(trace: Trace, links: DeviceLinks) -> UInt8:
     """Why a piece of work has no launch; of all, whether it has one or not."""
     work = trace.device_work
     if not len(trace.launches):
-        return np.full(len(work), Why.HOST_NOT_RECORDED, np.uint8)
-    reason = np.full(len(work), Why.BEFORE_RECORDING, np.uint8)
+        return np.full(len(work), MissingOwner.HOST_NOT_RECORDED, np.uint8)
+    reason = np.full(len(work), MissingOwner.BEFORE_RECORDING, np.uint8)
     if not len(work):
         return reason
     order = np.lexsort((trace.events.start[work.row], work.stream, work.device))
@@ -95,7 +112,7 @@ def _why(trace: Trace, links: DeviceLinks) -> UInt8:
     first = begins_run(work.device[order], work.stream[order])
     before = np.maximum.accumulate(np.where(first, launched - (links.launch[order] >= 0), 0))
     # a stream is a queue: what runs behind work that was launched in the recording was launched after it
-    reason[order[(launched > before) & (work.stream[order] >= 0)]] = Why.LAUNCH_LOST
-    reason[(work.correlation <= 0) | (links.link == Link.FLOW_ONLY)] = Why.NO_CORRELATION
-    reason[links.link == Link.AMBIGUOUS] = Why.AMBIGUOUS
+    reason[order[(launched > before) & (work.stream[order] >= 0)]] = MissingOwner.LAUNCH_LOST
+    reason[(work.correlation <= 0) | (links.link == LaunchEvidence.FLOW_ONLY)] = MissingOwner.NO_CORRELATION
+    reason[links.link == LaunchEvidence.AMBIGUOUS] = MissingOwner.AMBIGUOUS
     return reason

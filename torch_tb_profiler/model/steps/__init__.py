@@ -4,8 +4,8 @@
 before to the end of the device work that the step launched.
 """
 
+from torch_tb_profiler.model.steps.by_annotation import PROFILER_STEP
 from torch_tb_profiler.model.steps.find import PATTERN_RULE, RULES, WITHOUT_MARKS, find_steps
-from torch_tb_profiler.model.steps.marks import PROFILER_STEP
 from torch_tb_profiler.model.steps.types import StepChoice, Steps
 
 __all__ = [

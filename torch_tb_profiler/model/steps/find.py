@@ -12,14 +12,16 @@ from msgspec.structs import replace
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
+from torch_tb_profiler.model.steps.by_annotation import (
+    inference_engine,
+    optimizer,
+    profiler_step,
+    repeated_annotation,
+    training_framework,
+)
+from torch_tb_profiler.model.steps.by_repetition import repeated_kernels, repeated_module, whole_trace
 from torch_tb_profiler.model.steps.host import Host
-from torch_tb_profiler.model.steps.marks import inference_engine, profiler_step, training_framework
-from torch_tb_profiler.model.steps.optimizer import optimizer
-from torch_tb_profiler.model.steps.repeated_annotation import repeated_annotation
-from torch_tb_profiler.model.steps.repeated_kernels import repeated_kernels
-from torch_tb_profiler.model.steps.repeated_module import repeated_module
 from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
-from torch_tb_profiler.model.steps.whole_trace import whole_trace
 from torch_tb_profiler.model.steps.windows import with_periods
 from torch_tb_profiler.trace import Note, Trace, note
 
@@ -47,25 +49,25 @@ PATTERN_RULE = "pattern"
 
 
 def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepChoice | None = None) -> Steps:
-    """The steps of a trace, by the chosen rule or the first that fits; empty if nothing in it has a duration.
+    """Find the steps of a trace by the chosen rule or the first that fits; empty if nothing in it has a duration.
 
     A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule, for a
     pattern that is not a regular expression, and for one that takes too long.
     """
     choice = choice or StepChoice()
     host = Host(trace, tree, device)
-    asked: dict[str, Rule] = {}
+    chosen_rule: dict[str, Rule] = {}
     notes: tuple[Note, ...] = ()
     if choice.pattern is not None:
-        asked[PATTERN_RULE] = _matching(choice.pattern)
+        chosen_rule[PATTERN_RULE] = _matching(choice.pattern)
     elif choice.rule is not None:
         if choice.rule not in RULES:
             raise ValueError(f"no rule for steps is called {choice.rule!r}; there are {', '.join(RULES)}")
-        asked[choice.rule] = RULES[choice.rule]
-    for number, (rule, find) in enumerate([*asked.items(), *RULES.items()]):
-        found = find(replace(host, asked=number < len(asked)))
+        chosen_rule[choice.rule] = RULES[choice.rule]
+    for number, (rule, find) in enumerate([*chosen_rule.items(), *RULES.items()]):
+        found = find(replace(host, asked=number < len(chosen_rule)))
         if found is not None:
-            if asked and number >= len(asked):
+            if chosen_rule and number >= len(chosen_rule):
                 notes = (_not_found(choice),)
             steps = with_periods(trace, device, rule, found)
             return replace(steps, notes=(*notes, *steps.notes))
@@ -73,7 +75,7 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
 
 
 def _matching(pattern: str) -> Rule:
-    """A person's pattern, which may have come with a link, must not hold the server."""
+    """Make a rule of a person's pattern. It may have come with a link, and must not hold the server."""
     check_pattern(pattern)
 
     def find(host: Host) -> HostSteps | None:

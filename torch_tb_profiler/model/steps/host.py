@@ -13,9 +13,8 @@ from torch_tb_profiler.arrays.grouping import greatest_at
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
-from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.open_ranges import still_open
-from torch_tb_profiler.model.steps.launched import is_work, launched_in
+from torch_tb_profiler.model.launches import DeviceLinks, is_work, launched_in
+from torch_tb_profiler.model.recording import still_open
 from torch_tb_profiler.model.steps.types import HostSteps
 from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
@@ -52,7 +51,7 @@ class Host(msgspec.Struct, frozen=True):
         return rows[np.argsort(events.start[rows], kind="stable")].astype(np.int32)
 
     def steps(self, rows: Int32, names: list[str] | None = None) -> HostSteps | None:
-        """Steps of annotations; one that begins inside the one before it is not a step of its own."""
+        """Make steps of annotations; one that begins inside the one before it is no step of its own."""
         if not len(rows):
             return None
         outer = outermost(self.trace.events.start[rows], self.trace.events.end[rows])
@@ -88,7 +87,7 @@ class Host(msgspec.Struct, frozen=True):
         return None
 
     def from_starts(self, starts: Int64, last: int, track: int, label: str) -> HostSteps:
-        """Steps that begin at given times, each where the one before ends.
+        """Make steps that begin at given times, each where the one before ends.
 
         The last ends with what a thread began, at the top, within the usual time of a step; not before `last`.
         """
@@ -101,7 +100,7 @@ class Host(msgspec.Struct, frozen=True):
         return HostSteps(names, starts, np.append(starts[1:], end), [label] * len(starts))
 
     def coverage(self, steps: HostSteps) -> float:
-        """The part of the trace that steps cover with their own time and that of the device work they launched, 0…1."""
+        """Return the part of the trace that steps cover with their own time and the device work they launched, 0…1."""
         extent = self.extent()
         if extent is None:
             return 0.0
@@ -115,7 +114,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 def outermost(start: Int64, end: Int64) -> Bool:
-    """Which of some intervals of one thread, by start, do not begin inside one before them."""
+    """Mark intervals of one thread, by start, that do not begin inside an earlier one."""
     latest = np.maximum.accumulate(end)[:-1]
     after = (start[1:] >= latest) | ((start[1:] >= latest - ROUNDING_NS) & (end[1:] > latest))
     found: Bool = np.concatenate(([True], after))

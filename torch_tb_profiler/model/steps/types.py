@@ -13,7 +13,7 @@ _DIGITS = lazy_pattern(r"\d+")
 
 
 def unnumbered(label: str) -> str:
-    """`iteration #` of `iteration 17`."""
+    """Strip the number: `iteration #` of `iteration 17`."""
     return _DIGITS.sub("#", label)
 
 
@@ -66,28 +66,29 @@ class Steps(msgspec.Struct, frozen=True):
 
     @property
     def host_since(self) -> Int64:
-        """Shape (n,), ns: where the time of a step on the host begins, which ends at `host_end`; time between marks
-        belongs to the later step.
+        """Shape (n,), ns: where the time of a step on the host begins; it ends at `host_end`.
+
+        Time between marks belongs to the later step.
         """
         return np.append(self.host_start[:1], self.host_end[:-1])
 
     def on_host(self, time: Int64) -> Int64:
-        """Of moments of the host the step in which they lie, -1 for none. time: ns, any shape."""
+        """Find the step of each moment of the host, -1 for none. time: ns, any shape."""
         return _window_of(self.host_since, self.host_end, time)
 
     def on_device(self, time: Int64) -> Int64:
-        """Of moments of devices the step in whose period they lie, -1 for none. time: ns, any shape."""
+        """Find the step in whose period each moment of devices lies, -1 for none. time: ns, any shape."""
         return _window_of(self.start, self.end, time)
 
     @classmethod
     def none(cls) -> Steps:
-        """Of a trace in which nothing has a duration."""
+        """Make the steps of a trace in which nothing has a duration."""
         nothing = np.empty(0, dtype=np.int64)
         return cls("none", (), nothing, nothing, nothing, nothing, nothing)
 
 
 def _window_of(start: Int64, end: Int64, time: Int64) -> Int64:
-    """Which of windows [start, end) that follow each other holds each moment; -1 for none."""
+    """Find the window [start, end) that holds each moment, of windows that follow each other; -1 for none."""
     if not len(start):
         return np.full(np.shape(time), -1, np.int64)
     place = np.searchsorted(start, time, side="right") - 1
@@ -95,7 +96,7 @@ def _window_of(start: Int64, end: Int64, time: Int64) -> Int64:
 
 
 class StepChoice(msgspec.Struct, frozen=True):
-    """What a person asked for: one of the rules, or a regular expression that names of annotations match."""
+    """How a person wants steps to be found: one of the rules, or a pattern that names of annotations match."""
 
     rule: str | None = None
     pattern: str | None = None

@@ -10,8 +10,7 @@ from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
-from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.steps.launched import is_work, launched_in
+from torch_tb_profiler.model.launches import DeviceLinks, is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps, Steps
 from torch_tb_profiler.trace import Trace, note
 
@@ -23,7 +22,7 @@ WAITED_SHARE = 0.25
 
 
 def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
-    """Steps with their periods; a last one that was cut off is left out. There is at least one.
+    """Give steps their periods; a last one that was cut off is left out. There is at least one.
 
     E_k = max(end of the mark, end of the last work launched in it, E_{k-1}); the period of step k is E_{k-1} … E_k.
 
@@ -68,8 +67,9 @@ _NEVER = int(np.iinfo(np.int64).min)
 
 
 def _behind(host: HostSteps, work: _StepWork) -> int:
-    """When the device was done with the step before the first, if it was then as far behind as one step later; not
-    later than it began with the first step.
+    """Estimate when the device was done with the step before the first, at the latest when it began with the first.
+
+    It was then as far behind the host as one step later.
     """
     if len(host.names) < 2 or not work.count[0]:
         return _NEVER
@@ -78,7 +78,7 @@ def _behind(host: HostSteps, work: _StepWork) -> int:
 
 
 class _StepWork(msgspec.Struct, frozen=True):
-    """Per host step: how many pieces of device work its launches started, and when the last of them ended.
+    """Device work of each host step: how many pieces its launches started, and when the last of them ended.
 
     called, ran    of the calls that start work elsewhere in the trace, how many were made, and how many started some
                    here
@@ -121,7 +121,7 @@ class _StepWork(msgspec.Struct, frozen=True):
         )
 
     def whole_steps(self) -> int:
-        """How many steps remain when those without device work at the end, and one cut off, are left out.
+        """Count the steps that remain when those without device work at the end, and one cut off, are left out.
 
         Cut off is not what does less than the step before it, but what launched more than was seen to run.
         """
@@ -163,7 +163,7 @@ def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:
 
 
 def _earlier_end(trace: Trace, own: Bool, of_no_step: Bool) -> int:
-    """The end of the last work of no step that had ended before any `own` work began, on whatever stream."""
+    """Return the end of the last work of no step that had ended before any `own` work began, on whatever stream."""
     rows = trace.device_work.row
     if not own.any():
         return _NEVER
@@ -172,7 +172,7 @@ def _earlier_end(trace: Trace, own: Bool, of_no_step: Bool) -> int:
 
 
 def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, Int64]:
-    """Per host step: calls of an API that starts device work somewhere in the trace, and those that started some."""
+    """Count per host step the calls of an API that starts device work in the trace, and those that started some."""
     events, rows = trace.events, trace.launches.row
     n = len(host.names)
     started = np.zeros(len(rows), dtype=np.bool_)

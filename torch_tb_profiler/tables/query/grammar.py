@@ -15,8 +15,7 @@ import numpy as np
 from torch_tb_profiler.analysis.numerals import factor_of
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.pattern_grammar import PatternError
-from torch_tb_profiler.model.patterns import SlowPattern, TimedPattern
+from torch_tb_profiler.model.patterns import PatternError, SlowPattern, TimedPattern
 
 #: names of C++ kernels have thousands of characters
 LONGEST = 10_000

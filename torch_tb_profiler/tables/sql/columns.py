@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.slices import track_name
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, Ints
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import step_of_events
+from torch_tb_profiler.model.selection import step_of_events
 from torch_tb_profiler.ranks.reduction import RunResult
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import JSON_TEXT, Events, TraceTable

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.ranks.reduction import RunResult, reduce
+from torch_tb_profiler.ranks.reduction import RunResult, reduce_run
 from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.tables.sql.answer import SqlRows
 from torch_tb_profiler.tables.sql.columns import RunTable, SqlColumn, SqlTable, SqlTexts, SqlValues, plain
@@ -285,7 +285,7 @@ class Database:
             for trace in self._traces:
                 spans.setdefault((trace.run, trace.span), []).append(trace)
             self._reduced = [
-                (run, span, reduce([each.ask(partial(summarize, worker=each.worker)) for each in traces]))
+                (run, span, reduce_run([each.ask(partial(summarize, worker=each.worker)) for each in traces]))
                 for (run, span), traces in spans.items()
             ]
         return self._reduced

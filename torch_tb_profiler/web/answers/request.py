@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.question import NotFound, Question, Refused
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.selection import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.tables.query.answer import Query, TableAnswer
 from torch_tb_profiler.tables.query.grammar import QueryProblem

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline

@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.ranks import Distributed
+from torch_tb_profiler.ranks import DistributedRanks
 from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.web.old_plugin.wire import microseconds
 
@@ -26,7 +26,7 @@ _COLUMNS = (
 )
 
 
-def gpuinfo(found: Distributed) -> Json | None:
+def gpuinfo(found: DistributedRanks) -> Json | None:
     """Answer /distributed/gpuinfo; None if no trace knows its devices."""
     nodes: dict[str, dict[str, Json]] = {}
     for rank, place in zip(found.ranks, found.places, strict=True):
@@ -39,7 +39,7 @@ def gpuinfo(found: Distributed) -> Json | None:
     return {"metadata": {"title": "Device Information"}, "data": data}
 
 
-def overlap(found: Distributed) -> Json:
+def overlap(found: DistributedRanks) -> Json:
     """Answer /distributed/overlap."""
     per_step: dict[str, Json] = {}
     average: Json = {}
@@ -59,7 +59,7 @@ def overlap(found: Distributed) -> Json:
     }
 
 
-def waittime(found: Distributed) -> Json:
+def waittime(found: DistributedRanks) -> Json:
     """Answer /distributed/waittime."""
     per_step: dict[str, Json] = {}
     average: Json = {}
@@ -81,7 +81,7 @@ def waittime(found: Distributed) -> Json:
     }
 
 
-def commops(found: Distributed) -> Json:
+def commops(found: DistributedRanks) -> Json:
     """Answer /distributed/commops."""
     table = operation_table(found, by_group=False)
     columns = [{"type": "string" if name == "Name" else "number", "name": name} for name in _COLUMNS]

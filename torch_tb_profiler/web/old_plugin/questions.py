@@ -27,8 +27,8 @@ from torch_tb_profiler.analysis.question import (
     Subject,
 )
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks import Distributed, Rank
-from torch_tb_profiler.ranks.question import RANK, distributed_of
+from torch_tb_profiler.ranks import DistributedRanks, Rank
+from torch_tb_profiler.ranks.distributed_questions import RANK, distributed_of
 from torch_tb_profiler.web.old_plugin import diff, distributed, memory, modules, shapes
 from torch_tb_profiler.web.old_plugin import openapi_shapes as schemas
 
@@ -139,7 +139,7 @@ def _of_trace(
     )
 
 
-def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[Distributed], Any]) -> Question:
+def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[DistributedRanks], Any]) -> Question:
     def compute(ranks: Annotated[RunSubject[Rank], RANK], _: NoParameters) -> Any:
         return shape(distributed_of(ranks))
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Question, Refused, Subject
 from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.workspace.answering.open_traces import Models, OpenColumns, OpenModel, Timelines, locked
 from torch_tb_profiler.workspace.answering.value_cache import ValueCache
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache

@@ -17,7 +17,7 @@ import msgspec
 from torch_tb_profiler.analysis.cached import put_cached
 from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.summary import TimelineSummary

@@ -88,7 +88,7 @@ def write_rank(model: Model, path: Path) -> None:
 
     Raises OSError, and leaves nothing then.
     """
-    write_checksummed(path, rank_summary.encode(rank_summary.summarize(model, "")))
+    write_checksummed(path, rank_summary.encode_summary(rank_summary.summarize(model, "")))
 
 
 PROGRESS_SECONDS = 0.2

@@ -1,7 +1,7 @@
 /** How the ranks divide the work: layout and groups, pipeline stages, experts, sharded parameters, representatives. */
 
 import { useMemo } from "react";
-import type { Layout as LayoutAnswer, Pipeline as PipelineAnswer, RanksOverview } from "../../api";
+import type { ParallelLayout, Pipeline as PipelineAnswer, RanksOverview } from "../../api";
 import { Gantt, type GanttSpan } from "../../charts";
 import { partColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
@@ -64,7 +64,7 @@ function Scrolled(props: {
   );
 }
 
-function nodesOf({ nodes, ranks_per_node: most }: LayoutAnswer): string {
+function nodesOf({ nodes, ranks_per_node: most }: ParallelLayout): string {
   const ranks = count(most);
   return nodes === 1 ? words.oneNode(ranks) : words.nodes(count(nodes), ranks);
 }

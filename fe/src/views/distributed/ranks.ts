@@ -1,5 +1,5 @@
 /** From /api/distributed to numbers per rank. Pure. */
-import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api";
+import type { Distributed, Nanoseconds, RankStepTimes, RankWorker } from "../../api";
 import { mean } from "../../format";
 
 export const PARTS = ["computation_ns", "overlap_ns", "communication_only_ns", "other_ns"] as const;
@@ -26,7 +26,7 @@ export function stepNames(workers: readonly RankWorker[]): string[] {
 }
 
 /** Of one step, or without a name the mean over the rank's own steps; null when it has none. */
-export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | null {
+export function numbersOf(steps: RankStepTimes, step: string | null): RankNumbers | null {
   if (step !== null) {
     const at = steps.names.indexOf(step);
     return at < 0 ? null : pick(steps, (values) => values[at] ?? null);
@@ -37,7 +37,7 @@ export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | 
 }
 
 function pick(
-  steps: RankSteps,
+  steps: RankStepTimes,
   value: (values: readonly (number | null)[]) => number | null,
 ): RankNumbers {
   const exposed = steps.exposed_communication_ns;

@@ -29,7 +29,7 @@ from torch_tb_profiler.insights.run.transfers import (
 )
 from torch_tb_profiler.insights.shared.transfer_advice import Sent, most_sent, transfer_links
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.slow_links import judge_links
+from torch_tb_profiler.ranks.run.collectives import judge_links
 
 #: instances that a finding lists
 _LISTED = 20

@@ -21,8 +21,8 @@ from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.run.lateness import PLACES, Excess, Late, excess_of, late_ranks, steps_of_ranks
 from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
-from torch_tb_profiler.ranks.run_answers import Straggler
-from torch_tb_profiler.ranks.stragglers import KERNELS, without_excess
+from torch_tb_profiler.ranks.run.answers import Straggler
+from torch_tb_profiler.ranks.what_if import KERNELS, without_excess
 from torch_tb_profiler.reason import Value
 
 #: instances that a finding lists

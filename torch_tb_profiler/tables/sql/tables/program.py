@@ -12,9 +12,9 @@ from torch_tb_profiler.analysis.modules import ModuleTable, modules
 from torch_tb_profiler.analysis.overview import CATEGORIES, StepTimes, step_times
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
-from torch_tb_profiler.ranks.run_answers import RunRanks
+from torch_tb_profiler.ranks.run.answers import RunRanks
+from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.tables.sql.columns import (
     ROW,
     START,
