@@ -16,7 +16,7 @@ from itertools import combinations
 from pathlib import Path
 
 #: what makes a definition of a column, beside what all tables are made with
-_DEFINES = ("analysis/answer.py", "analysis/result.py", "analysis/shown/columns.py")
+_DEFINES = ("analysis/answer.py", "analysis/result.py", "analysis/tabular.py")
 #: a text that begins as a sentence does
 _SENTENCE = re.compile(r"[A-Z`][\w`./ ]*(?: [\w`'%.,:()/-]+){4}")
 #: names that stand for anything; a comprehension, or a few lines, may use them
@@ -122,7 +122,7 @@ def _found(root: Path, files: Sequence[str], names: str, pattern: str) -> int:
 def defines(name: str, text: str) -> bool:
     """Whether a module of analyses has definitions of columns beside their declarations in results."""
     of_tables = name.startswith(("torch_tb_profiler/analysis/", "torch_tb_profiler/ranks/"))
-    return of_tables and not name.endswith(_DEFINES) and "Definition(" in text
+    return of_tables and not name.endswith(_DEFINES) and re.search(r"\bDefinition\(", text) is not None
 
 
 def _twins(trees: Sequence[ast.Module]) -> Iterator[tuple[str, str]]:

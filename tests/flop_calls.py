@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 from torch_tb_profiler.analysis.flops.operators import work_of
-from torch_tb_profiler.analysis.flops.work import Work
+from torch_tb_profiler.analysis.flops.work import OperatorWork
 
 BF16, FP8, LONG, INT = "c10::BFloat16", "c10::Float8_e4m3fn", "long int", "int"
 
 
 def of(
     operator: str, dims: Any, types: Any = "float", concrete: Any = None, strides: Any = None, kernel: str = ""
-) -> Work:
+) -> OperatorWork:
     kinds = [types] * len(dims) if isinstance(types, str) else types
     texts = [json.dumps(each) if each else "" for each in (dims, kinds, concrete, strides)]
     return work_of(operator, *texts, kernel)

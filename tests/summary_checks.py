@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.insights.findings import LISTED, diagnosis
 from torch_tb_profiler.insights.resources import BoundKind

@@ -9,28 +9,28 @@ from torch_tb_profiler.analysis.change.trends import RECORDING, TRENDS
 from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
-from torch_tb_profiler.analysis.health.question import HEALTH
-from torch_tb_profiler.analysis.kernels.table import KERNELS
-from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
-from torch_tb_profiler.analysis.memory.failure_question import MEMORY_ERROR_TEXT, MEMORY_FAILURES
-from torch_tb_profiler.analysis.memory.module_question import MEMORY_BY_MODULE
+from torch_tb_profiler.analysis.health.notes import HEALTH
+from torch_tb_profiler.analysis.kernels import KERNELS
+from torch_tb_profiler.analysis.memory.categories import MEMORY_CATEGORIES
+from torch_tb_profiler.analysis.memory.failures import MEMORY_ERROR_TEXT, MEMORY_FAILURES
+from torch_tb_profiler.analysis.memory.module_categories import MEMORY_BY_MODULE
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
-from torch_tb_profiler.analysis.modules.question import MODULES
+from torch_tb_profiler.analysis.modules import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.program.compile_question import PROGRAM_COMPILED, PROGRAM_GRAPHS
 from torch_tb_profiler.analysis.program.engine_question import PROGRAM_ENGINE
 from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
-from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
+from torch_tb_profiler.analysis.program.ranges import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
-from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
-from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
-from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
-from torch_tb_profiler.analysis.snapshot.linked_alive_question import SNAPSHOT_LINKED_ALIVE
+from torch_tb_profiler.analysis.slices import TRACE_SLICES
+from torch_tb_profiler.analysis.snapshot.alive import SNAPSHOT_AGAINST_ANOTHER
+from torch_tb_profiler.analysis.snapshot.link import SNAPSHOT_LINK
+from torch_tb_profiler.analysis.snapshot.linked_alive import SNAPSHOT_LINKED_ALIVE
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
-from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
+from torch_tb_profiler.analysis.snapshot.ranks import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
 from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD, SNAPSHOT_TRACKS, SNAPSHOT_TRACKS_TILE
-from torch_tb_profiler.analysis.stacks.question import STACKS
+from torch_tb_profiler.analysis.stacks.flame_graph import STACKS
 from torch_tb_profiler.analysis.traces import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW

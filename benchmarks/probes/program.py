@@ -14,7 +14,7 @@ from engine import prepared
 from own import cpu, peak, resident, say
 
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import phase_times
+from torch_tb_profiler.analysis.program.phases import phase_times
 from torch_tb_profiler.analysis.program.ranges import ranges
 from torch_tb_profiler.analysis.shared.backward_links import backward_times
 from torch_tb_profiler.model import Model

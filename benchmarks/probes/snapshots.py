@@ -20,9 +20,9 @@ from typing import Any
 from own import cpu, peak, say
 
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
-from torch_tb_profiler.analysis.snapshot.curves import histories
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.layout import layout
+from torch_tb_profiler.analysis.snapshot.history import histories
+from torch_tb_profiler.analysis.snapshot.layout import segment_layout
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, Trace
@@ -106,7 +106,7 @@ def ask(trace: Trace) -> None:
         picture=picture,
         zoom=least(zoom),
         alive=least(partial(alive_rows, history, names, middle, "stack")),
-        map=least(partial(layout, history, middle)),
+        map=least(partial(segment_layout, history, middle)),
     )
 
 

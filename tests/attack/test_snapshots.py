@@ -19,8 +19,8 @@ from torch_tb_profiler.analysis.snapshot.question import QUESTIONS
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest_bytes
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.answering.asking import subject_of
@@ -31,7 +31,7 @@ OPENED: Any = SimpleNamespace(run="r", worker="w", span="s", size=1, workers_of_
 
 def answered(content: bytes, target: Path) -> int:
     """How many questions had an answer; those that are refused with a reason do not count."""
-    found = harvest_bytes(content)
+    found = unpickle_bytes(content)
     with column_file.Writer(target) as writer:
         writer.finish(write(found, writer, len(content)))
     model = Model(column_file.open_trace(target))

@@ -18,7 +18,7 @@ CPU = {"run": CPU_RUN, "worker": "worker0"}
 def open_memory(profiler: Profiler) -> Profiler:
     """Of a run on GPUs."""
     profiler.open(v="memory", r=GPU_RUN, k="rank0")
-    expect(profiler.grid("What was alive").count).to_be_visible()
+    expect(profiler.grid("Live memory blocks").count).to_be_visible()
     return profiler
 
 

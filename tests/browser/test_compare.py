@@ -133,7 +133,7 @@ def test_a_cause_leads_to_what_it_is_made_of(opened: Profiler) -> None:
     opened.page.wait_for_function("() => location.hash.includes('f=host.operator')")
     waterfall.get_by_role("button", name="Data loading").click()
     expect(opened.ui.get_by_text("Data loading has no kernels or operators.")).to_be_visible()
-    opened.ui.get_by_role("button", name="Show the stretches of Data loading in the experiment").click()
+    opened.ui.get_by_role("button", name="Show the intervals of Data loading in the experiment").click()
     expect(opened.heading("Overview")).to_be_visible()
     opened.page.wait_for_function("() => location.hash.includes('f=host.data')")
 
@@ -222,7 +222,7 @@ def test_sums_are_per_step_where_the_steps_differ(tmp_path: Path, serve_logs: Se
     profiler = Profiler(page, server).open(v="compare", r="b")
     grid = profiler.grid("Operators compared")
     expect(grid.row("aten::mm")).to_contain_text("same")
-    counted = "Steps compared: 2 of the baseline, 5 of the experiment; first steps left out: 1."
+    counted = "Compared 2 baseline steps with 5 experiment steps (warm-up steps excluded: 1)."
     expect(profiler.ui.get_by_text(counted)).to_be_visible()
     expect(grid.panel.get_by_text("divided by 2 steps of the baseline and 6 of the experiment")).to_be_visible()
     assert [saved(grid)[0][key] for key in ("calls", "exp_calls", "delta_device_self_ns")] == ["1", "1", "0"]

@@ -100,7 +100,7 @@ def test_another_run_keeps_the_look(on_its_own: Profiler) -> None:
 def test_a_link_to_what_is_gone_says_so(on_its_own: Profiler) -> None:
     on_its_own.open(r="<b>yesterday</b>", k="rank9", v="flames")
     for text in (
-        "The run “<b>yesterday</b>” does not exist (any more); showing another one.",
+        "Run “<b>yesterday</b>” no longer exists; showing another run.",
         "There is no worker “rank9” in this run; showing another one.",
         "There is no view “flames”; showing the overview.",
     ):

@@ -159,7 +159,7 @@ def test_dragging_zooms_and_everything_follows(on_its_own: Profiler) -> None:
     # And so does what was alive: at the peak of the range.
     profiler.switch("Table", "Alive")
     peak = zoomed["peak_in_range"]
-    panel = profiler.panel("What was alive")
+    panel = profiler.panel("Live memory blocks")
     expect(panel.get_by_text("At the peak of the range")).to_have_attribute("title", f"{peak['time_ns']:,} ns")
 
 
@@ -240,12 +240,12 @@ def test_axe_finds_nothing(open_page: OpenPage, alone: Server, output: Path) -> 
         axe.look(name, lambda theme: screenshot(page, output, f"memory-{name}-{theme}"))
 
     profiler.open(v="memory", r=GPU_RUN)
-    grid = profiler.grid("What was alive")
+    grid = profiler.grid("Live memory blocks")
     expect(grid.count).to_be_visible()
     look("peak")
     drag(profiler, 0.22, 0.3)
     plot(profiler).click(position={"x": 300, "y": 60})
-    expect(profiler.panel("What was alive").get_by_role("button", name="Back to the peak")).to_be_visible()
+    expect(profiler.panel("Live memory blocks").get_by_role("button", name="Back to the peak")).to_be_visible()
     grid.root.get_by_role("button", name="Show details").first.click()
     plot(profiler).hover(position={"x": 500, "y": 60})
     look("zoomed")

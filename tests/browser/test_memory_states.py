@@ -68,14 +68,14 @@ def test_devices(small: Profiler) -> None:
     panel = small.panel("Memory in use")
     expect(definition(panel, "Peak allocated")).to_have_text("9 KiB")
     expect(definition(panel, "Device total")).to_have_text("64 KiB")
-    expect(small.panel("What was alive").get_by_text("in known blocks (2 blocks)")).to_be_visible()
+    expect(small.panel("Live memory blocks").get_by_text("in known blocks (2 blocks)")).to_be_visible()
     small.choose("Device", "CPU")
     expect(definition(panel, "Peak allocated")).to_have_text("512 B")
     expect(panel.get_by_text("Device total")).to_have_count(0)
     expect(panel.get_by_text("Reserved", exact=True)).to_have_count(0)
     panel.get_by_role("button", name="Show as table").click()
     assert panel.get_by_role("columnheader").all_inner_texts()[-1] == "Allocated, last"
-    expect(small.grid("What was alive").count).to_have_text("1 row")
+    expect(small.grid("Live memory blocks").count).to_have_text("1 row")
     comes(small, "d", "CPU")
 
 
@@ -84,7 +84,7 @@ def test_a_link_to_what_this_trace_does_not_have(small: Profiler) -> None:
     panel = small.panel("Memory in use")
     expect(panel.get_by_text("This trace has no memory of GPU7; showing GPU1.")).to_be_visible()
     expect(panel.get_by_text("The time range of the link is not in this trace; showing everything.")).to_be_visible()
-    expect(small.grid("What was alive").count).to_have_text("2 rows")
+    expect(small.grid("Live memory blocks").count).to_have_text("2 rows")
     small.switch("Table", "Allocations")
     expect(small.panel("Allocations").get_by_text("2 rows")).to_be_visible()
 
@@ -126,12 +126,12 @@ def test_back_brings_the_look_back(opened: Profiler) -> None:
 
 
 def test_each_table_keeps_its_filter(opened: Profiler) -> None:
-    opened.grid("What was alive").filter.fill("bytes>100MB")
-    expect(opened.grid("What was alive").count).to_have_text(re.compile(r"^\d+ of \d+ rows$"))
+    opened.grid("Live memory blocks").filter.fill("bytes>100MB")
+    expect(opened.grid("Live memory blocks").count).to_have_text(re.compile(r"^\d+ of \d+ rows$"))
     opened.switch("Table", "Operators")
     expect(opened.grid("Operators").filter).to_have_value("")
     opened.switch("Table", "Alive")
-    expect(opened.grid("What was alive").filter).to_have_value("bytes>100MB")
+    expect(opened.grid("Live memory blocks").filter).to_have_value("bytes>100MB")
 
 
 def test_another_rank_has_another_device(opened: Profiler) -> None:
@@ -139,7 +139,7 @@ def test_another_rank_has_another_device(opened: Profiler) -> None:
     opened.page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
     opened.choose("Worker", "rank1")
     expect(opened.picker("Device")).to_contain_text("GPU1")
-    expect(opened.grid("What was alive").count).to_be_visible()
+    expect(opened.grid("Live memory blocks").count).to_be_visible()
     assert refused == []
 
 
@@ -157,7 +157,7 @@ def test_a_trace_without_totals_has_operators(small: Profiler) -> None:
     small.open(v="memory", k="old")
     expect(small.panel("Memory in use").get_by_text("PyTorch before 1.10 records only sizes")).to_be_visible()
     expect(small.grid("Operators").count).to_have_text("1 row")
-    for tab, title in (("Alive", "What was alive"), ("Allocations", "Allocations")):
+    for tab, title in (("Alive", "Live memory blocks"), ("Allocations", "Allocations")):
         small.switch("Table", tab)
         expect(small.panel(title).get_by_text("The trace does not hold addresses")).to_be_visible()
 

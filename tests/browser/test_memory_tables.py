@@ -43,14 +43,14 @@ def count_of(profiler: Profiler) -> Locator:
 def test_alive_at_the_peak(opened: Profiler) -> None:
     answer = asked(opened, "alive", device="GPU0", limit=10000)
     meta, rows = answer["meta"], answer["rows"]
-    panel, grid = opened.panel("What was alive"), opened.grid("What was alive")
+    panel, grid = opened.panel("Live memory blocks"), opened.grid("Live memory blocks")
     expect(panel.get_by_text("At the peak, 2.16 ms:")).to_be_visible()
     for words, exact in (("in known blocks", meta["known_bytes"]), ("before the recording", meta["unknown_bytes"])):
         part = panel.get_by_role("listitem").filter(has_text=words)
         expect(part.get_by_role("strong").or_(part.locator("strong"))).to_have_attribute("title", f"{exact:,} bytes")
     assert meta["known_bytes"] + meta["unknown_bytes"] == meta["at"]["allocated"]
     expect(grid.count).to_have_text(f"{meta['total']} rows")
-    table = saved(opened, "What was alive")
+    table = saved(opened, "Live memory blocks")
     for key in ("operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns"):
         assert [row[key] for row in table] == written(rows[key]), key
     assert [row["share"] for row in table][:1] == [str(rows["bytes"][0] / meta["at"]["allocated"] * 100)]
@@ -62,9 +62,9 @@ def test_a_click_sets_the_moment(opened: Profiler) -> None:
     plot(opened).click(position={"x": box["width"] / 2, "y": 40})
     moment = int(comes(opened, "c"))
     meta = asked(opened, "alive", device="GPU0", at_ns=moment)["meta"]
-    panel = opened.panel("What was alive")
+    panel = opened.panel("Live memory blocks")
     expect(panel.locator("strong").first).to_have_attribute("title", f"{moment:,} ns")
-    expect(opened.grid("What was alive").count).to_have_text(f"{meta['total']} rows")
+    expect(opened.grid("Live memory blocks").count).to_have_text(f"{meta['total']} rows")
     panel.get_by_role("button", name="Back to the peak").click()
     goes(opened, "c")
     expect(panel.locator("strong").first).to_contain_text("At the peak")
@@ -79,7 +79,7 @@ def test_arrow_keys_set_the_moment(opened: Profiler) -> None:
     moment = int(comes(opened, "c", cursor(opened).input_value()))
     assert moment > curve_of(opened)["peak"]["time_ns"]
     meta = asked(opened, "alive", device="GPU0", at_ns=moment)["meta"]
-    panel = opened.panel("What was alive")
+    panel = opened.panel("Live memory blocks")
     expect(panel.locator("strong").first).to_have_attribute("title", f"{moment:,} ns")
     in_use = panel.get_by_text(re.compile("[KMG]iB in use"))
     expect(in_use).to_have_attribute("title", f"{meta['at']['allocated']:,} bytes")
@@ -94,8 +94,8 @@ def test_alive_by_operator_adds_up(opened: Profiler) -> None:
     sums: dict[tuple[str, str], list[int]] = {}
     for operator, parent, size in zip(rows["operator"], rows["parent"], rows["bytes"], strict=True):
         sums.setdefault((operator, parent), []).append(size)
-    expect(opened.grid("What was alive").header("Blocks")).to_be_visible()
-    table = saved(opened, "What was alive")
+    expect(opened.grid("Live memory blocks").header("Blocks")).to_be_visible()
+    table = saved(opened, "Live memory blocks")
     shown = {(row["operator"], row["parent"]): row for row in table}
     before = shown.pop(("(allocated before the recording)", ""))
     assert before["bytes"] == str(meta["unknown_bytes"])
@@ -107,7 +107,7 @@ def test_alive_by_operator_adds_up(opened: Profiler) -> None:
 
 def test_a_block_leads_to_the_curve(opened: Profiler) -> None:
     rows = asked(opened, "alive", device="GPU0")["rows"]
-    grid = opened.grid("What was alive")
+    grid = opened.grid("Live memory blocks")
     grid.root.focus()
     opened.page.keyboard.press("ArrowRight")
     detail = grid.root.get_by_role("button", name="Zoom to its lifetime")

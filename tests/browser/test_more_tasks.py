@@ -92,7 +92,7 @@ def test_why_one_step_is_the_longest(look: Look, alone: Server) -> None:
 def test_whether_the_data_loader_is_the_problem(look: Look, alone: Server) -> None:
     hand = look(alone, "dark")
     hand.profiler.open(r=CPU_RUN)
-    expect(hand.profiler.ui.get_by_text("Input bounds this run")).to_be_visible()
+    expect(hand.profiler.ui.get_by_text("This run is input-bound")).to_be_visible()
     panel = hand.panel("What costs time, and what to do?")
     expect(panel).to_contain_text("cnn_dataloader.py:39 (__getitem__)")
     hand.click(panel.get_by_role("button", name=TIME).first)
@@ -147,7 +147,7 @@ def test_where_the_change_comes_from(look: Look, alone: Server) -> None:
     panel = hand.panel("What changed")
     expect(panel).to_contain_text("significantly shorter")
     hand.click(panel.get_by_role("button", name="Data loading"))
-    hand.click(hand.profiler.ui.get_by_role("button", name="Show the stretches of Data loading in the experiment"))
+    hand.click(hand.profiler.ui.get_by_role("button", name="Show the intervals of Data loading in the experiment"))
     where = hand.panel("Where: Data loading")
     expect(where).to_be_visible()
     longest = answer(hand, "waterfall", "cnn_workers2", "worker0", cause="host.data")["pieces"]["largest"][0]
@@ -175,7 +175,7 @@ def test_where_decoding_has_gaps(tmp_path: Path, serve_logs: Callable[[Path], Se
     hand = look(served(tmp_path, serve_logs, events), "dark")
     hand.profiler.open()
     hand.go_to("program")
-    hand.click(hand.panel("How it infers").get_by_role("button", name="Between steps: 600 µs"))
+    hand.click(hand.panel("Inference").get_by_role("button", name="Between steps: 600 µs"))
     selected_row(hand)
     panel = hand.panel("Selection")
     expect(panel).to_contain_text(DECODE)

@@ -46,7 +46,7 @@ def crumbs(profiler: Profiler) -> Locator:
 
 
 def details(profiler: Profiler) -> Locator:
-    return profiler.ui.get_by_role("region", name="The chosen box")
+    return profiler.ui.get_by_role("region", name="Selected frame")
 
 
 def shown_number(profiler: Profiler, term: str) -> tuple[str, str]:

@@ -89,7 +89,7 @@ def test_prefill_against_decode(tmp_path: Path, serve_logs: Callable[[Path], Ser
         hand = Hand(Profiler(open_page(color_scheme=theme), server))
         hand.profiler.open()
         hand.go_to("program")
-        panel = hand.panel("How it infers")
+        panel = hand.panel("Inference")
         for phase, steps in (("Prefill", "1 step"), ("Decode", "3 steps")):
             tile = panel.locator(".tile").filter(has_text=re.compile(f"^{phase}"))
             expect(tile).to_contain_text(steps)

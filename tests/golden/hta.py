@@ -20,8 +20,7 @@ from torch_tb_profiler.analysis.api_calls import LONG_DELAY_NS, SLOW_CALL_NS, la
 from torch_tb_profiler.analysis.copies import bandwidth, copy_kinds
 from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.idle import CAUSES, GapCause, idle_gaps
-from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernel_sequences, kernels
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays.grouping import Groups
 from torch_tb_profiler.arrays.types import Int64

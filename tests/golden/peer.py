@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from benchmarks.requests import OLD_ROUTES
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Question, Refused, RunSubject, Subject, answer_here
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.model import Model

@@ -1,7 +1,7 @@
 """How often the planted cause of a held-out program is said first: `python -m tests.held_out.bars SEED N`.
 
 Each program runs on a machine drawn by chance: device, speed of the host, number of steps, what was recorded. Printed
-are the programs that were missed, then the counts of docs/findings-checked.md.
+are the programs that were missed, then the counts of docs/maintainers/findings-checked.md.
 """
 
 from __future__ import annotations

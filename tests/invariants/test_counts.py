@@ -10,8 +10,8 @@ import numpy as np
 from tests.invariants.every_trace import each_configuration, each_recorded, each_sample, generated
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.kernels.table import KernelGrouping, kernels
+from torch_tb_profiler.analysis.flops.calls import work_counts
+from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
 from torch_tb_profiler.analysis.operators.table import OperatorGrouping, operators
 from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, roofline
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
@@ -26,7 +26,7 @@ def check_counts(model: Model) -> None:
     for table in tables:
         assert np.nansum(table.flops) == np.nansum(tables[0].flops)
         assert np.nansum(table.bytes) == np.nansum(tables[0].bytes)
-    timed = counted(model)
+    timed = work_counts(model)
     whole = timed.calls.duration > 0
     assert np.nansum(tables[0].flops) == np.nansum(timed.calls.numbers("flops")[whole])
     tables += [kernels(model, grouping) for grouping in get_args(KernelGrouping)]

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.api_calls import launch_stats, launched, queue_l
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import Window, device_time
 from torch_tb_profiler.analysis.idle import idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
+from torch_tb_profiler.analysis.kernels import kernel_sequences
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 

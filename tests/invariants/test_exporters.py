@@ -21,7 +21,7 @@ from tests.python_exporter import as_python_exporter
 from tests.recorded import ROOT, SHARED, short, traces
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.copies import copies
-from torch_tb_profiler.analysis.kernels.table import kernels, kernels_by_call
+from torch_tb_profiler.analysis.kernels import kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.analysis.question import NoParameters, Subject

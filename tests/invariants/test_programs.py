@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.compare.both_sides import delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison
 from torch_tb_profiler.analysis.compare.program import Program, whole_times
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
-from torch_tb_profiler.analysis.modules.table import modules
+from torch_tb_profiler.analysis.modules import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, full_program, module_sources, nn_program

@@ -14,12 +14,12 @@ from tests.tracegen import Config
 from tests.waterfall_checks import check_waterfall
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time, step_overlap
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use, utilization_counters
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.idle import idle_gaps
-from torch_tb_profiler.analysis.kernels.table import KERNELS, kernels
+from torch_tb_profiler.analysis.kernels import KERNELS, kernels
 from torch_tb_profiler.analysis.overview import average_step, step_times
-from torch_tb_profiler.analysis.program.kinds import Phase
-from torch_tb_profiler.analysis.program.phase_times import phase_amounts, phase_times
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
+from torch_tb_profiler.analysis.program.phases import phase_amounts, phase_times
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.run_metrics import figures
@@ -223,7 +223,7 @@ def check_phases(model: Model) -> None:
     for each in found.phases if len(model.device_work) else ():
         ns = round(each.time_ns * steps)
         assert ns <= on_device[each.phase] if communicates else ns == on_device[each.phase]
-        assert each.flops * steps == pytest.approx(flops.get(Phase(each.phase), 0))
+        assert each.flops * steps == pytest.approx(flops.get(ProgramPhase(each.phase), 0))
 
 
 def check(model: Model) -> None:

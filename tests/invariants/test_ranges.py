@@ -9,7 +9,7 @@ import numpy as np
 from tests.invariants.every_trace import each_configuration, each_recorded, each_sample, generated
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
-from torch_tb_profiler.analysis.program.phase_times import phase_times
+from torch_tb_profiler.analysis.program.phases import phase_times
 from torch_tb_profiler.analysis.program.ranges import ranges
 from torch_tb_profiler.analysis.shared.backward_links import autograd_nodes
 from torch_tb_profiler.model import Model

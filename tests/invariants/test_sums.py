@@ -10,11 +10,10 @@ from tests.invariants.every_trace import each_configuration, each_recorded, each
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from torch_tb_profiler.analysis.device_time import step_overlap
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.memory.blocks import alive, memory_blocks
-from torch_tb_profiler.analysis.memory.curve import memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import memory_operators
-from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.memory.records import memory_bins, memory_curves, memory_records
 from torch_tb_profiler.analysis.operators.calls import operator_calls
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overview import step_times

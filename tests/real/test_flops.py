@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from tests.recorded import SHARED, model_of
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.coverage import coverage, known_pieces
+from torch_tb_profiler.analysis.flops.calls import work_counts
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
-from torch_tb_profiler.analysis.roofline.pieces import ABOVES, roof_pieces
-from torch_tb_profiler.analysis.roofline.reached import reached
+from torch_tb_profiler.analysis.flops.rates import known_work, work_coverage
+from torch_tb_profiler.analysis.roofline.activities import ABOVES, activity_roofs, reached
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.model import Model
@@ -84,7 +83,7 @@ def test_steps_by_hand(name: str) -> None:
 @pytest.mark.parametrize("name", COVERAGE)
 def test_coverage(name: str) -> None:
     model = first(name)
-    found = coverage(model, np.ones(len(counted(model).pieces), np.bool_))
+    found = work_coverage(model, np.ones(len(work_counts(model).activities), np.bool_))
     assert found is not None
     parts = (found.flops, found.matrix or 0.0, found.bytes)
     assert all(100 * part >= least - 0.5 for part, least in zip(parts, COVERAGE[name], strict=True)), parts
@@ -102,7 +101,7 @@ def test_what_the_table_counted(name: str, table: int) -> None:
     nccl_a100, without which its 68 is 65.2. Ours has the helpers, and 66.05.
     """
     model = first(name)
-    pieces, of_kernel = counted(model).pieces, known_pieces(model)
+    pieces, of_kernel = work_counts(model).activities, known_work(model)
     names = model.trace.strings.texts(model.trace.events.name[pieces.row])
     families = [family_of(each) for each in names]
     helps = np.array([each is not None and each.kind in (KernelKind.CONV, KernelKind.GEMM_HELPER) for each in families])
@@ -119,7 +118,7 @@ def test_what_the_table_counted(name: str, table: int) -> None:
 def test_roofs_are_above_all_kernels(name: str) -> None:
     """But for other algorithms, caches, and inputs of which it is not known whether they are expanded."""
     model = first(name)
-    pieces, roof = counted(model).pieces, roof_pieces(model)
+    pieces, roof = work_counts(model).activities, activity_roofs(model)
     whole = int(pieces.duration.sum())
     unexplained = int(pieces.duration[roof.above == ABOVES.index("model")].sum())
     assert unexplained <= 0.02 * whole
@@ -130,12 +129,12 @@ def test_roofs_are_above_all_kernels(name: str) -> None:
 def test_elementwise_kernels_are_not_faster_than_memory_and_cache(name: str) -> None:
     """The cache may hold its size of what is read, and keep its size of what is written."""
     model = first(name)
-    if not model.has_device_work or not len(counted(model).calls):
+    if not model.has_device_work or not len(work_counts(model).calls):
         pytest.skip("nothing of known work ran on a device")
-    found = counted(model)
+    found = work_counts(model)
     calls, size = found.calls, found.calls.numbers("bytes")
     strings = model.trace.strings
-    device = model.device_work.device[found.pieces.place[calls.first]]
+    device = model.device_work.device[found.activities.place[calls.first]]
     moves = strings.where(ELEMENTWISE.__contains__, calls.name)[calls.name] & (calls.duration > 0) & (size > 0)
     for each, kept in zip(roofs(model), np.nan_to_num(roof_table(model).cache).tolist(), strict=False):
         here = moves & (device == each.device)
@@ -149,7 +148,7 @@ def test_elementwise_kernels_are_not_faster_than_memory_and_cache(name: str) -> 
 )
 def test_large_elementwise_kernels_come_near_the_bandwidth(name: str, least: float) -> None:
     model = first(name)
-    calls = counted(model).calls
+    calls = work_counts(model).calls
     strings = model.trace.strings
     is_elementwise = strings.where(ELEMENTWISE.__contains__, calls.name)[calls.name]
     size = calls.numbers("bytes")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.recorded import SHARED
-from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Coverage
@@ -31,7 +31,7 @@ LEAST = {
     "fsdp2": (98.9, 98.2, 89.4),
 }
 #: what the programs call parts of the optimizer
-PHASE = {"clip": Phase.OPTIMIZER, "scheduler": Phase.OPTIMIZER}
+PHASE = {"clip": ProgramPhase.OPTIMIZER, "scheduler": ProgramPhase.OPTIMIZER}
 WITHOUT: tuple[tuple[str, ...], ...] = ((), ("python_function",), ("python_function", "user_annotation"))
 
 
@@ -52,7 +52,9 @@ def agreement(model: Model, truth: dict[str, Any]) -> float:
     right = total = 0
     inside = [each for each in truth["marks"] if each["start"] >= origin]
     for name in {each["name"] for each in inside}:
-        wanted = {CODE[PHASE.get(name) or Phase(name)]} | ({CODE[Phase.RECOMPUTE]} if name == "backward" else set())
+        wanted = {CODE[PHASE.get(name) or ProgramPhase(name)]} | (
+            {CODE[ProgramPhase.RECOMPUTE]} if name == "backward" else set()
+        )
         mine = np.isin(segments.phase, list(wanted))
         found = Coverage(intervals.union(segments.start[mine], segments.end[mine]))
         marks = [(each["start"] - origin, each["end"] - origin) for each in inside if each["name"] == name]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.recorded import SHARED, as_parameters, model_of, shared_model_of, short, traces
-from torch_tb_profiler.analysis.flops.products import ELEMENTS, product_kernels
-from torch_tb_profiler.analysis.roofline.least import minimal_ns
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, matmul_kernels
+from torch_tb_profiler.analysis.roofline.roofs import minimal_ns
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
 
 FILES = traces(SHARED) if SHARED.is_dir() else []
@@ -39,7 +39,7 @@ def test_flop_are_those_of_the_model(name: str, flops: int) -> None:
     files = sorted((SHARED / name).glob("*.json.gz"))
     if not files:
         pytest.skip(f"{name} of the shared traces is not here")
-    calls = product_kernels(model_of(files[0])).calls
+    calls = matmul_kernels(model_of(files[0])).calls
     assert sum(calls.shapes[shape].flops for shape in calls.shape.tolist()) == flops
 
 
@@ -47,7 +47,7 @@ def test_flop_are_those_of_the_model(name: str, flops: int) -> None:
 def test_nothing_is_faster_than_its_device(path: Path) -> None:
     """But for convolutions of 32 bits by other algorithms (Winograd), which multiply less than they are counted for."""
     model = shared_model_of(path)
-    kernels = product_kernels(model)
+    kernels = matmul_kernels(model)
     calls = kernels.calls
     assert (calls.duration == np.bincount(kernels.call[kernels.call >= 0], kernels.duration[kernels.call >= 0])).all()
     for at in range(len(calls)):

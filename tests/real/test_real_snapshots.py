@@ -9,8 +9,8 @@ import pytest
 
 from tests.recorded import SHARED_SNAPSHOTS
 from tests.unit.test_snapshot_analysis import first, model_of
-from torch_tb_profiler.analysis.snapshot.growth import growth
-from torch_tb_profiler.analysis.snapshot.layout import layout
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import growth
+from torch_tb_profiler.analysis.snapshot.layout import segment_layout
 from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.snapshot.schema import BlockState
@@ -31,10 +31,11 @@ def test_nothing_contradicts_itself(path: Path) -> None:
     used = device.blocks.state == BlockState.ACTIVE
     assert int(curves.allocated[-1]) == int(device.blocks.bytes[used].sum()) == int(device.segments.allocated.sum())
     assert int(curves.active[-1]) == int(device.segments.active.sum())
-    slack = history.blocks.bytes[history.lives.block >= 0] - history.lives.requested[history.lives.block >= 0]
+    has_block = history.lifetimes.block >= 0
+    slack = history.blocks.bytes[has_block] - history.lifetimes.requested[has_block]
     assert int(slack.max()) <= 1 << 20
     for position in (-1, history.last // 2, history.last):
-        found_layout = layout(history, position)
+        found_layout = segment_layout(history, position)
         assert int(found_layout.bytes.sum()) == int(curves.reserved[position + 1])
         in_use = int(found_layout.piece_bytes[~found_layout.is_free].sum())
         assert in_use == int(curves.active[position + 1])

@@ -17,8 +17,9 @@ from werkzeug.test import Client
 import torch_tb_profiler
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
-from torch_tb_profiler import Profile, ProfileError
 from torch_tb_profiler.analysis.replay.changes import free, kernels, scale
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.profile import Profile
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.program.range_steps import ranges_by_step
-from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
+from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges, ranges_by_step
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.ranges import range_of_ranks
 from torch_tb_profiler.ranks.summary import summarize

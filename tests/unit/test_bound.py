@@ -57,8 +57,8 @@ def test_compilation_is_neither_compute_nor_python() -> None:
     assert (told.kind, told.values["by"]) == ("host", "compilation")
     assert told.sentence == (
         "Recorded cold: 70 % of the time passes once, when the program starts, and will not come again. "
-        "The host bounds this run: code is compiled while the steps run. Without that a step would take 300 µs "
-        "instead of 1 ms (70 % less). What comes next is compute."
+        "This run is host-bound: code is compiled during the steps. Without that, a step would take 300 µs "
+        "instead of 1 ms (70 % less). Next: compute."
     )
 
 

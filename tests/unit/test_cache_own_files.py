@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.ingest.ingest import IngestRefused, ingest
+from torch_tb_profiler.ingest.ingest import ingest
+from torch_tb_profiler.ingest.runner import IngestRefused
 from torch_tb_profiler.workspace import pack
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache.stores import FolderStore, is_shared

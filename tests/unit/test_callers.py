@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import examples
-from torch_tb_profiler.analysis.stacks import callers as module
+from torch_tb_profiler.analysis.stacks import stack_table as module
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable

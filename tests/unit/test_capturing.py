@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import event, model_of
-from torch_tb_profiler.analysis.program.capturing import capturing
+from torch_tb_profiler.analysis.program.graphs import capture_spans
 
 BEGIN, END, LENGTH = "cudaStreamBeginCapture", "hipStreamEndCapture", 2
 
@@ -27,7 +27,7 @@ def test_any_calls_on_any_threads(seed: int) -> None:
     ]
     tids, times = zip(*((tid, time) for tid in (1, 2, 3) for time in range(0, 410, 7)), strict=True)
     tracks = {track.tid: at for at, track in enumerate(model.trace.tracks)}
-    found = capturing(model)
+    found = capture_spans(model)
     asked = np.array([tracks.get(tid, tracks[1]) for tid in tids], np.int32)
     at_thread = [tid if tid in tracks else 1 for tid in tids]
     inside = found.at(asked, np.array(times) * 1000)
@@ -41,6 +41,8 @@ def test_any_calls_on_any_threads(seed: int) -> None:
 
 
 def test_nothing_is_captured() -> None:
-    found = capturing(model_of([event("cuda_runtime", "cudaLaunchKernel", 0, 5), event("cuda_runtime", BEGIN, 9, 1)]))
+    found = capture_spans(
+        model_of([event("cuda_runtime", "cudaLaunchKernel", 0, 5), event("cuda_runtime", BEGIN, 9, 1)])
+    )
     assert found.at(np.zeros(2, np.int32), np.array([0, 10_000])).tolist() == [False, False]
     assert found.during(np.array([0]), np.array([9_000])).tolist() == [0]

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.api_calls import launch_stats, launched, queue_l
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
+from torch_tb_profiler.analysis.kernels import kernel_sequences
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import group

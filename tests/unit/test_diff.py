@@ -14,8 +14,8 @@ from tests.unit.test_program import EVALUATE, deep, module, training
 from torch_tb_profiler.analysis.compare.both_sides import delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison, ComparisonEntry
 from torch_tb_profiler.analysis.compare.program import SUMS, EntrySide, OperatorTotals, Program
-from torch_tb_profiler.analysis.kernels.sums import KernelSums
-from torch_tb_profiler.analysis.modules.table import modules
+from torch_tb_profiler.analysis.kernels import KernelSums
+from torch_tb_profiler.analysis.modules import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin import diff

@@ -8,10 +8,10 @@ import pytest
 
 from tests.events import kernel, launch, model_of, op
 from tests.flop_calls import BF16, FP8, INT, LONG, of
-from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.calls import work_counts
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
 from torch_tb_profiler.analysis.flops.operators import READERS
-from torch_tb_profiler.analysis.flops.work import Sure, Unknown
+from torch_tb_profiler.analysis.flops.work import Certainty, UnknownReason
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_types_of_lists_are_those_of_the_kernel() -> None:
     parts = [[[4], [6]], []], ["TensorList", "Scalar"]
     assert of("aten::cat", *parts, kernel="CatArrayBatchedCopy<OpaqueType<2u>, int>").bytes == 40
     assert of("aten::cat", *parts, kernel="CatArrayBatchedCopy<bool, unsigned int, 3>").bytes == 20
-    assert of("aten::cat", *parts).sure == Sure.ESTIMATE
+    assert of("aten::cat", *parts).sure == Certainty.ESTIMATE
 
 
 def test_what_is_expanded_is_read_once() -> None:
@@ -254,20 +254,25 @@ def test_recurrent_layers(mode: str, gates: int, flags: list[str], directions: i
 @pytest.mark.parametrize(
     ("operator", "dims", "types", "why"),
     [
-        ("aten::mm", None, None, Unknown.SHAPES_OFF),
-        ("aten::mm", [[4, 5], [4, 5]], "float", Unknown.NO_MODEL),
-        ("aten::index", [[4, 5], []], ["float", ""], Unknown.CONTENTS),
-        ("aten::_foreach_add_", [[], []], ["TensorList", "TensorList"], Unknown.LONG_LIST),
+        ("aten::mm", None, None, UnknownReason.SHAPES_OFF),
+        ("aten::mm", [[4, 5], [4, 5]], "float", UnknownReason.NO_MODEL),
+        ("aten::index", [[4, 5], []], ["float", ""], UnknownReason.CONTENTS),
+        ("aten::_foreach_add_", [[], []], ["TensorList", "TensorList"], UnknownReason.LONG_LIST),
         # pages of a cache
-        ("flash_attn_3::fwd", [[4, 1, 8, 64], *[[9, 16, 8, 64]] * 2, [4, 3]], [BF16] * 3 + [INT], Unknown.CONTENTS),
-        ("aiter::mha_fwd", [[4, 1, 8, 64], *[[9, 16, 8, 64]] * 2], BF16, Unknown.CONTENTS),
-        ("vllm::moe_forward", [[4, 8]], BF16, Unknown.WEIGHTS),
-        ("triton_tem_fused_flex_attention_0", [[4, 8, 4, 4]] * 3, BF16, Unknown.GENERATED),
-        ("fbgemm::split_embedding", [[4]], "float", Unknown.CONTENTS),
-        ("my::operator", [[4]], "float", Unknown.NO_MODEL),
+        (
+            "flash_attn_3::fwd",
+            [[4, 1, 8, 64], *[[9, 16, 8, 64]] * 2, [4, 3]],
+            [BF16] * 3 + [INT],
+            UnknownReason.CONTENTS,
+        ),
+        ("aiter::mha_fwd", [[4, 1, 8, 64], *[[9, 16, 8, 64]] * 2], BF16, UnknownReason.CONTENTS),
+        ("vllm::moe_forward", [[4, 8]], BF16, UnknownReason.WEIGHTS),
+        ("triton_tem_fused_flex_attention_0", [[4, 8, 4, 4]] * 3, BF16, UnknownReason.GENERATED),
+        ("fbgemm::split_embedding", [[4]], "float", UnknownReason.CONTENTS),
+        ("my::operator", [[4]], "float", UnknownReason.NO_MODEL),
     ],
 )
-def test_why_it_is_not_known(operator: str, dims: Any, types: Any, why: Unknown) -> None:
+def test_why_it_is_not_known(operator: str, dims: Any, types: Any, why: UnknownReason) -> None:
     work = of(operator, dims or [], types or [])
     assert work.why == why
     assert work.bytes is None
@@ -338,7 +343,7 @@ def test_odd_arguments_give_an_amount_or_nothing(operator: str) -> None:
 def test_what_inductor_counted(operator: str, flop: Any, gigabytes: Any, flops: Any, size: Any) -> None:
     said: Any = {"kernel_flop": flop, "kernel_num_gb": gigabytes, "Input type": ["float"] * 3}
     events = [op(operator, 10, 50, **said | {"Input Dims": [[4, 8, 4, 4]] * 3}), launch(20, 1)]
-    (work, *_) = counted(model_of([*events, kernel(100, 50, 1, operator)])).calls.works
+    (work, *_) = work_counts(model_of([*events, kernel(100, 50, 1, operator)])).calls.works
     assert (work.flops, work.bytes) == (flops, size)
     assert (work.why is None) == (flops is not None and size is not None)
 

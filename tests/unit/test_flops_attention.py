@@ -8,7 +8,7 @@ import pytest
 
 from tests.flop_calls import BF16, INT, of
 from torch_tb_profiler.analysis.flops.attention import kept, seen
-from torch_tb_profiler.analysis.flops.work import Sure, Unknown, Work
+from torch_tb_profiler.analysis.flops.work import Certainty, OperatorWork, UnknownReason
 
 
 def test_sequences_of_different_length_say_what_is_moved() -> None:
@@ -16,7 +16,7 @@ def test_sequences_of_different_length_say_what_is_moved() -> None:
     size = 2 * 64 * (2 * 64 * 8 + 2 * 96 * 2)
     for operator in ("aten::_flash_attention_forward", "flash_attn::_flash_attn_varlen_forward"):
         work = of(operator, *args)
-        assert (work.flops, work.bytes, work.why) == (None, size, Unknown.CONTENTS)
+        assert (work.flops, work.bytes, work.why) == (None, size, UnknownReason.CONTENTS)
 
 
 @pytest.mark.parametrize("corner", ["upper_left", "lower_right"])
@@ -27,7 +27,9 @@ def test_causal_masks_by_counting(queries: int, keys: int, corner: Any) -> None:
     assert kept(queries, keys, corner) * queries * keys == left
 
 
-def attention(operator: str, *, backward: bool = False, last: bool = False, causal: str = "False", **more: Any) -> Work:
+def attention(
+    operator: str, *, backward: bool = False, last: bool = False, causal: str = "False", **more: Any
+) -> OperatorWork:
     """Of 2 sequences, 8 heads over 4 of k and v, 16 × 32 scores, heads of 64."""
     q, k = ([2, 16, 8, 64], [2, 32, 4, 64]) if last else ([2, 8, 16, 64], [2, 4, 32, 64])
     dims = [*([q] if backward else []), q, k, k]
@@ -37,7 +39,7 @@ def attention(operator: str, *, backward: bool = False, last: bool = False, caus
 def test_attention() -> None:
     scores = 2 * 8 * 16 * 32
     flash = attention("aten::_scaled_dot_product_flash_attention")
-    assert (flash.flops, flash.sure) == (2 * scores * 128, Sure.EXACT)
+    assert (flash.flops, flash.sure) == (2 * scores * 128, Certainty.EXACT)
     assert flash.bytes == 2 * (2 * 2 * 8 * 16 * 64 + 2 * 2 * 4 * 32 * 64) + 4 * 2 * 8 * 16
     causal = attention("aten::_scaled_dot_product_flash_attention", causal="True")
     assert causal.dense_flops == flash.flops
@@ -49,7 +51,7 @@ def test_attention() -> None:
     assert (backward.flops, backward.model_flops) == (2 * scores * 5 * 64, 2 * scores * 4 * 64)
     # without the values it may be causal
     unsaid = of("aten::_scaled_dot_product_flash_attention", [[2, 8, 16, 64]] * 3, BF16)
-    assert unsaid.sure == Sure.BOUND
+    assert unsaid.sure == Certainty.BOUND
 
 
 @pytest.mark.parametrize(

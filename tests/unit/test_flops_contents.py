@@ -12,8 +12,8 @@ from tests.events import kernel, launch, model_of, op
 from tests.flop_calls import BF16, INT, LONG, of
 from tests.kernel_programs import A100, Op, add, matrices, run
 from tests.kernel_programs import model_of as model_of_machine
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.work import Between, Sure, Unknown, Work
+from torch_tb_profiler.analysis.flops.calls import work_counts
+from torch_tb_profiler.analysis.flops.work import Certainty, FlopBounds, OperatorWork, UnknownReason
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.shared.vllm_steps import step_sums
@@ -30,7 +30,7 @@ def packed(
     first: int = 0,
     gap: int = 0,
     four: bool = False,
-) -> Work:
+) -> OperatorWork:
     """A call over sequences behind one another. first: where q stands; gap: arguments between v and the lengths."""
     rows = [[sum(queries), HEADS, SIZE], [sum(keys), 2, SIZE], [sum(keys), 2, OUT]]
     rows = [[1, *each] for each in rows] if four else rows
@@ -77,7 +77,7 @@ def test_flop_of_packed_sequences_lie_in_the_range(
         before = behind = -1
     words = {"CAUSAL": str(causal), "TYPE": "2" if causal else "0", "BEFORE": str(before), "BEHIND": str(behind)}
     work = packed(operator, queries, keys, [words.get(each, each) for each in rest], first, gap, four)
-    assert (work.flops, work.why, work.sure) == (None, Unknown.CONTENTS, Sure.BOUND)
+    assert (work.flops, work.why, work.sure) == (None, UnknownReason.CONTENTS, Certainty.BOUND)
     assert work.bytes is not None
     assert work.between is not None
     pairs, once = pairs_of(queries, keys, causal, before, behind), 2 * HEADS
@@ -94,16 +94,16 @@ def test_the_range_of_packed_sequences() -> None:
     rest = ["0.", "False", "False", "0.125", "-1", "-1"]
     once = 2 * HEADS * (SIZE + OUT)
     dense = packed(flash, [10, 20, 30], [10, 20, 30], rest).between
-    assert dense == Between(once * 1200, once * 1800, once * 1200, once * 1800)
+    assert dense == FlopBounds(once * 1200, once * 1800, once * 1200, once * 1800)
     rest[1] = "True"
     causal = packed(flash, [10, 20, 30], [10, 20, 30], rest).between
-    assert causal == Between(once * 630, once * 930, once * 630, once * 930)
+    assert causal == FlopBounds(once * 630, once * 930, once * 630, once * 930)
     # keys of other sequences: there may be none
     cross = packed(flash, [10, 20, 30], [30, 20, 10], ["0.", "False", "False"]).between
     assert cross is not None
     assert cross.least == once * 1200, "as many rows, and as long: taken for the same sequences"
     other = packed(flash, [10, 20, 30], [40, 20, 10], ["0.", "False", "False"]).between
-    assert other == Between(0, once * 60 * 40, 0, once * 60 * 40)
+    assert other == FlopBounds(0, once * 60 * 40, 0, once * 60 * 40)
     # scores are computed again in the backward pass
     back = packed("flash_attn::_flash_attn_varlen_backward", [10, 20, 30], [10, 20, 30], ["0.", "0.1", "False"], 1)
     assert back.between is not None
@@ -111,7 +111,7 @@ def test_the_range_of_packed_sequences() -> None:
     assert back.between.model_most == 2 * HEADS * 1800 * (2 * SIZE + 2 * OUT)
     # the first truth value of this one says something else
     other_flag = packed("aiter::mha_varlen_fwd", [10, 20, 30], [10, 20, 30], ["1", "0.", "0.1", "0.", "False", "True"])
-    assert other_flag.between == Between(once * 630, once * 1800, once * 630, once * 1800)
+    assert other_flag.between == FlopBounds(once * 630, once * 1800, once * 630, once * 1800)
 
 
 def test_no_range_where_rows_are_left_over_or_pages_are_read() -> None:
@@ -193,10 +193,10 @@ def test_the_step_of_an_engine_says_how_many_keys_are_seen() -> None:
     by_hand = pairs_of([2, 10], [4, 26], causal=True) + 300
     assert (sums.tokens, sums.keys) == (15, 330)
     assert sums.pairs == by_hand
-    (work,) = {each for each in counted(served(STEP)).calls.works if each.flops}
+    (work,) = {each for each in work_counts(served(STEP)).calls.works if each.flops}
     assert work.flops == 2 * 8 * 128 * sums.pairs
     assert work.bytes == 2 * (15 * 8 * 128 + 330 * 2 * 128)
-    assert work.sure == Sure.BOUND
+    assert work.sure == Certainty.BOUND
     decode = step_sums("execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)")
     assert decode is not None
     assert decode.pairs == 55_086
@@ -212,9 +212,9 @@ def test_the_step_of_an_engine_says_how_many_keys_are_seen() -> None:
     ],
 )
 def test_a_step_that_does_not_say_it(step: str, rows: int) -> None:
-    found = counted(served(step, rows))
+    found = work_counts(served(step, rows))
     assert not [each for each in found.calls.works if each.flops]
-    assert found.pieces.why.tolist() == [list(Unknown).index(Unknown.CONTENTS)]
+    assert found.activities.why.tolist() == [list(UnknownReason).index(UnknownReason.CONTENTS)]
 
 
 def lookups(numbers: tuple[int, int] = (-1, -1), width: int = 48, bags: int = 4) -> Model:
@@ -238,14 +238,14 @@ def lookups(numbers: tuple[int, int] = (-1, -1), width: int = 48, bags: int = 4)
 
 @pytest.mark.parametrize("numbers", [(-1, -1), (7, 7), (-1, 7)])
 def test_a_lookup_and_its_backward_tell_each_other(numbers: tuple[int, int]) -> None:
-    calls = counted(lookups(numbers)).calls
+    calls = work_counts(lookups(numbers)).calls
     read = 40 * 16 * 4
     size = calls.numbers("bytes").tolist()
     assert size == [read + 8 * 53 + 4 * 48 * 4, 4 * 48 * 4 + 2 * read + 12 * 40]
     assert calls.numbers("flops").tolist() == [0, 0]
-    assert {each.sure for each in calls.works if each.bytes} == {Sure.ESTIMATE}
+    assert {each.sure for each in calls.works if each.bytes} == {Certainty.ESTIMATE}
 
 
 @pytest.mark.parametrize("model", [lookups((7, 8)), lookups(bags=5), lookups(width=2)])
 def test_a_gradient_of_another_lookup_tells_nothing(model: Model) -> None:
-    assert np.isnan(counted(model).calls.numbers("bytes")).all()
+    assert np.isnan(work_counts(model).calls.numbers("bytes")).all()

@@ -16,8 +16,8 @@ from torch_tb_profiler.analysis.change.gate import CheckAnswer, check
 from torch_tb_profiler.analysis.change.judge import JudgedRule
 from torch_tb_profiler.analysis.change.metrics import RuleError, default_rules, parse_rule
 from torch_tb_profiler.analysis.device_use import step_use
-from torch_tb_profiler.analysis.kernels.sums import kernel_sums
-from torch_tb_profiler.analysis.operators.sums import operator_sums
+from torch_tb_profiler.analysis.kernels import kernel_sums
+from torch_tb_profiler.analysis.operators.calls import operator_sums
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 

@@ -14,8 +14,8 @@ import pytest
 import torch_tb_profiler
 from tests.gate_pairs import config, write
 from tests.recorded import ROOT
-from torch_tb_profiler import ProfileError
 from torch_tb_profiler.analysis.change.metrics import DEFAULT_FAIL, DEFAULT_WARN
+from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.cli.work.check_settings import PROJECT
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 

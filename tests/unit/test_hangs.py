@@ -17,7 +17,7 @@ from tests.recorded import SHARED
 from torch_tb_profiler.cli import main as command
 from torch_tb_profiler.hangs.diagnose import HangReport, diagnose
 from torch_tb_profiler.hangs.dump import read_dump
-from torch_tb_profiler.hangs.job import Job
+from torch_tb_profiler.hangs.job import HungJob
 from torch_tb_profiler.workspace.reading import hang_reports
 from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 
@@ -29,7 +29,7 @@ PLANTED = {"gpu_error_1st": {12, 14}, "gpu_error_2nd": {9, 14}, "lock_gil_1st": 
 
 def report_of(ranks: Sequence[Rank | None], **options: Any) -> HangReport:
     dumps = {number: rank.dump(**options) for number, rank in enumerate(ranks) if rank is not None}
-    return diagnose(Job({number: read_dump(pickle.dumps(dump, protocol=2)) for number, dump in dumps.items()}))
+    return diagnose(HungJob({number: read_dump(pickle.dumps(dump, protocol=2)) for number, dump in dumps.items()}))
 
 
 def named(report: HangReport) -> dict[int, str]:

@@ -9,9 +9,8 @@ import pytest
 
 from benchmarks.shapes import text_of
 from tests.growth import MOST, Work, growth
-from torch_tb_profiler.analysis.roofline.pieces import call_roofs
+from torch_tb_profiler.analysis.roofline.activities import call_roofs, reached_ns
 from torch_tb_profiler.analysis.roofline.question import device_roofs
-from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.insights.places import places_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names import family

@@ -12,7 +12,7 @@ import pytest
 
 from tests.events import Event, annotation, copy, event, frame, kernel, launch, memory, model_of, op
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.analysis.health import health, troubles
+from torch_tb_profiler.analysis.health.notes import health, troubles
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note, read_trace
 

@@ -10,8 +10,7 @@ from msgspec.structs import asdict
 
 from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.kernels.sums import kernel_sums
-from torch_tb_profiler.analysis.kernels.table import Transfers, kernels, kernels_by_call
+from torch_tb_profiler.analysis.kernels import TransferSums, kernel_sums, kernels, kernels_by_call
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
@@ -104,8 +103,8 @@ def test_means_are_weighted_by_duration_and_leave_out_missing_values() -> None:
 def test_copies_and_fills() -> None:
     events = [copy(0, 10, 1, bytes=100), copy(20, 5, 2, bytes=50), fill(30, 5, 3)]
     table = kernels(model_of(events))
-    assert table.memcpy == (Transfers("Memcpy HtoD", 2, 15 * US, 150),)
-    assert table.memset == (Transfers("Memset (Device)", 1, 5 * US, None),)
+    assert table.memcpy == (TransferSums("Memcpy HtoD", 2, 15 * US, 150),)
+    assert table.memset == (TransferSums("Memset (Device)", 1, 5 * US, None),)
     assert len(table) == 0
 
 
@@ -194,7 +193,7 @@ def test_waits_of_mtia_are_no_kernels() -> None:
     table = kernels(model)
     assert table.name == ("pe_exe",)
     assert table.kernel_ns == 20 * US
-    assert table.waits == (Transfers("event_wait", 1, 50 * US, None), Transfers("event_record", 1, 5 * US, None))
+    assert table.waits == (TransferSums("event_wait", 1, 50 * US, None), TransferSums("event_record", 1, 5 * US, None))
     (device,) = device_use(model)
     assert (device.busy, device.computing) == (0.2, 0.2)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tests.events import Event, frame, kernel, launch, model_of, op
 from tests.tracegen import Config, generate
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS
+from torch_tb_profiler.analysis.health.notes import troubles
+from torch_tb_profiler.analysis.operators.question import KNOWN_OPERATORS
 from torch_tb_profiler.analysis.operators.table import operator_details, operator_kernels, operator_stacks, operators
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.result import Result

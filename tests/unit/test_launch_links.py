@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health.notes import health
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.shared.owners import owner_shares
 from torch_tb_profiler.model import Model

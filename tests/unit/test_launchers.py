@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.events import kernel, launch, model_of, op
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED, Unattributed, unattributed
 

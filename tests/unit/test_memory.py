@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.events import US, annotation, memory, model_of, op
 from tests.unit.memory_events import CPU, CURVE_RECORDS, curve_events
 from torch_tb_profiler.analysis.memory.blocks import alive, memory_events
-from torch_tb_profiler.analysis.memory.curve import MemoryCurves, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import memory_records, missing
+from torch_tb_profiler.analysis.memory.records import MemoryCurves, memory_bins, memory_curves, memory_records, missing
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 

@@ -11,8 +11,7 @@ from tests.recorded import ROOT
 from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, memory_categories
-from torch_tb_profiler.analysis.memory.curve import memory_curves
-from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.memory.records import memory_curves, memory_records
 
 RECORDED = ROOT / "tests" / "cases" / "memory_categories"
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.memory.question import (
     MEMORY_EVENTS,
     MEMORY_OPERATORS,
     AliveAt,
-    Bins,
+    CurveWindow,
     OnDevice,
 )
 from torch_tb_profiler.analysis.memory.records import missing
@@ -158,7 +158,7 @@ def test_a_step_that_does_not_exist(client: Client) -> None:
             assert "no step '77'" in get(client, url, 404)["error"]
 
 
-def test_what_is_asked_first() -> None:
+def test_what_is_precomputed() -> None:
     """The page names the first device, others who ask mean it."""
     with_memory, without = model_of(TRACES["new"]), model_of(TRACES["none"])
     assert MEMORY_ALIVE.precomputed(with_memory) == [AliveAt("GPU0", limit=10_000), AliveAt()]
@@ -166,7 +166,7 @@ def test_what_is_asked_first() -> None:
         assert question.precomputed(with_memory) == [OnDevice(device="GPU0"), OnDevice()]
         assert question.precomputed(without) == []
     assert MEMORY_ALIVE.precomputed(without) == []
-    assert MEMORY_CURVE.precomputed(without) == (Bins(),)
+    assert MEMORY_CURVE.precomputed(without) == (CurveWindow(),)
 
 
 def test_old_times_are_those_of_the_file(client: Client) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
+from torch_tb_profiler.analysis import modules as module_table
 from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators, ComparedParts
-from torch_tb_profiler.analysis.modules import table as module_table
-from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
+from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.old_plugin import modules as old_modules

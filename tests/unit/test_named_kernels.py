@@ -9,7 +9,7 @@ import pytest
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_kernel_names import NAMES, VERDICTS
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels
+from torch_tb_profiler.analysis.kernels import KernelTable, kernels
 
 V100 = {"id": 0, "name": "Tesla V100", "computeMajor": 7, "computeMinor": 0}
 

@@ -10,7 +10,7 @@ import pytest
 
 import torch_tb_profiler
 from tests.served import client_of, everything_read, get
-from torch_tb_profiler import ProfileError
+from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.cli import main
 
 EMPTY = "w.pt.trace.json holds no events: none were recorded, its traceEvents is empty"

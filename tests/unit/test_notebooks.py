@@ -17,8 +17,10 @@ import pytest
 
 import torch_tb_profiler
 from tests.planted import hostile_events, long_names, write_events
-from torch_tb_profiler import Profile, ProfileError
-from torch_tb_profiler.analysis.shown import Shown, harmless, text_of
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.text_format import harmless, text_of
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.profile import Profile
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.questions import QUESTIONS
 
@@ -86,7 +88,7 @@ def checked(text: str) -> Tags:
 
 def test_every_table_is_small_html_and_markdown(trace: TraceProfile, profile: Profile) -> None:
     shown = [*tables_of(trace), profile.figures(), profile.skipped, profile.run("generated_4gpu_h100").ranks]
-    assert all(isinstance(each, Shown) for each in shown)
+    assert all(isinstance(each, Tabular) for each in shown)
     for each in shown:
         checked(each._repr_html_())
         bundle = each._repr_mimebundle_()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import annotation, memory, model_of, op
-from torch_tb_profiler.analysis.memory.curve import memory_curves
+from torch_tb_profiler.analysis.memory.records import memory_curves
 from torch_tb_profiler.web.old_plugin.memory import MOST_POINTS, corners, display, memory_curve, memory_events
 from torch_tb_profiler.web.old_plugin.memory import memory as memory_table
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.operators.calls import operator_calls
+from torch_tb_profiler.analysis.operators.calls import operator_calls, unlinked_share
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operator_kernels, operator_stacks, operators
-from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 
 EVALUATE = "autograd::engine::evaluate_function: "

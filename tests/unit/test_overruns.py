@@ -10,8 +10,8 @@ import pytest
 
 from tests.events import US, Event, annotation, copy, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_summary
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.health.notes import troubles
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note, read_to_file

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health.notes import health
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import EventPhase

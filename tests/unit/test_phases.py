@@ -8,10 +8,9 @@ import pytest
 from tests.events import US, Event, annotation, frame, kernel, launch, memory, model_of, op
 from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
-from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import phase_times, phases_at_peak
-from torch_tb_profiler.analysis.program.phases import phases
+from torch_tb_profiler.analysis.program.phases import phase_times, phases, phases_at_peak
 from torch_tb_profiler.analysis.program.question import phase_means
 from torch_tb_profiler.model import Model
 
@@ -127,8 +126,8 @@ def test_the_main_thread_waits_for_the_backward_pass() -> None:
     )
     assert host(model) == {"forward": 50, "backward": 400, "other": 550}
     times = phase_times(model)
-    assert times.of(Phase.BACKWARD, times.device_ns) == 500 * US
-    assert times.of(Phase.BACKWARD, times.exposed_ns) == (100 + 500) * US
+    assert times.of(ProgramPhase.BACKWARD, times.device_ns) == 500 * US
+    assert times.of(ProgramPhase.BACKWARD, times.exposed_ns) == (100 + 500) * US
     check_sums(model)
 
 
@@ -145,15 +144,15 @@ def test_work_that_was_launched_first_has_the_moment() -> None:
         ]
     )
     times = phase_times(model)
-    assert times.of(Phase.FORWARD, times.exposed_ns) == 70 * US
-    assert times.of(Phase.BACKWARD, times.exposed_ns) == 20 * US
+    assert times.of(ProgramPhase.FORWARD, times.exposed_ns) == 70 * US
+    assert times.of(ProgramPhase.BACKWARD, times.exposed_ns) == 20 * US
     check_sums(model)
 
 
 def test_work_without_a_launch_is_shown_as_such() -> None:
     model = model_of([annotation("ProfilerStep#0", 0, 100), launch(0, 1), kernel(10, 20, 1), kernel(50, 20, 7)])
     times = phase_times(model)
-    assert times.of(Phase.NO_LAUNCH, times.device_ns) == 20 * US
+    assert times.of(ProgramPhase.NO_LAUNCH, times.device_ns) == 20 * US
     check_sums(model)
 
 
@@ -346,7 +345,7 @@ def test_the_phase_at_the_peak_of_memory() -> None:
         ]
     )
     (peak,) = phases_at_peak(model)
-    assert (peak.phase, peak.time_ns, peak.bytes) == (Phase.BACKWARD, 400 * US, 3000)
+    assert (peak.phase, peak.time_ns, peak.bytes) == (ProgramPhase.BACKWARD, 400 * US, 3000)
     assert phases_at_peak(model_of([annotation("forward", 0, 300)])) == ()
 
 

@@ -17,7 +17,7 @@ import pytest
 from tests.events import memory, model_of, op
 from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until, write_trace, write_trace_with_memory
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED

@@ -9,14 +9,14 @@ import pytest
 
 from torch_tb_profiler.analysis.flops.generated import tensor_bytes
 from torch_tb_profiler.analysis.flops.operators import work_of
-from torch_tb_profiler.analysis.flops.work import Product
-from torch_tb_profiler.analysis.roofline.least import minimal_ns
+from torch_tb_profiler.analysis.flops.work import Matmul
+from torch_tb_profiler.analysis.roofline.roofs import minimal_ns
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
 
 
 def of(
     operator: str, dims: Any, types: Any = "float", concrete: Any = (), strides: Any = (), tensors: int = 9
-) -> Product | None:
+) -> Matmul | None:
     kinds = [types] * min(len(dims), tensors) if isinstance(types, str) else types
     texts = [json.dumps(list(each)) if len(each) else "" for each in (dims, kinds, concrete, strides)]
     return work_of(operator, *texts).product
@@ -68,7 +68,7 @@ def test_results_of_another_type() -> None:
     assert found.bytes == 128 * 256 + 256 * 64 + 2 * 128 * 64
 
 
-def convolution(operator: str, concrete: list[str]) -> Product | None:
+def convolution(operator: str, concrete: list[str]) -> Matmul | None:
     dims = [[32, 3, 224, 224], [64, 3, 7, 7], *[[]] * (len(concrete) - 2)]
     return of(operator, dims, ["float", "float", *["Scalar"] * (len(concrete) - 2)], concrete)
 

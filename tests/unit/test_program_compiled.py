@@ -10,12 +10,21 @@ import pytest
 from tests.events import US, Event, annotation, event, frame, kernel, launch, model_of, op
 from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
-from torch_tb_profiler.analysis.program.eager import eager_operators
-from torch_tb_profiler.analysis.program.generated import generated_kernels
-from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
-from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
-from torch_tb_profiler.analysis.program.regions import compilations, region_totals, regions
-from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+from torch_tb_profiler.analysis.program.compiled_code import (
+    compilations,
+    eager_operators,
+    generated_kernels,
+    region_totals,
+    regions,
+)
+from torch_tb_profiler.analysis.program.graphs import (
+    captures,
+    graph_nodes,
+    graphs,
+    longest_gaps,
+    outside_graphs,
+    outside_ns,
+)
 
 PROGRAM = SHARED / "program"
 needs_recordings = pytest.mark.skipif(not PROGRAM.exists(), reason="recorded traces are not here")

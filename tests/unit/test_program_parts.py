@@ -11,9 +11,9 @@ from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
-from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
 from torch_tb_profiler.analysis.program.micro_batches import optimizers
-from torch_tb_profiler.analysis.program.phase_times import phase_times
+from torch_tb_profiler.analysis.program.phases import phase_times
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
 from torch_tb_profiler.model import Model
 
@@ -99,7 +99,9 @@ def host_phases(model: Model) -> dict[str, int]:
     """ns of the main thread by phase, over all steps; without what nothing marks."""
     times = phase_times(model)
     return {
-        each.value: int(times.host_ns[:, at].sum()) for at, each in enumerate(times.phases) if each is not Phase.OTHER
+        each.value: int(times.host_ns[:, at].sum())
+        for at, each in enumerate(times.phases)
+        if each is not ProgramPhase.OTHER
     }
 
 

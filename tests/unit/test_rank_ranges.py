@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.events import US, Event, annotation, kernel, launch, model_of
-from torch_tb_profiler.analysis.program.range_steps import ranges_by_step
+from torch_tb_profiler.analysis.program.ranges import ranges_by_step
 from torch_tb_profiler.ranks.ranges import range_of_ranks, ranges_of_ranks
 from torch_tb_profiler.ranks.summary import RankSummary, decode_summary, encode_summary, summarize
 

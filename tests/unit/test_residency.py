@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.events import kernel, model_of
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.shared.kernel_use import blocks_per_sm, known_occupancy, resident_blocks
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.tables.sql.tables.device import COPIES

@@ -13,7 +13,7 @@ import pytest
 
 from tests.kernel_programs import A100, BF16, H100, UNKNOWN, Op, add, matrices, run, shapeless
 from tests.kernel_programs import model_of as model_of_machine
-from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.calls import work_counts
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, roofline
@@ -73,7 +73,7 @@ def test_what_is_nested_counts_once() -> None:
     host.op("aten::linear", args=linear, kernel="ampere_sgemm_128x64_tn")
     # an operator that nothing is known of, inside of one that is known
     host.op("aten::mm", lambda: host.op("my::gemm", kernel="my_gemm"), args=MM)
-    assert counted(host.model).calls.total("flops") == 3 * MM_FLOPS
+    assert work_counts(host.model).calls.total("flops") == 3 * MM_FLOPS
 
 
 def test_convolutions_of_2021_have_the_size_of_their_backward() -> None:
@@ -97,7 +97,7 @@ def test_convolutions_of_2021_have_the_size_of_their_backward() -> None:
 
     host.op("CudnnConvolutionBackward", both, args=passed)
     one = 2 * 2 * 8 * 8 * 4 * 8 * 9
-    found = counted(host.model).calls
+    found = work_counts(host.model).calls
     assert found.total("flops") == 2 * one
     assert found.total("bytes") == 2 * 4 * (2 * 8 * 256 + 4 * 8 * 9 + 2 * 4 * 64)
 
@@ -194,7 +194,7 @@ def test_utilization_of_rows_is_of_all_their_time() -> None:
 def advice_of(*ops: Op) -> list[str | None]:
     """Of each kind of product, in the order of their first calls; the device is an A100, whose kernels are known."""
     model = model_of_machine(run([ops]), A100)
-    codes, names = call_advice(model), counted(model).calls
+    codes, names = call_advice(model), work_counts(model).calls
     order = np.argsort(names.row)
     return [ADVICES[code] if code >= 0 else None for code in codes[order].tolist()]
 

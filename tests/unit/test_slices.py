@@ -11,7 +11,7 @@ from werkzeug.test import Client
 
 from tests.events import US, Event, annotation, event, kernel, launch, memory, model_of, op
 from tests.served import client_of, everything_read, get
-from torch_tb_profiler.analysis.slices.table import SliceTable, slice_categories, slices, track_name
+from torch_tb_profiler.analysis.slices import SliceTable, slice_categories, slices, track_name
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.store import Track

@@ -15,11 +15,18 @@ from tests.snapshots import Allocator, MiB, dumped, random_run, stack
 from tests.unit.test_memory_command import refused, said
 from tests.unit.test_snapshot_analysis import first, model_of
 from torch_tb_profiler.analysis.question import Refused, Subject
-from torch_tb_profiler.analysis.snapshot.against import Side, against
-from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER, WhichTwo
-from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, NO_ANNOTATION, NO_MODULE, alive_rows
+from torch_tb_profiler.analysis.snapshot.alive import (
+    BEFORE_RECORDING,
+    NO_ANNOTATION,
+    NO_MODULE,
+    SNAPSHOT_AGAINST_ANOTHER,
+    Side,
+    WhichTwo,
+    against,
+    alive_rows,
+)
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import growth
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.growth import growth
 from torch_tb_profiler.model import Model
 
 pytestmark = pytest.mark.slow

@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 
 from tests.snapshots import Allocator, MiB, dumped, fragmented, random_run, stack
-from torch_tb_profiler.analysis.snapshot.alive import alive_rows, alive_stacks
-from torch_tb_profiler.analysis.snapshot.curves import History, histories
+from torch_tb_profiler.analysis.snapshot.alive import WhichTree, alive_rows, alive_stacks
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import churn, growth, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.growth import growth
-from torch_tb_profiler.analysis.snapshot.layout import fragmentation, layout, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import churn, lifetime_rows
-from torch_tb_profiler.analysis.snapshot.moments import moments
+from torch_tb_profiler.analysis.snapshot.history import History, histories, moments
+from torch_tb_profiler.analysis.snapshot.layout import fragmentation, pools, segment_layout
 from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.harvest import harvest_bytes
-from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, Stacks
+from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, StackRanges
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import unpickle_bytes
 from torch_tb_profiler.trace import Trace
 
 
@@ -41,7 +39,7 @@ class _Tables:
 def model_of(content: bytes) -> Model:
     """The model of a snapshot, read in this process."""
     tables = _Tables()
-    info = write(harvest_bytes(content), tables, len(content))
+    info = write(unpickle_bytes(content), tables, len(content))
     assert tables.found.keys() <= set(SNAPSHOT_TABLES)
     return Model(Trace(info, tables.load))
 
@@ -51,9 +49,9 @@ def test_stacks_that_their_frames_are_not_are_refused(change: dict[str, int]) ->
     """A cached file may hold any numbers: the frames of all stacks together would take 96 GiB."""
     tables = _Tables()
     content = dumped(random_run(0).snapshot())
-    info = write(harvest_bytes(content), tables, len(content))
+    info = write(unpickle_bytes(content), tables, len(content))
     for name, value in change.items():
-        getattr(tables.found[Stacks], name)[:] = value
+        getattr(tables.found[StackRanges], name)[:] = value
     model = Model(Trace(info, tables.load))
     with pytest.raises(ValueError, match="not made of these frames"):
         stack_names(model)
@@ -90,7 +88,7 @@ def test_curves_and_layout_are_true_after_every_record(run: dict[str, Any]) -> N
     assert curves.reserved[1:].tolist() == [truth.reserved for truth in log]
     assert (curves.requested[0], curves.reserved[0]) == (0, 0)
     for position in range(0, len(log), 3):
-        found = layout(history, position)
+        found = segment_layout(history, position)
         free = zip(found.piece_address[found.is_free].tolist(), found.piece_bytes[found.is_free].tolist(), strict=True)
         assert frozenset(free) == log[position].free
         assert int(found.bytes.sum()) == log[position].reserved
@@ -127,7 +125,7 @@ def test_what_is_drawn_adds_up_to_the_curve_in_every_column(run: dict[str, Any],
         shapes, bands = drawing(history, stack_names(model), columns, "line", most)
         sums = np.zeros(len(columns.x), np.int64)
         for life, begin, end in zip(shapes.life, shapes.begin, shapes.end, strict=True):
-            sums[begin:end] += history.lives.requested[life]
+            sums[begin:end] += history.lifetimes.requested[life]
         for band in bands:
             sums += band.bytes
         assert sums.tolist() == columns.requested.tolist()
@@ -146,7 +144,7 @@ def test_what_is_alive_adds_up_to_the_curve(run: dict[str, Any]) -> None:
             assert int(alive_rows(history, names, position, by).bytes.sum()) == curve  # type: ignore[arg-type]
         for direction in ("top_down", "bottom_up"):
             for shown in ("python", "own", "all"):
-                tree = alive_stacks(history, names, position, direction, shown, 0, 0)  # type: ignore[arg-type]
+                tree = alive_stacks(history, names, position, WhichTree(direction=direction, frames=shown), 0)
                 assert tree is not None
                 assert int(tree.self_ns.sum()) == curve
         difference = alive_rows(history, names, position, "stack", since=10).difference
@@ -166,7 +164,7 @@ def test_what_is_alive_adds_up_to_the_curve(run: dict[str, Any]) -> None:
 def test_actions_that_were_not_recorded_are_said(skip: tuple[str, ...], missing: tuple[str, ...]) -> None:
     allocator = random_run(7)
     history = first(model_of(dumped(allocator.snapshot(skip=skip))))
-    assert history.lives.missing == missing
+    assert history.lifetimes.missing == missing
     assert int(history.curves.requested[-1]) == allocator.log[-1].requested
     if "segment_alloc" not in skip:
         assert int(history.curves.reserved[-1]) == allocator.log[-1].reserved
@@ -257,7 +255,7 @@ def test_lifetimes_and_churn() -> None:
     assert rows.at_end.tolist() == [0, 3 * MiB]
     found = churn(history)
     assert (found.blocks, found.bytes, found.empty_cache) == (5, 40 * MiB, 5)
-    assert fragmentation(layout(history, history.last)) == 0
+    assert fragmentation(segment_layout(history, history.last)) == 0
 
 
 def test_a_dump_without_history_has_its_state() -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch_tb_profiler
 from tests.snapshots import MiB, dumped, fragmented, out_of_memory, random_run
 from tests.unit.test_snapshot_reading import tables_of
-from torch_tb_profiler import ProfileError
+from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.discovery import Content, Root, discover, examine, is_candidate
 from torch_tb_profiler.storage import Entry

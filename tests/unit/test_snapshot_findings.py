@@ -10,7 +10,7 @@ import pytest
 from tests.snapshots import Allocator, MiB, dumped, fragmented, stack
 from tests.unit.test_snapshot_analysis import model_of
 from torch_tb_profiler.analysis.shared.thresholds import VARIABLE
-from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
+from torch_tb_profiler.analysis.snapshot.summary import SnapshotFinding, snapshot_findings
 from torch_tb_profiler.words.memory import memory_text
 
 

@@ -10,8 +10,7 @@ import pytest
 from tests.snapshots import Allocator, MiB, dumped, stack
 from tests.unit.test_memory_command import said
 from tests.unit.test_snapshot_analysis import model_of
-from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
-from torch_tb_profiler.analysis.snapshot.oom import ooms
+from torch_tb_profiler.analysis.snapshot.oom import InferredOom, ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.words.memory import memory_text
 
@@ -74,7 +73,7 @@ def test_without_a_history_the_peak_is_not_known() -> None:
     assert not device.has_history
     assert device.text == (
         f"240 MiB was in use and {allocator.reserved // MiB} MiB reserved when the snapshot was taken. "
-        "It has no history, so the peak is not known."
+        "It has no history, so the peak is unknown."
     )
     (device,) = memory_snapshot(model_of(dumped(allocator.snapshot()))).devices
     assert device.has_history

@@ -12,8 +12,13 @@ from tests.unit.test_snapshot_link import US, trace_beside
 from torch_tb_profiler.analysis.question import NotFound, Subject
 from torch_tb_profiler.analysis.snapshot.alive import NO_ANNOTATION, NO_MODULE
 from torch_tb_profiler.analysis.snapshot.link import link
-from torch_tb_profiler.analysis.snapshot.linked_alive import NO_OPERATOR, NOT_LINKED, linked_alive
-from torch_tb_profiler.analysis.snapshot.linked_alive_question import SNAPSHOT_LINKED_ALIVE, WhichLinked
+from torch_tb_profiler.analysis.snapshot.linked_alive import (
+    NO_OPERATOR,
+    NOT_LINKED,
+    SNAPSHOT_LINKED_ALIVE,
+    WhichLinked,
+    linked_alive,
+)
 from torch_tb_profiler.model import Model
 
 
@@ -74,7 +79,7 @@ def test_each_allocation_meets_its_own_record(offset_us: int) -> None:
     inside = allocations[len(allocations) // 10 : len(allocations) * 8 // 10]
     times = {each["time_us"] for each in inside if each["action"] == "alloc"}
     for position in range(0, history.last, 97):
-        lives = history.lives
+        lives = history.lifetimes
         alive = lives.wanted(position) & (lives.requested > 0)
         born = history.device.records.time[lives.born] + snapshot.trace.origin_ns
         expected = alive & (lives.born >= 0) & [int(time) // US in times for time in born.tolist()]

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from tests.snapshots import dumped, random_run, stack
-from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest, harvest_bytes
 from torch_tb_profiler.snapshot.schema import Records
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes, unpickle_stream
 from torch_tb_profiler.trace import Limits, Note, TraceError
 from torch_tb_profiler.workspace.reading.child_processes import read_snapshot
 
@@ -39,7 +39,7 @@ class _Tables:
 def tables_of(content: bytes) -> tuple[dict[str, dict[str, list[Any]]], tuple[Note, ...]]:
     """All tables as lists, with texts and stacks in place of numbers that depend on the order of reading."""
     tables = _Tables()
-    info = write(harvest_bytes(content), tables, len(content))
+    info = write(unpickle_bytes(content), tables, len(content))
     plain = {kind.table_name: {k: v.tolist() for k, v in columns.items()} for kind, columns in tables.found.items()}
     return _in_words(plain, info.strings), tuple(info.notes)
 
@@ -292,7 +292,7 @@ def test_damaged_values_are_dropped_and_counted() -> None:
         {**good, "user_metadata": {"a": [1]}, "compile_context": 7},
         {**good, "action": "something_new"},
     ]
-    found = harvest(io.BytesIO(dumped({"segments": [], "device_traces": [[good, *bad, *odd]]})))  # type: ignore[arg-type]
+    found = unpickle_stream(io.BytesIO(dumped({"segments": [], "device_traces": [[good, *bad, *odd]]})))  # type: ignore[arg-type]
     columns = found.records[0][1][0]
     assert columns["address"].tolist() == [2**55 + 1] * 5
     assert columns["action"].tolist() == [1, 1, 1, 1, 0]
@@ -309,7 +309,7 @@ def test_sizes_below_nothing_are_dropped_and_metadata_without_end_is_left_out() 
     records = snapshot["device_traces"][0]
     records[1] = {**records[1], "size": -records[1]["size"]}
     records[2] = {**records[2], "user_metadata": laughs}
-    found = harvest_bytes(dumped(snapshot))
+    found = unpickle_bytes(dumped(snapshot))
     assert found.columns.dropped == 1
     ((_, pieces),) = found.records
     assert sum(len(piece["action"]) for piece in pieces) == len(records) - 1

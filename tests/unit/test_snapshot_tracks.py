@@ -9,15 +9,14 @@ import pytest
 
 from tests.snapshots import Allocator, MiB, dumped, fragmented, out_of_memory, random_run, stack
 from tests.unit.test_snapshot_analysis import RUNS, first, model_of
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import NotFound, Subject
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.tracks import CALLS, OTHER_LINES, tracks
+from torch_tb_profiler.analysis.snapshot.tracks import CALLS, OTHER_LINES, SnapshotTracksTileAnswer, tracks
 from torch_tb_profiler.analysis.snapshot.tracks_question import (
     SNAPSHOT_RECORD,
     SNAPSHOT_TRACKS,
     SNAPSHOT_TRACKS_TILE,
-    SnapshotTracksTileAnswer,
     WhichColumns,
     WhichRecord,
 )
@@ -92,10 +91,10 @@ def test_lines_add_up_to_the_curve_and_are_those_of_the_blocks_in_use(how: dict[
         found = tile(model, at, 1, 1)
         alive: dict[str, int] = dict.fromkeys(lines, 0)
         for born, released, size, of in zip(
-            history.lives.born.tolist(),
-            history.lives.released.tolist(),
-            history.lives.requested.tolist(),
-            history.lives.stack.tolist(),
+            history.lifetimes.born.tolist(),
+            history.lifetimes.released.tolist(),
+            history.lifetimes.requested.tolist(),
+            history.lifetimes.stack.tolist(),
             strict=True,
         ):
             if born <= position < released:

@@ -9,17 +9,16 @@ import pytest
 from tests.snapshots import Allocator, MiB, dumped, fragmented, stack
 from tests.unit.test_snapshot_analysis import first, model_of
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.analysis.snapshot.alive import alive_rows, alive_stacks
-from torch_tb_profiler.analysis.snapshot.answers import AtMoment
+from torch_tb_profiler.analysis.snapshot.alive import WhichTree, alive_rows, alive_stacks
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.history import AtMoment
 from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.question import (
     SNAPSHOT_ALIVE,
-    SNAPSHOT_SEGMENTS,
     SNAPSHOT_TREE,
     WhichAlive,
-    WhichTree,
 )
+from torch_tb_profiler.analysis.snapshot.segment_map import SNAPSHOT_SEGMENTS
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.words.memory import memory_text
 
@@ -100,6 +99,6 @@ def test_a_stack_of_cpp_is_called_by_what_asked_the_allocator(names: tuple[str, 
     model = model_of(dumped(allocator.snapshot()))
     history, known = first(model), stack_names(model)
     assert alive_rows(history, known, history.last, "line").line == (line,)
-    tree = alive_stacks(history, known, history.last, "top_down", "python", 0, 0.0)
+    tree = alive_stacks(history, known, history.last, WhichTree(), 0.0)
     assert tree is not None
     assert tree.name == (line,)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.events import US, Event, annotation, frame, kernel, launch, model_of, op
 from tests.unit.test_stacks import check, paths
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.analysis.stacks.flame_graph import stacks
-from torch_tb_profiler.analysis.stacks.question import STACKS, StacksAnswer, WhichStacks
-from torch_tb_profiler.analysis.stacks.threads import stack_threads
+from torch_tb_profiler.analysis.stacks.flame_graph import STACKS, StacksAnswer, WhichStacks, stacks
+from torch_tb_profiler.analysis.stacks.recorded import stack_threads
 from torch_tb_profiler.model import Model
 
 pytestmark = pytest.mark.slow

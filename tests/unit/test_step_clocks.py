@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.events import US, Event, annotation, copy, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.shared.thresholds import thresholds

@@ -7,7 +7,7 @@ from msgspec import json
 
 from tests.events import annotation, model_of, op
 from tests.step_programs import Recording, recording
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.overview import average_step, kind_figures, step_times
 from torch_tb_profiler.analysis.question import NoParameters, Subject
 from torch_tb_profiler.analysis.step_kinds import step_kinds

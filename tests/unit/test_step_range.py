@@ -11,10 +11,10 @@ from tests.events import US, annotation, frame, kernel, launch, memory, model_of
 from tests.served import client_of, everything_read, get
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators.table import operator_kernels, operator_stacks, operators
 from torch_tb_profiler.analysis.overview import step_times
-from torch_tb_profiler.analysis.slices.table import slice_categories, slices
+from torch_tb_profiler.analysis.slices import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.selection import RowNumbering, StepRange, UnknownStep
 from torch_tb_profiler.trace import Category, read_trace

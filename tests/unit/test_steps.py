@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.events import US, Event, annotation, copy, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
 from torch_tb_profiler.analysis.device_time import step_of_operations
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.health.notes import troubles
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overview import average_step
 from torch_tb_profiler.analysis.question import Subject

@@ -19,7 +19,7 @@ from tests.held_out import training
 from tests.held_out.run import model_of as held_out
 from tests.held_out.run import run
 from tests.served import client_of, everything_read
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli import summary as summary_command

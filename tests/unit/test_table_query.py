@@ -20,7 +20,7 @@ from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.table import WHOLE
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.tables.query.answer import FIRST_PAGE, Query, TableAnswer

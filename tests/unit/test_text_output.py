@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.analysis.shown.values import alone, in_column
 from torch_tb_profiler.analysis.table import Column, PageMeta, Table
+from torch_tb_profiler.analysis.text_format import in_column, with_unit
 from torch_tb_profiler.cli.work.outputs import as_csv
 from torch_tb_profiler.cli.work.text_table import LEAST, cells_of, cut, has_colors, safe, text_table
 from torch_tb_profiler.tables.query import TableAnswer
@@ -50,7 +50,7 @@ def test_numbers_of_a_column_share_a_unit(values: list[Any], unit: Any, expected
 
 
 def test_a_number_alone() -> None:
-    assert [alone(12_340_000, "ns"), alone(None, "ns"), alone(3, "count")] == ["12.340 ms", "–", "3"]
+    assert [with_unit(12_340_000, "ns"), with_unit(None, "ns"), with_unit(3, "count")] == ["12.340 ms", "–", "3"]
 
 
 def test_cells_of_a_terminal() -> None:

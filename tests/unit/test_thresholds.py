@@ -10,7 +10,7 @@ import pytest
 
 from tests.events import annotation, model_of
 from torch_tb_profiler.analysis.shared.thresholds import VARIABLE, ThresholdError, thresholds, thresholds_with
-from torch_tb_profiler.analysis.snapshot.findings import SECTION, SnapshotFindingId
+from torch_tb_profiler.analysis.snapshot.summary import SECTION, SnapshotFindingId
 from torch_tb_profiler.insights import RULES, diagnosis
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache

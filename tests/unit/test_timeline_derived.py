@@ -21,7 +21,7 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import events, lanes_of, tiles_of, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import OF_TRACE, timelines_read
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Subject

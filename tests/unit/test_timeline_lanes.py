@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from tests.events import Event, memory, model_of, op
 from tests.properties import examples
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
-from torch_tb_profiler.analysis.memory.curve import memory_curves
+from torch_tb_profiler.analysis.memory.records import memory_curves
 from torch_tb_profiler.arrays import grouping
 from torch_tb_profiler.timeline import counters, lanes, pyramid, timeline_file
 from torch_tb_profiler.timeline.build import build

@@ -10,7 +10,7 @@ import pytest
 
 import words
 from torch_tb_profiler.analysis.numerals import factor_of
-from torch_tb_profiler.analysis.shown.values import alone, in_column
+from torch_tb_profiler.analysis.text_format import in_column, with_unit
 from torch_tb_profiler.words.numbers import BYTES_PER, size
 
 #: rates are decimal everywhere
@@ -26,10 +26,10 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "torch_tb_profiler/cli/report.py": ("{}: {} MB",),
     "torch_tb_profiler/cli/summary.py": ("{} MB of packed files",),
     "torch_tb_profiler/api/notebook.py": ("0.6 MB or more",),
-    "torch_tb_profiler/snapshot/harvest.py": ("a file of 100 MB",),
+    "torch_tb_profiler/snapshot/unpickle_stream.py": ("a file of 100 MB",),
     # 64e6 bytes
     "torch_tb_profiler/analysis/roofline/table.py": ("above 64 MB",),
-    "torch_tb_profiler/analysis/roofline/reached.py": ("more than 64 MB",),
+    "torch_tb_profiler/analysis/roofline/activities.py": ("more than 64 MB",),
     "torch_tb_profiler/words/zh-CN/columns.toml": ("超过 64 MB",),
     # 4 * 1000³
     "torch_tb_profiler/workspace/reading/reading_order.py": ("does not say, 4 GB",),
@@ -102,7 +102,7 @@ def test_no_power_of_1024_has_a_decimal_name(repository: Path) -> None:
 def test_every_writer_has_the_same_names(name: str, bytes_: int) -> None:
     assert size(bytes_) == f"1 {name}"
     assert in_column([bytes_], "bytes")[0] == name
-    assert alone(3 * bytes_, "bytes").endswith(f" {name}")
+    assert with_unit(3 * bytes_, "bytes").endswith(f" {name}")
 
 
 @pytest.mark.parametrize(("name", "bytes_"), BYTES_PER.items())

@@ -11,7 +11,7 @@ import pytest
 
 from tests.events import US, Event, annotation, copy, event, frame, kernel, launch, model_of, op
 from tests.waterfall_checks import check_waterfall
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.replay import stream_edges
 from torch_tb_profiler.analysis.waterfall import average, gaps, host_lanes

@@ -14,9 +14,8 @@ from tests.calls import calls_of, constants
 from torch_tb_profiler import insights, words
 from torch_tb_profiler.analysis.memory.failures import FailureReason
 from torch_tb_profiler.analysis.memory.records import Missing
-from torch_tb_profiler.analysis.snapshot.findings import SnapshotFindingId
-from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredReason
-from torch_tb_profiler.analysis.snapshot.oom import OomReason
+from torch_tb_profiler.analysis.snapshot.oom import InferredReason, OomReason
+from torch_tb_profiler.analysis.snapshot.summary import SnapshotFindingId
 from torch_tb_profiler.insights.rule import TEXTS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES

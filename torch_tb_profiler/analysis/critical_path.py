@@ -45,7 +45,7 @@ from torch_tb_profiler.analysis.replay.resources import (
 )
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.slices.table import track_name
+from torch_tb_profiler.analysis.slices import track_name
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
 from torch_tb_profiler.arrays.distinct import among, distinct

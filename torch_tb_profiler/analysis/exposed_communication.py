@@ -10,7 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.api_calls import LONG_DELAY_NS
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.shared.device_roles import computing_spans, device_spans
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
@@ -144,7 +144,7 @@ def exposure(model: Model) -> Exposure:
     known = known[start[at[known]] == kernels.start[known]]
     why[operation[at[known]]] = kernels.why[known]
     called, known_phases = found.operations.host_start, phases(model)
-    phase = np.full(n, CODE[Phase.OTHER], np.int8)
+    phase = np.full(n, CODE[ProgramPhase.OTHER], np.int8)
     if known_phases.main >= 0:
         on_main = np.full(n, known_phases.main, np.int32)
         phase = np.where(called >= 0, known_phases.at(on_main, np.maximum(called, 0))[0], phase).astype(np.int8)

@@ -10,13 +10,13 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Answer, Count, Ns, NsMean
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.device_use import DEVICE_SHARES, DeviceUse, device_use
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.device_roles import Role, all_device_spans, communication_spans, device_roles
-from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.step_kinds import KindId, step_kinds
-from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.waterfall.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.order import median
@@ -180,7 +180,7 @@ class TopKernel(msgspec.Struct, frozen=True):
     calls: int
 
 
-class Overview(Shown, msgspec.Struct, frozen=True):
+class Overview(Tabular, msgspec.Struct, frozen=True):
     """The answer of the overview. Its data frame is the steps."""
 
     device_type: str

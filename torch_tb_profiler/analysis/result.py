@@ -21,9 +21,8 @@ from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import ColumnType, Definition, InlineTable, Unit, field_texts, plain
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
-from torch_tb_profiler.analysis.shown import Shown
-from torch_tb_profiler.analysis.shown.table_html import table_markdown
 from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Tabular, table_markdown
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
@@ -101,7 +100,7 @@ def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column, column_of, fact))
-class Result(Shown, LazyColumns):
+class Result(Tabular, LazyColumns):
     """Parallel columns, and facts. A subclass declares them, and is made of their values by name.
 
     A column that is None is not in this trace.

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mean_known, step_use
-from torch_tb_profiler.analysis.memory.curve import memory_curves
-from torch_tb_profiler.analysis.memory.records import CPU
+from torch_tb_profiler.analysis.memory.records import CPU, memory_curves
 from torch_tb_profiler.analysis.overview import CATEGORIES, OVERVIEW, average_step, overview, step_times
 from torch_tb_profiler.analysis.result import Result, column, definitions_of, fact
 from torch_tb_profiler.model import Model

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, ProgramPhase
 from torch_tb_profiler.analysis.program.phases import Phases, event_phase, phases
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -56,19 +56,26 @@ LEAST_FORWARD = 0.5
 #: marks that distinguish steps, and programs among steps with equal signs
 MOST_PROGRAMS = 8
 
-_INFERS: dict[Phase, KindId] = {
-    Phase.VALIDATION: "validation",
-    Phase.PREFILL: "prefill",
-    Phase.DECODE: "decode",
-    Phase.MIXED: "mixed",
-    Phase.DRAFT: "draft",
-    Phase.VERIFY: "verify",
-    Phase.ENCODE: "encode",
-    Phase.DENOISE: "denoise",
-    Phase.DECODE_IMAGE: "decode_image",
+_INFERS: dict[ProgramPhase, KindId] = {
+    ProgramPhase.VALIDATION: "validation",
+    ProgramPhase.PREFILL: "prefill",
+    ProgramPhase.DECODE: "decode",
+    ProgramPhase.MIXED: "mixed",
+    ProgramPhase.DRAFT: "draft",
+    ProgramPhase.VERIFY: "verify",
+    ProgramPhase.ENCODE: "encode",
+    ProgramPhase.DENOISE: "denoise",
+    ProgramPhase.DECODE_IMAGE: "decode_image",
 }
 #: what comes with some steps only, and is no program of its own
-_NOW_AND_THEN = (Phase.DATA, Phase.OPTIMIZER, Phase.ZERO_GRAD, Phase.LOGGING, Phase.COMPILE, Phase.CAPTURE)
+_NOW_AND_THEN = (
+    ProgramPhase.DATA,
+    ProgramPhase.OPTIMIZER,
+    ProgramPhase.ZERO_GRAD,
+    ProgramPhase.LOGGING,
+    ProgramPhase.COMPILE,
+    ProgramPhase.CAPTURE,
+)
 
 
 class StepKind(msgspec.Struct, frozen=True):
@@ -226,8 +233,8 @@ def _signs(model: Model, found: Phases) -> tuple[np.typing.NDArray[np.str_], Boo
     names = np.array(list(_INFERS.values()), dtype="<U16")
     one = infers.sum(axis=1) == 1
     sign[one] = names[np.argmax(infers[one], axis=1)]
-    backward = has[:, CODE[Phase.BACKWARD]] | has[:, CODE[Phase.RECOMPUTE]]
-    optimizer = has[:, CODE[Phase.OPTIMIZER]]
+    backward = has[:, CODE[ProgramPhase.BACKWARD]] | has[:, CODE[ProgramPhase.RECOMPUTE]]
+    optimizer = has[:, CODE[ProgramPhase.OPTIMIZER]]
     sign[backward | (optimizer & backward.any())] = "training"
     return sign, backward, optimizer
 
@@ -240,7 +247,7 @@ def _operators(model: Model, found: Phases) -> tuple[_Words, Int64]:
     phase = event_phase(model, found, tree.row[at])
     usual = ~one_of(phase, [CODE[other] for other in _NOW_AND_THEN])
     at, phase = at[usual], phase[usual]
-    backward = one_of(phase, (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE]))
+    backward = one_of(phase, (CODE[ProgramPhase.BACKWARD], CODE[ProgramPhase.RECOMPUTE]))
     return _counted(model, step[at], tree.name[at], unnumbered), np.bincount(step[at[~backward]], minlength=len(steps))
 
 

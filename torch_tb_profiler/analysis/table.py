@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import Count, Definition, Rows, TraceMeta
-from torch_tb_profiler.analysis.shown import Grid, Shown
+from torch_tb_profiler.analysis.tabular import Grid, Tabular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ class TableMeta(TraceMeta, frozen=True, kw_only=True):
 M = TypeVar("M", bound=TableMeta | PageMeta)
 
 
-class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
+class Table(Tabular, msgspec.Struct, Generic[M], frozen=True):
     """A result in rows and columns.
 
     meta                what stands beside it

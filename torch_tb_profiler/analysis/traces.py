@@ -11,10 +11,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Definition, InlineTable, TraceMeta, plain
-from torch_tb_profiler.analysis.kernels.sums import kernel_sums
-from torch_tb_profiler.analysis.kernels.table import KERNELS, KernelTable
+from torch_tb_profiler.analysis.kernels import KERNELS, KernelTable, kernel_sums
+from torch_tb_profiler.analysis.operators.calls import operator_sums
 from torch_tb_profiler.analysis.operators.question import OPERATORS
-from torch_tb_profiler.analysis.operators.sums import operator_sums
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Refused, Scope, Subject, absent_traces
 from torch_tb_profiler.analysis.result import Result, column, fact

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, get_args
 
 from torch_tb_profiler.analysis.replay.changes import Change, check
-from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import ErrorWithReason
 

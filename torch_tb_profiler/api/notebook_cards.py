@@ -10,8 +10,8 @@ import msgspec
 
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
-from torch_tb_profiler.analysis.shown import harmless, text_of
-from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
+from torch_tb_profiler.analysis.tabular import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
+from torch_tb_profiler.analysis.text_format import harmless, text_of
 from torch_tb_profiler.analysis.waterfall import Part
 from torch_tb_profiler.analysis.waterfall.causes import REST_COLOR, part_color
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding

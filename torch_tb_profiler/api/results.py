@@ -10,7 +10,7 @@ import msgspec
 from torch_tb_profiler.analysis.compare.both_sides import Delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison
 from torch_tb_profiler.analysis.compare.program import EntryTimes, WholeTimes
-from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
+from torch_tb_profiler.analysis.tabular import Grid, Tabular, columns_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Rows(tuple[T, ...], Shown):
+class Rows(tuple[T, ...], Tabular):
     """A tuple of dataclasses or structs that can become a data frame with one row each."""
 
     def to_pandas(self) -> pd.DataFrame:

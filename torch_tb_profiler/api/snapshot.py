@@ -6,20 +6,27 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.question import Refused
-from torch_tb_profiler.analysis.snapshot.against import AgainstBy, AgainstRows, Side, against
-from torch_tb_profiler.analysis.snapshot.alive import AliveBy, AliveRows, FramesShown, alive_rows, alive_stacks
-from torch_tb_profiler.analysis.snapshot.curves import Curves
-from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
+from torch_tb_profiler.analysis.snapshot.alive import (
+    AgainstBy,
+    AgainstRows,
+    AliveBy,
+    AliveRows,
+    FramesShown,
+    Side,
+    WhichTree,
+    against,
+    alive_rows,
+    alive_stacks,
+)
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import Growth, LifetimeRows, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.growth import Growth
-from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import LifetimeRows, lifetime_rows
+from torch_tb_profiler.analysis.snapshot.history import Curves, Moment, device_history, moments, position_of
+from torch_tb_profiler.analysis.snapshot.layout import PoolRow, SegmentLayout, pools, segment_layout
+from torch_tb_profiler.analysis.snapshot.lifetimes import Lifetimes
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedAliveRows, LinkedBy, linked_alive
-from torch_tb_profiler.analysis.snapshot.lives import Lives
-from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of
 from torch_tb_profiler.analysis.snapshot.oom import Oom
-from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
+from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotFinding, memory_snapshot
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.api.errors import ProfileError, profile_errors
@@ -116,9 +123,9 @@ class SnapshotProfile:
         """Return what was in use before the first record and after each."""
         return self.ask(lambda model: device_history(model, device).curves)
 
-    def lives(self, device: int | None = None) -> Lives:
-        """Return every allocation from its birth to its release."""
-        return self.ask(lambda model: device_history(model, device).lives)
+    def lives(self, device: int | None = None) -> Lifetimes:
+        """Every allocation from its birth to its release."""
+        return self.ask(lambda model: device_history(model, device).lifetimes)
 
     def alive(
         self, at: str | int = "peak", by: AliveBy = "line", since: str | int | None = None, device: int | None = None
@@ -144,19 +151,19 @@ class SnapshotProfile:
 
         def tree(model: Model) -> StackTable | None:
             history = device_history(model, device)
-            position = position_of(history, str(at))
-            return alive_stacks(history, stack_names(model), position, direction, frames, 0, smallest_share)
+            which = WhichTree(direction=direction, frames=frames)
+            return alive_stacks(history, stack_names(model), position_of(history, str(at)), which, smallest_share)
 
         found = self.ask(tree)
         assert found is not None
         return found
 
-    def layout(self, at: str | int = "peak", device: int | None = None) -> Layout:
+    def layout(self, at: str | int = "peak", device: int | None = None) -> SegmentLayout:
         """Return the segments at a moment, and what is in them."""
 
-        def found(model: Model) -> Layout:
+        def found(model: Model) -> SegmentLayout:
             history = device_history(model, device)
-            return layout(history, position_of(history, str(at)))
+            return segment_layout(history, position_of(history, str(at)))
 
         return self.ask(found)
 

@@ -26,10 +26,9 @@ from torch_tb_profiler.analysis.compare.program import whole_times
 from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_roofline
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health.notes import health
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernels.sequences import KernelSequences, kernel_sequences
-from torch_tb_profiler.analysis.kernels.table import KernelGrouping, KernelTable, kernels
+from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelSequences, KernelTable, kernel_sequences, kernels
 from torch_tb_profiler.analysis.memory.blocks import (
     AliveTable,
     BlockFilter,
@@ -38,11 +37,10 @@ from torch_tb_profiler.analysis.memory.blocks import (
     alive,
     memory_events,
 )
-from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.failures import Failure, failures
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
+from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves, memory_records
+from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.operators.table import (
     LaunchedKernels,
     OperatorGrouping,
@@ -52,7 +50,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operators,
 )
 from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
-from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_times
+from torch_tb_profiler.analysis.program.phases import PhaseTimes, phase_times
 from torch_tb_profiler.analysis.question import Question, Refused, Subject, answer_here
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change

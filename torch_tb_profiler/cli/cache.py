@@ -108,15 +108,15 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _as_text(contents: dict[str, Any]) -> str:
-    from torch_tb_profiler.analysis.shown.values import alone
+    from torch_tb_profiler.analysis.text_format import with_unit
 
-    used, limit = alone(contents["bytes"], "bytes"), alone(contents["limit_bytes"], "bytes")
+    used, limit = with_unit(contents["bytes"], "bytes"), with_unit(contents["limit_bytes"], "bytes")
     lines = [f"cache {safe(contents['directory'])}: {used} of {limit}"]
-    lines += [f"  {row['kind']}: {row['files']} files, {alone(row['bytes'], 'bytes')}" for row in contents["kinds"]]
+    lines += [f"  {row['kind']}: {row['files']} files, {with_unit(row['bytes'], 'bytes')}" for row in contents["kinds"]]
     if contents["unused_days"] is not None:
         lines.append(f"  least recently used: {contents['unused_days']:.0f} days")
     if contents["shared"] is not None:
         lines.append(f"  shared: {safe(contents['shared'])}")
     if contents["removed"]:
-        lines.append(f"removed {alone(contents['removed'], 'bytes')}")
+        lines.append(f"removed {with_unit(contents['removed'], 'bytes')}")
     return "\n".join(lines)

@@ -124,7 +124,7 @@ def _traces(found: RunListing, workspace: LocalWorkspace) -> list[TraceFacts]:
 def _examined(known: TraceFacts, trace: LocalTrace) -> TraceFacts:
     from msgspec.structs import replace
 
-    from torch_tb_profiler.analysis.health import health
+    from torch_tb_profiler.analysis.health.notes import health
     from torch_tb_profiler.cli.work.doctor_facts import without_home
     from torch_tb_profiler.workspace import Unavailable
 
@@ -154,15 +154,15 @@ def _of_machine(of: Machine) -> list[str]:
 
 
 def _of_cache(of: CacheFacts) -> list[str]:
-    from torch_tb_profiler.analysis.shown.values import alone
+    from torch_tb_profiler.analysis.text_format import with_unit
 
     state = "" if of.writable else ", which cannot be written"
-    lines = [f"cache {of.directory}{state}: {alone(of.bytes, 'bytes')} of {alone(of.limit_bytes, 'bytes')}"]
+    lines = [f"cache {of.directory}{state}: {with_unit(of.bytes, 'bytes')} of {with_unit(of.limit_bytes, 'bytes')}"]
     return [*lines, f"  shared: {of.shared}"] if of.shared else lines
 
 
 def _of_path(message: PathFacts) -> list[str]:
-    from torch_tb_profiler.analysis.shown.values import alone
+    from torch_tb_profiler.analysis.text_format import with_unit
     from torch_tb_profiler.cli.health import counted, note_lines
 
     lines = [f"{message.path}: runs {message.runs}, traces {len(message.traces)}, skipped files {len(message.skipped)}"]
@@ -172,7 +172,7 @@ def _of_path(message: PathFacts) -> list[str]:
             said = f"error: {trace.failed}"
         else:
             said = counted(trace.notes) if trace.looked_at else "not read"
-        lines.append(f"  {names} ({trace.kind}, {alone(trace.bytes, 'bytes')}): {said}")
+        lines.append(f"  {names} ({trace.kind}, {with_unit(trace.bytes, 'bytes')}): {said}")
         lines += [f"  {line}" for note in trace.notes for line in note_lines(note)]
     if len(message.traces) > _MOST_FILES:
         lines.append(f"  … {len(message.traces) - _MOST_FILES} more traces")

@@ -10,7 +10,7 @@ from torch_tb_profiler.cli.messages import UNSOUND, safe
 from torch_tb_profiler.cli.options import declare_trace
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.analysis.health.question import HealthAnswer
+    from torch_tb_profiler.analysis.health.notes import HealthAnswer
     from torch_tb_profiler.analysis.question import Subject
     from torch_tb_profiler.trace import Note
 
@@ -48,7 +48,7 @@ class HealthCommand:
 
 def health_of(subject: Subject) -> HealthAnswer:
     """Return the answer of /api/health."""
-    from torch_tb_profiler.analysis.health.question import HEALTH
+    from torch_tb_profiler.analysis.health.notes import HEALTH
     from torch_tb_profiler.analysis.question import NoParameters
 
     answer: HealthAnswer = HEALTH.compute(subject, NoParameters())

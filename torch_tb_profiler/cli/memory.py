@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler.cli.messages import UserError, safe, tell
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.analysis.snapshot.against import AgainstRows, Side
+    from torch_tb_profiler.analysis.snapshot.alive import AgainstRows, Side
     from torch_tb_profiler.cli.work.memory_text import SnapshotFacts
     from torch_tb_profiler.discovery import TraceFile
     from torch_tb_profiler.model import Model
@@ -107,10 +107,10 @@ def _of_path(arguments: argparse.Namespace) -> str:
 
 def _facts(model: Model, arguments: argparse.Namespace, other: LocalTrace | None) -> SnapshotFacts:
     """Return what was asked of a snapshot. other: the one that it is compared with."""
-    from torch_tb_profiler.analysis.health import troubles
+    from torch_tb_profiler.analysis.health.notes import troubles
     from torch_tb_profiler.analysis.snapshot.alive import alive_rows
     from torch_tb_profiler.analysis.snapshot.frames import stack_names
-    from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
+    from torch_tb_profiler.analysis.snapshot.history import device_history, position_of
     from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
     from torch_tb_profiler.cli.work.memory_text import SnapshotFacts
 
@@ -158,9 +158,9 @@ def _other(arguments: argparse.Namespace) -> TraceFile:
 
 
 def _against(theirs: Model, side: Side, arguments: argparse.Namespace) -> AgainstRows:
-    from torch_tb_profiler.analysis.snapshot.against import against
+    from torch_tb_profiler.analysis.snapshot.alive import against
     from torch_tb_profiler.analysis.snapshot.frames import stack_names
-    from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
+    from torch_tb_profiler.analysis.snapshot.history import device_history, position_of
 
     history = device_history(theirs, _chosen_device(theirs, arguments.device))
     wanted = arguments.since or arguments.at or "peak"

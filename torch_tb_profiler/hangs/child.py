@@ -1,4 +1,4 @@
-"""What runs in a process of its own: dumps from stdin → `Outcome`s to stdout, within limits of memory and time.
+"""What runs in a process of its own: dumps from stdin → `DumpOutcome`s to stdout, within limits of memory and time.
 
 Each way a message is its length in 8 bytes, then its content. A file that ends this process costs only itself: whoever
 started it starts another one for the rest.
@@ -17,7 +17,7 @@ from torch_tb_profiler.snapshot.child import limit_time, memory_limit
 from torch_tb_profiler.words.reasons import because
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class DumpOutcome(msgspec.Struct, frozen=True):
     """A dump, or why there is none."""
 
     dump: Dump | None = None
@@ -34,13 +34,13 @@ def main() -> None:
         send(sys.stdout.buffer, encoder.encode(_outcome(content)))
 
 
-def _outcome(content: bytes) -> Outcome:
+def _outcome(content: bytes) -> DumpOutcome:
     try:
-        return Outcome(dump=read_dump(content))
+        return DumpOutcome(dump=read_dump(content))
     except DumpError as error:
-        return Outcome(reason=error.reason)
+        return DumpOutcome(reason=error.reason)
     except MemoryError:
-        return Outcome(reason=because("dump_limits", {"limit": "memory"}))
+        return DumpOutcome(reason=because("dump_limits", {"limit": "memory"}))
 
 
 def send(stream: IO[bytes], content: bytes) -> None:

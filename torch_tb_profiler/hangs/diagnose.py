@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.hangs.dump import Call
-from torch_tb_profiler.hangs.job import Job, ProcessGroup
+from torch_tb_profiler.hangs.dump import DumpedCall
+from torch_tb_profiler.hangs.job import HungJob, RankGroup
 from torch_tb_profiler.hangs.waits import Wait, waits_of
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words.sentences import section
@@ -89,7 +89,7 @@ class HangReport(msgspec.Struct, frozen=True):
     left_out: list[LeftOut]
 
 
-def diagnose(job: Job, left_out: Sequence[LeftOut] = ()) -> HangReport:
+def diagnose(job: HungJob, left_out: Sequence[LeftOut] = ()) -> HangReport:
     """Return the report of a job."""
     waits = waits_of(job)
     named = _named(job, waits)
@@ -121,7 +121,7 @@ def several_jobs(folders: Sequence[str], left_out: Sequence[LeftOut]) -> HangRep
     return HangReport("hang/1.0", "cannot", sentence, 0, 0, [], [], [], list(left_out))
 
 
-def title(call: Call) -> str:
+def title(call: DumpedCall) -> str:
     """Name a call: "all_reduce #6", "send 0->3"."""
     return call.operator if call.is_transfer else f"{call.operator} #{call.number}"
 
@@ -144,8 +144,8 @@ def ranks_text(ranks: Iterable[int]) -> str:
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
-def _named(job: Job, waits: Mapping[int, Wait]) -> list[Named]:
-    """The ranks that stopped the job: those whose own call shows it, and those that others wait for while they wait for
+def _named(job: HungJob, waits: Mapping[int, Wait]) -> list[Named]:
+    """Find the ranks that stopped the job: those whose own call shows it, and those that others wait for while they wait for
     nobody. Where neither exists, the ranks of a cycle.
     """
     waiting: dict[int, list[int]] = defaultdict(list)
@@ -168,7 +168,7 @@ def _named(job: Job, waits: Mapping[int, Wait]) -> list[Named]:
 
 
 def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
-    """The call in which most of the waiting ranks wait; a collective, whose number says which one, before transfers."""
+    """Choose the call in which most of the waiting ranks wait; a collective, whose number says which one, before transfers."""
     alike = Counter((waits[rank].group, title(waits[rank].call)) for rank in waiters)
 
     def weight(wait: Wait) -> tuple[bool, int]:
@@ -177,7 +177,7 @@ def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
     return max((waits[rank] for rank in waiters), key=weight)
 
 
-def _name(job: Job, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = ()) -> Named:
+def _name(job: HungJob, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = ()) -> Named:
     """wait: its own, or of the first rank that waits for it. waiters: those ranks."""
     line = wait.call.line if not waiters else job.dumps[rank].last_line if rank in job.dumps else ""
     group = wait.group.description
@@ -197,7 +197,7 @@ def _name(job: Job, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = 
 
 
 def _differing(rank: int, wait: Wait) -> dict[str, Value]:
-    """What a rank passes or calls, and what another one does."""
+    """Tell what a rank passes or calls, and what another one does."""
     mine = wait.call
     assert wait.differs is not None
     others = [other for other in wait.group.ranks if other != rank and other not in wait.odd] or sorted(
@@ -212,7 +212,7 @@ def _differing(rank: int, wait: Wait) -> dict[str, Value]:
     return {"differs": wait.differs, "mine": _value(mine, wait.differs), "theirs": _value(theirs, wait.differs)}
 
 
-def _value(call: Call, differs: str) -> str:
+def _value(call: DumpedCall, differs: str) -> str:
     if differs == "operator":
         return call.operator
     if differs == "dtype":
@@ -221,7 +221,7 @@ def _value(call: Call, differs: str) -> str:
 
 
 def _cycles(waits: Mapping[int, Wait]) -> list[list[int]]:
-    """The cycles of ranks that wait for each other alone, each from its smallest rank on."""
+    """Find the cycles of ranks that wait for each other alone, each from its smallest rank on."""
     free = {rank for wait in waits.values() for rank in wait.on} - set(waits)
     free |= {rank for rank, wait in waits.items() if not wait.on}
     grown = True
@@ -243,7 +243,7 @@ def _cycles(waits: Mapping[int, Wait]) -> list[list[int]]:
     return cycles
 
 
-def _answer(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> Answer:
+def _answer(job: HungJob, waits: Mapping[int, Wait], named: Sequence[Named]) -> Answer:
     if not job.dumps:
         return "cannot"
     is_shown = any(each.kind != "missing" for each in named) and not _is_tied(waits)
@@ -255,7 +255,7 @@ def _is_tied(waits: Mapping[int, Wait]) -> bool:
     return any(wait.differs and set(wait.odd) >= set(wait.group.ranks) for wait in waits.values())
 
 
-def _sentence(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> str:
+def _sentence(job: HungJob, waits: Mapping[int, Wait], named: Sequence[Named]) -> str:
     words = section("hangs", "sentence")
     if not job.dumps:
         return words.say("unread", {})
@@ -278,7 +278,7 @@ def _sentence(job: Job, waits: Mapping[int, Wait], named: Sequence[Named]) -> st
 
 
 def _about(waits: Mapping[int, Wait], kind: Kind, same: Sequence[Named]) -> str:
-    """The sentence about ranks that stopped in one call."""
+    """Write the sentence about ranks that stopped in one call."""
     first = same[0]
     passed = {rank for each in same if each.rank in waits for rank in waits[each.rank].passed}
     values: dict[str, Value] = {
@@ -296,7 +296,7 @@ def _about(waits: Mapping[int, Wait], kind: Kind, same: Sequence[Named]) -> str:
 
 def _group_states(waits: Mapping[int, Wait]) -> list[GroupState]:
     """One state for each group in whose collectives a rank waits, the one with the most waiting ranks first."""
-    numbers: dict[ProcessGroup, list[Call]] = defaultdict(list)
+    numbers: dict[RankGroup, list[DumpedCall]] = defaultdict(list)
     for wait in waits.values():
         if not wait.call.is_transfer:
             numbers[wait.group].append(wait.call)
@@ -321,7 +321,7 @@ def _group_states(waits: Mapping[int, Wait]) -> list[GroupState]:
     return states
 
 
-def _state(group: ProcessGroup, rank: int, number: int) -> str:
+def _state(group: RankGroup, rank: int, number: int) -> str:
     if group.finished.get(rank, -1) >= number:
         return "finished"
     if rank not in group.entered:

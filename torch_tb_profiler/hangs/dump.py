@@ -33,7 +33,7 @@ class DumpError(ErrorWithReason):
     """A file cannot be read as a dump; the reason goes on after the name of the file."""
 
 
-class Group(msgspec.Struct, frozen=True, array_like=True):
+class DumpedGroup(msgspec.Struct, frozen=True, array_like=True):
     """A process group as a rank names it.
 
     ranks     its members, in the order of their ranks within the group
@@ -48,7 +48,7 @@ class Group(msgspec.Struct, frozen=True, array_like=True):
     finished: int | None = None
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True):
+class DumpedCall(msgspec.Struct, frozen=True, array_like=True):
     """A collective or one side of a transfer.
 
     record     place in the order of the rank's calls
@@ -82,8 +82,8 @@ class Dump(msgspec.Struct, frozen=True):
     """
 
     version: str
-    groups: list[Group]
-    calls: list[Call]
+    groups: list[DumpedGroup]
+    calls: list[DumpedCall]
     last_numbers: dict[str, int]
     last_finished: dict[str, int]
     transfers: list[str]
@@ -135,8 +135,8 @@ def _root(content: bytes) -> Any:
         raise DumpError(because("dump_damaged", {"error": str(error)[:_LONGEST_TEXT]})) from None
 
 
-def _groups(root: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> list[Group]:
-    """The groups of a dump, with how far the rank came where the dump says it.
+def _groups(root: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> list[DumpedGroup]:
+    """Read the groups of a dump, with how far the rank came where the dump says it.
 
     `pg_status` has ids where `pg_config` has names. Both are in one order; the entries, which have both, must agree, or
     the status is not used: there are writers that put all groups under one id.
@@ -156,7 +156,7 @@ def _groups(root: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> li
         about = value if isinstance(value, dict) else {}
         counts = reached.get(_text(key), {})
         groups.append(
-            Group(
+            DumpedGroup(
                 _text(key),
                 _text(about.get("desc")),
                 _ranks(about.get("ranks")),
@@ -167,7 +167,7 @@ def _groups(root: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> li
     return groups
 
 
-def _call(entry: Mapping[str, Any]) -> Call:
+def _call(entry: Mapping[str, Any]) -> DumpedCall:
     group, _ = _name_of(entry)
     number = _number(entry.get("collective_seq_id"), -1)
     operator = _text(entry.get("profiling_name")).partition(":")[2] or _text(entry.get("profiling_name"))
@@ -175,7 +175,7 @@ def _call(entry: Mapping[str, Any]) -> Call:
     # a call that timed out is retired, too: only the state says that it has finished
     ended = entry.get("state") == "completed"
     uneven = _UNEVEN.search(operator) and not _EVEN.search(operator)
-    return Call(
+    return DumpedCall(
         _number(entry.get("record_id"), -1),
         group,
         number,
@@ -188,7 +188,7 @@ def _call(entry: Mapping[str, Any]) -> Call:
     )
 
 
-def _without_parts(calls: list[Call]) -> list[Call]:
+def _without_parts(calls: list[DumpedCall]) -> list[DumpedCall]:
     """Leave out the parts of coalesced calls that have finished, as only the whole is ever seen to finish."""
     ended = {(call.group, call.number) for call in calls if call.operator == "coalesced" and call.is_finished}
     if not ended:
@@ -196,7 +196,7 @@ def _without_parts(calls: list[Call]) -> list[Call]:
     return [call for call in calls if call.operator == "coalesced" or (call.group, call.number) not in ended]
 
 
-def _kept(calls: Iterable[Call]) -> list[Call]:
+def _kept(calls: Iterable[DumpedCall]) -> list[DumpedCall]:
     finished: dict[str, int] = {}
     kept = []
     for call in reversed(list(calls)):
@@ -207,7 +207,7 @@ def _kept(calls: Iterable[Call]) -> list[Call]:
     return kept[::-1]
 
 
-def _greatest(calls: Iterable[Call]) -> dict[str, int]:
+def _greatest(calls: Iterable[DumpedCall]) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for call in calls:
         numbers[call.group] = max(call.number, numbers.get(call.group, -1))
@@ -231,7 +231,7 @@ def _ranks(value: Any) -> tuple[int, ...]:
 
 
 def _elements(sizes: Any) -> int:
-    """The number of elements of tensors of these sizes; -1 where the sizes are not known."""
+    """Count the elements of tensors of these sizes; -1 where the sizes are not known."""
     try:
         return sum(math.prod(size) for size in sizes)
     except (TypeError, ValueError):
@@ -243,7 +243,7 @@ def _dtypes(names: Any) -> str:
 
 
 def _line(frames: Any) -> str:
-    """The innermost line outside of torch; else the innermost of all."""
+    """Find the innermost line outside of torch; else the innermost of all."""
     if not isinstance(frames, list):
         return ""
     lines = [
@@ -261,6 +261,6 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any, default: Any) -> Any:
-    """An integer of 64 bits as it is; the default for all else, and for -1, which stands for unknown."""
+    """Return an integer of 64 bits as it is; the default for all else, and for -1, which stands for unknown."""
     is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
     return value if is_number else default

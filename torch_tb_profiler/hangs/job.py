@@ -8,10 +8,10 @@ from functools import cached_property
 from heapq import nlargest
 from operator import itemgetter
 
-from torch_tb_profiler.hangs.dump import Call, Dump, Group
+from torch_tb_profiler.hangs.dump import Dump, DumpedCall, DumpedGroup
 
 
-class ProcessGroup:
+class RankGroup:
     """A group of ranks, as all of their dumps know it. Groups are equal only to themselves.
 
     ranks     its members, in the order of their ranks within the group
@@ -24,7 +24,7 @@ class ProcessGroup:
         self.name, self.description, self.ranks = name, description or name, ranks
         self.entered: dict[int, int] = {}
         self.finished: dict[int, int] = {}
-        self.calls: dict[int, dict[int, Call]] = defaultdict(dict)
+        self.calls: dict[int, dict[int, DumpedCall]] = defaultdict(dict)
 
     @cached_property
     def _most_finished(self) -> list[tuple[int, int]]:
@@ -35,12 +35,12 @@ class ProcessGroup:
         return max((number for other, number in self._most_finished if other != rank), default=-1)
 
 
-class Job:
+class HungJob:
     """Dumps by rank, and the process groups that they tell of. dumps: those that could be read."""
 
     def __init__(self, dumps: Mapping[int, Dump]) -> None:
         self.dumps = dict(sorted(dumps.items()))
-        self._groups: dict[tuple[int, str], ProcessGroup] = {}
+        self._groups: dict[tuple[int, str], RankGroup] = {}
         self._number_groups()
         self._counted = self._with_counts()
         for rank, dump in self.dumps.items():
@@ -57,16 +57,16 @@ class Job:
             for group in dump.groups:
                 if not group.ranks:
                     unlisted[group.name].append(rank)
-        known: dict[tuple[str, tuple[int, ...]], ProcessGroup] = {}
+        known: dict[tuple[str, tuple[int, ...]], RankGroup] = {}
         for rank, dump in self.dumps.items():
             for group in dump.groups:
                 ranks = group.ranks or tuple(unlisted[group.name])
                 if (key := (group.name, ranks)) not in known:
-                    known[key] = ProcessGroup(group.name, group.description, ranks)
+                    known[key] = RankGroup(group.name, group.description, ranks)
                 self._groups[rank, group.name] = known[key]
 
-    def _with_counts(self) -> set[ProcessGroup]:
-        """Groups whose status counts collectives.
+    def _with_counts(self) -> set[RankGroup]:
+        """Find the groups whose status counts collectives.
 
         The status of a group with sends and receives counts these. Where a rank's newest recorded collective is not the
         one that its status calls the last, the status of that group is not used, for any rank.
@@ -79,7 +79,7 @@ class Job:
                     counted.discard(self._groups[rank, group.name])
         return counted
 
-    def _place(self, rank: int, dump: Dump, group: Group) -> None:
+    def _place(self, rank: int, dump: Dump, group: DumpedGroup) -> None:
         """Note how far a rank came in a group."""
         entered, finished = dump.last_numbers.get(group.name), dump.last_finished.get(group.name)
         unfinished = [
@@ -109,22 +109,22 @@ class Job:
         """Ranks without a dump."""
         return set(self.ranks) - set(self.dumps)
 
-    def group_of(self, rank: int, call: Call) -> ProcessGroup:
+    def group_of(self, rank: int, call: DumpedCall) -> RankGroup:
         """Return the group of a call; one of the rank alone where its dump does not list the group."""
         if (rank, call.group) not in self._groups:
-            self._groups[rank, call.group] = ProcessGroup(call.group, "", (rank,))
+            self._groups[rank, call.group] = RankGroup(call.group, "", (rank,))
         return self._groups[rank, call.group]
 
     @cached_property
-    def pending(self) -> dict[int, Call]:
+    def pending(self) -> dict[int, DumpedCall]:
         """The first unfinished call of each rank that has any."""
         return {rank: calls[0] for rank in self.dumps if (calls := self.unfinished(rank))}
 
-    def unfinished(self, rank: int) -> list[Call]:
+    def unfinished(self, rank: int) -> list[DumpedCall]:
         """Return the unfinished calls of a rank, in its order."""
         return [call for call in self.dumps[rank].calls if not call.is_finished and not self._is_counted(rank, call)]
 
-    def _is_counted(self, rank: int, call: Call) -> bool:
+    def _is_counted(self, rank: int, call: DumpedCall) -> bool:
         """Whether the status of its group has a call as finished."""
         group = self.group_of(rank, call)
         return not call.is_transfer and group in self._counted and call.number <= group.finished.get(rank, -1)

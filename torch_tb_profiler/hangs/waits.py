@@ -13,8 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.hangs.dump import Call
-from torch_tb_profiler.hangs.job import Job, ProcessGroup
+from torch_tb_profiler.hangs.dump import DumpedCall
+from torch_tb_profiler.hangs.job import HungJob, RankGroup
 
 _TRANSFER = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
@@ -35,8 +35,8 @@ class Wait(msgspec.Struct, frozen=True):
     odd          the members that call it unlike most; all that differ where no side is larger
     """
 
-    call: Call
-    group: ProcessGroup
+    call: DumpedCall
+    group: RankGroup
     on: frozenset[int] = frozenset()
     not_entered: frozenset[int] = frozenset()
     passed: frozenset[int] = frozenset()
@@ -45,9 +45,9 @@ class Wait(msgspec.Struct, frozen=True):
     odd: frozenset[int] = frozenset()
 
 
-def waits_of(job: Job) -> dict[int, Wait]:
+def waits_of(job: HungJob) -> dict[int, Wait]:
     """Return the wait of each rank that has an unfinished call."""
-    differences: dict[tuple[ProcessGroup, int], tuple[Difference | None, frozenset[int]]] = {}
+    differences: dict[tuple[RankGroup, int], tuple[Difference | None, frozenset[int]]] = {}
     waits = {}
     for rank, call in job.pending.items():
         group = job.group_of(rank, call)
@@ -65,8 +65,8 @@ def waits_of(job: Job) -> dict[int, Wait]:
     return waits
 
 
-def _of_transfer(job: Job, call: Call, group: ProcessGroup) -> Wait:
-    """A send or receive waits for the other end, unless that is in the same transfer."""
+def _of_transfer(job: HungJob, call: DumpedCall, group: RankGroup) -> Wait:
+    """Let a send or receive wait for the other end, unless that is in the same transfer."""
     parts = _TRANSFER.match(call.operator)
     if parts is None or not all(int(place) < len(group.ranks) for place in parts.groups()[1:]):
         return Wait(call, group)
@@ -80,7 +80,7 @@ def _of_transfer(job: Job, call: Call, group: ProcessGroup) -> Wait:
     return Wait(call, group, frozenset({other}))
 
 
-def _of_collective(job: Job, rank: int, call: Call, group: ProcessGroup) -> Wait:
+def _of_collective(job: HungJob, rank: int, call: DumpedCall, group: RankGroup) -> Wait:
     others = set(group.ranks) - {rank}
     not_entered = {other for other in others if group.entered.get(other, call.number) < call.number}
     passed = {other for other in others if group.finished.get(other, -1) >= call.number}
@@ -96,25 +96,25 @@ def _of_collective(job: Job, rank: int, call: Call, group: ProcessGroup) -> Wait
     return Wait(call, group, frozenset(elsewhere | silent), unknown=frozenset(unknown - silent))
 
 
-def _is_elsewhere(job: Job, rank: int, group: ProcessGroup, number: int) -> bool:
+def _is_elsewhere(job: HungJob, rank: int, group: RankGroup, number: int) -> bool:
     """Whether a rank that has queued a call is still in one before it."""
     pending = job.pending.get(rank)
     return pending is not None and (job.group_of(rank, pending), pending.number) != (group, number)
 
 
-def _gone_on(job: Job, rank: int, call: Call) -> set[int]:
-    """The ranks that have provably passed a call: with others they finished one that comes later in the program.
+def _gone_on(job: HungJob, rank: int, call: DumpedCall) -> set[int]:
+    """Find the ranks that have provably passed a call: with others they finished one that comes later in the program.
 
     The order of the program is that of `rank`, which has queued both.
     """
-    later: dict[ProcessGroup, int] = {}
+    later: dict[RankGroup, int] = {}
     for each in job.unfinished(rank):
         if each.record > call.record and not each.is_transfer:
             later.setdefault(job.group_of(rank, each), each.number)
     return {other for group, number in later.items() if group.finished_beside(rank) >= number for other in group.ranks}
 
 
-def _difference(calls: Mapping[int, Call]) -> tuple[Difference | None, frozenset[int]]:
+def _difference(calls: Mapping[int, DumpedCall]) -> tuple[Difference | None, frozenset[int]]:
     """How ranks call one collective differently, and who differs from most of them. calls: by rank."""
     kinds: dict[Difference, dict[int, object]] = {
         "operator": {rank: call.operator for rank, call in calls.items()},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.api.profile import Profile, Run
 from torch_tb_profiler.api.trace import TraceProfile

@@ -26,7 +26,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.resources import INSTRUCTIONS, PROMPTS, RESOURCES, SUMMARY_TEMPLATE, messages_of, read

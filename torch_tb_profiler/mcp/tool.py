@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Definition
 from torch_tb_profiler.analysis.json_schema import components
-from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.reason import ErrorWithReason
 

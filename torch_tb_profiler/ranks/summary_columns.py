@@ -21,7 +21,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.device_time import step_of_operations, step_overlap
-from torch_tb_profiler.analysis.program.range_steps import ranges_by_step
+from torch_tb_profiler.analysis.program.ranges import ranges_by_step
 from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans, computing_spans
 from torch_tb_profiler.analysis.shared.operator_times import operator_times

@@ -1,24 +1,83 @@
-"""What runs in a process of its own: a snapshot from stdin → a column file, within limits of memory and time.
+"""A process of its own that reads a snapshot from stdin into a column file, within limits of memory and time.
 
-Whatever a file makes the unpickler do, it does it here: the process that started this one sees an outcome or an end.
+Whatever a file makes the unpickler do, it does it here: the parent sees an outcome or an end. Snapshots may be packed
+as gzip or Zstandard, or in the HTML pages that `_memory_viz.py trace_plot` writes.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import contextlib
+import io
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.snapshot.containers import pickle_in
-from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_stream
 from torch_tb_profiler.trace.column_file import Writer
-from torch_tb_profiler.trace.unpack import Limits, UnpackError
+from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, UnpackError, text_of
 from torch_tb_profiler.words.reasons import because
+
+_HEAD_BYTES = 256
+_PAGE = lazy_pattern(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)
+_BASE64 = lazy_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
+
+
+def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:
+    """Open the pickle in a file. Raises SnapshotError; an OSError while it is read says what is damaged."""
+    text = _PeekableText(text_of(StoredFile(stream), limits))
+    if not _PAGE.match(text.peek(_HEAD_BYTES)):
+        return text
+    found = _BASE64.search(text.rest())
+    if found is None:
+        raise SnapshotError(because("no_snapshot", {"is": "page"}))
+    try:
+        return io.BytesIO(base64.b64decode(found[1]))
+    except binascii.Error:
+        raise SnapshotError(because("no_snapshot", {"is": "page"})) from None
+
+
+class _PeekableText:
+    """A text whose first bytes can be looked at before they are read."""
+
+    def __init__(self, text: Readable) -> None:
+        self._text = text
+        self._ahead = b""
+
+    def _more(self) -> bytes:
+        block = bytearray(1 << 16)
+        return bytes(block[: self._text.readinto(memoryview(block)) or 0])
+
+    def peek(self, count: int) -> bytes:
+        while len(self._ahead) < count:
+            more = self._more()
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:count]
+
+    def rest(self) -> bytes:
+        pieces = [self._ahead]
+        while more := self._more():
+            pieces.append(more)
+        return b"".join(pieces)
+
+    def readinto(self, buffer: memoryview, /) -> int | None:
+        if self._ahead:
+            count = min(len(buffer), len(self._ahead))
+            buffer[:count] = self._ahead[:count]
+            self._ahead = self._ahead[count:]
+            return count
+        return self._text.readinto(buffer)
+
 
 #: of memory beside what the file takes, and bytes of memory for each byte of its text
 FREE_BYTES = 512 << 20
@@ -28,13 +87,13 @@ _STEP = 1 << 20
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How it went. reason: why there is no column file; None if there is one."""
+    """The result of the process. reason: why there is no column file; None if there is one."""
 
     reason: Reason | None = None
 
 
 def main() -> None:
-    """Arguments: the column file, the greatest expansion of a packed file, and seconds of the processor."""
+    """Run with arguments: the column file, the greatest expansion of a packed file, and seconds of the processor."""
     target, expansion, seconds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     limit_time(seconds)
     outcome = convert(target, Limits(expansion=expansion), memory_limit())
@@ -53,7 +112,7 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
             read = size
             progress(size)
 
-        found = harvest(pickle_in(sys.stdin.buffer, limits), count)
+        found = unpickle_stream(pickle_in(sys.stdin.buffer, limits), count)
         with Writer(target) as writer:
             writer.finish(write(found, writer, read))
         return Outcome()
@@ -66,7 +125,7 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
 
 
 def memory_limit() -> Callable[[int], None]:
-    """What is told how many bytes were read, and lets the process have so much more memory, where the system can."""
+    """Return a callback that raises this process's memory limit with the bytes read, where the system can."""
     try:
         import resource  # noqa: PLC0415 - Windows has none
     except ImportError:
@@ -100,7 +159,7 @@ def limit_time(seconds: int) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of the address space that the process has now; 0 where the system does not tell."""
+    """Return the bytes of the address space that the process has now; 0 where the system does not tell."""
     try:
         import resource  # noqa: PLC0415 - Windows has none
 

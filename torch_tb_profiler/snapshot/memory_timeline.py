@@ -50,7 +50,7 @@ class MemoryTimeline(msgspec.Struct, frozen=True):
 
 
 def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
-    """Of a `.json` or `.raw.json` file, packed or not. Raises MemoryTimelineError."""
+    """Read a `.json` or `.raw.json` file, packed or not. Raises MemoryTimelineError."""
     try:
         text = _whole(stream, limits)
         decoded = from_json(text, list[list[Any]])
@@ -83,7 +83,7 @@ def _has_lists(decoded: list[list[Any]]) -> bool:
 
 
 def _of_sums(decoded: list[list[Any]]) -> MemoryTimeline:
-    """[times in µs, bytes by category of each]; the first category stands for the axis of a picture."""
+    """Read [times in µs, bytes by category of each]; the first category stands for the axis of a picture."""
     times, sizes = decoded
     time, table = np.array(times, np.int64), np.array(sizes, np.int64)
     if time.ndim != 1 or table.shape != (len(time), len(CATEGORIES) + 1) or (table < 0).any():
@@ -92,7 +92,7 @@ def _of_sums(decoded: list[list[Any]]) -> MemoryTimeline:
 
 
 def _of_changes(decoded: list[list[Any]]) -> MemoryTimeline:
-    """[time in ns, action, bytes, category] for each change; a time of -1 is before the recording."""
+    """Read [time in ns, action, bytes, category] for each change; a time of -1 is before the recording."""
     table = np.array(decoded, np.int64)
     if table.ndim != 2 or table.shape[1] != _RAW_FIELDS or (table[:, 3] < 0).any():
         raise ValueError

@@ -18,7 +18,7 @@ from torch_tb_profiler.snapshot.schema import (
     Action,
     Frames,
     StackFrames,
-    Stacks,
+    StackRanges,
 )
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -35,12 +35,12 @@ _TEXT = {str}
 
 
 def readable(text: str) -> str:
-    """A text as UTF-8 can hold it: pickles may hold halves of surrogate pairs."""
+    """Return a text as UTF-8 can hold it: pickles may hold halves of surrogate pairs."""
     return text.encode("utf-8", "replace").decode()
 
 
-class Strings:
-    """Codes of texts; the empty one is 0. A text is cut where it is longer than any name."""
+class StringInterner:
+    """Gives texts codes; the empty one is 0. A text longer than any name is cut."""
 
     longest = 4096
 
@@ -62,11 +62,11 @@ class Strings:
 
 
 class _Mark:
-    """What is left in a list of frames whose stack is known."""
+    """Stands in a list of frames for its stack, once that is known."""
 
 
-class StackTable:
-    """Distinct stacks by number.
+class StackInterner:
+    """Numbers distinct stacks.
 
     A list of frames is looked up by the identities of its frames: records of one stack have lists of their own, with
     the same frames in them. What was seen is held, so that an identity never stands for two frames. A list is emptied
@@ -76,7 +76,7 @@ class StackTable:
 
     most_identities = 200_000
 
-    def __init__(self, strings: Strings) -> None:
+    def __init__(self, strings: StringInterner) -> None:
         self._strings = strings
         self._of_identities: dict[bytes, int] = {}
         self._held: list[object] = []
@@ -87,7 +87,7 @@ class StackTable:
         self._frames: list[tuple[int, int, int]] = []
 
     def numbers(self, stacks: Sequence[object]) -> list[int]:
-        """The number of each stack, -1 where there is none."""
+        """Return the number of each stack, -1 where there is none."""
         if set(map(type, stacks)) <= _LIST:
             lists: Sequence[Any] = stacks
         else:
@@ -96,7 +96,7 @@ class StackTable:
         pointers = np.fromiter(chain.from_iterable(lists), object, sum(depths))
         identities, size = pointers.tobytes(), pointers.itemsize
         known, marks = self._of_identities, self._marks
-        found, begin = [], 0
+        numbers, begin = [], 0
         for frames, depth in zip(lists, depths, strict=True):
             end = begin + size * depth
             number = known.get(identities[begin:end]) if depth else -1
@@ -105,11 +105,11 @@ class StackTable:
             if depth > 1 and type(frames) is list:
                 frames[:] = marks[number]
             begin = end
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def _new(self, identities: bytes, frames: tuple[object, ...]) -> int:
-        """The number of a stack whose frames were not seen together yet."""
+        """Assign a number to a stack whose frames were not seen together yet."""
         content = tuple([self._frame(each) for each in frames])
         number = self._of_content.setdefault(content, len(self._of_content))
         if number == len(self._marks):
@@ -137,25 +137,25 @@ class StackTable:
             self._of_frame[id(frame)] = number, frame
         return number
 
-    def tables(self) -> dict[type[Stacks] | type[StackFrames] | type[Frames], Columns]:
+    def tables(self) -> dict[type[StackRanges] | type[StackFrames] | type[Frames], Columns]:
         depth = np.fromiter(map(len, self._of_content), np.int32, len(self._of_content))
         all_frames = [frame for content in self._of_content for frame in content]
         frames = np.array(self._frames, np.int64).reshape(-1, 3)
         return {
-            Stacks: {"start": np.cumsum(depth, dtype=np.int64) - depth, "depth": depth},
+            StackRanges: {"start": np.cumsum(depth, dtype=np.int64) - depth, "depth": depth},
             StackFrames: {"frame": np.array(all_frames, np.int32)},
             Frames: {"name": frames[:, 0], "file": frames[:, 1], "line": frames[:, 2]},
         }
 
 
 class RecordColumns:
-    """Takes dicts of records, in batches, and has them as columns.
+    """Converts dicts of records to columns, in batches.
 
     dropped  how many records could not be read
     unknown  actions that are not known, with their counts
     """
 
-    def __init__(self, strings: Strings, stacks: StackTable) -> None:
+    def __init__(self, strings: StringInterner, stacks: StackInterner) -> None:
         self._strings = strings
         self._stacks = stacks
         self._contexts: dict[tuple[str, str, int, int], int] = {}
@@ -163,7 +163,7 @@ class RecordColumns:
         self.unknown: Counter[str] = Counter()
 
     def take(self, batch: Sequence[Any]) -> Columns:
-        """Columns of a batch, without the device; times in µs since the epoch."""
+        """Return the columns of a batch, without the device; times in µs since the epoch."""
         try:
             return self._columns(batch)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
@@ -222,7 +222,7 @@ class RecordColumns:
 
 
 def _place(record: dict[str, Any]) -> Any:
-    """The address; of an oom what the device had free. Raises KeyError where there is no address."""
+    """Return the address; of an oom what the device had free. Raises KeyError where there is no address."""
     if record["action"] != "oom":
         return record["addr"]
     free = record.get("device_free")
@@ -230,7 +230,7 @@ def _place(record: dict[str, Any]) -> Any:
 
 
 def _field(batch: Sequence[dict[str, Any]], key: str) -> list[Any]:
-    """Raises KeyError where a record lacks it."""
+    """Return one field of all records. Raises KeyError where a record lacks it."""
     return list(map(itemgetter(key), batch))
 
 
@@ -242,26 +242,26 @@ def _field_if_there(batch: Sequence[dict[str, Any]], key: str, missing: object) 
 
 
 def pool_of(value: object) -> tuple[int, int]:
-    """The two numbers of a pool; -1 where they are missing."""
+    """Return the two numbers of a pool; -1 where they are missing."""
     if isinstance(value, list | tuple) and len(value) == 2 and all(map(is_integer, value)):
         return value[0], value[1]
     return -1, -1
 
 
 def as_text(value: object) -> str:
-    """A text as it is, a dict or list as JSON, everything else as nothing."""
+    """Return a text unchanged, a dict or list as JSON, everything else as ""."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list | tuple) and value and _is_small(value):
         try:
-            return msgspec.json.encode(value).decode()[: Strings.longest]
+            return msgspec.json.encode(value).decode()[: StringInterner.longest]
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             return ""
     return ""
 
 
 def _is_small(value: object) -> bool:
-    """Whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
+    """Return whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
     parts, seen = [value], 0
     while parts and seen <= _MOST_PARTS:
         seen += 1
@@ -274,12 +274,12 @@ def _is_small(value: object) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number that a column can hold."""
+    """Return whether a value is a whole number that a column can hold."""
     return type(value) is int and _LEAST <= value <= _MOST
 
 
 def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Raises TypeError or OverflowError for what is no integer of 62 bits."""
+    """Return an array. Raises TypeError or OverflowError for what is no integer of 62 bits."""
     if values and set(map(type, values)) != _INTEGER:
         raise TypeError
     found = np.array(values, np.int64)
@@ -289,7 +289,7 @@ def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Raises what `_integers` does, and ValueError for what is less than nothing."""
+    """Return an array. Raises what `_integers` does, and ValueError for negative sizes."""
     found = _integers(values)
     if len(found) and int(found.min()) < 0:
         raise ValueError
@@ -297,7 +297,7 @@ def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _times(values: list[Any]) -> npt.NDArray[np.int64]:
-    """µs; NO_TIME where there is none. Raises OverflowError for what is no time."""
+    """Return µs; NO_TIME where there is none. Raises OverflowError for what is no time."""
     if set(map(type, values)) != _INTEGER:
         return np.array([value if is_time(value) else NO_TIME for value in values], np.int64)
     found = np.array(values, np.int64)
@@ -307,12 +307,12 @@ def _times(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def is_time(value: object) -> bool:
-    """µs since the epoch, which as ns must fit a column."""
+    """Return whether a value is µs since the epoch, which as ns must fit a column."""
     return type(value) is int and 0 <= value < 2**52
 
 
 def _clean(record: Any) -> dict[str, Any] | None:
-    """A record with what a column can hold; None if it lacks what all must have."""
+    """Return a record with only what a column can hold; None if it lacks what all must have."""
     if not isinstance(record, dict) or not isinstance(record.get("action"), str):
         return None
     is_oom = record["action"] == "oom"

@@ -77,7 +77,7 @@ class Contexts(TraceTable):
     pool_b: Int64 = column("id")
 
 
-class Segments(TraceTable):
+class SnapshotSegments(TraceTable):
     """Memory of the device that the allocator held at the end, by device and address."""
 
     table_name: ClassVar[str] = "snapshot_segments"
@@ -94,7 +94,7 @@ class Segments(TraceTable):
     stack: Int32 = column("row of stacks", "frames, since 2.1")
 
 
-class Blocks(TraceTable):
+class SnapshotBlocks(TraceTable):
     """What segments were cut into at the end, by segment and address."""
 
     table_name: ClassVar[str] = "snapshot_blocks"
@@ -106,7 +106,7 @@ class Blocks(TraceTable):
     stack: Int32 = column("row of stacks", "frames, before 2.1 of the newest entry of history")
 
 
-class Stacks(TraceTable):
+class StackRanges(TraceTable):
     """Stack i has the rows start[i] … start[i] + depth[i] - 1 of stack_frames."""
 
     table_name: ClassVar[str] = "snapshot_stacks"
@@ -142,9 +142,9 @@ class Annotations(TraceTable):
 SNAPSHOT_TABLES: tuple[type[TraceTable], ...] = (
     Records,
     Contexts,
-    Segments,
-    Blocks,
-    Stacks,
+    SnapshotSegments,
+    SnapshotBlocks,
+    StackRanges,
     StackFrames,
     Frames,
     Annotations,

@@ -1,4 +1,4 @@
-"""What was harvested → the tables of a snapshot: segments, blocks, annotations, and what contradicts itself."""
+"""An unpickled snapshot → its tables: segments, blocks, annotations, and what contradicts itself."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.snapshot.harvest import Harvest, joined
 from torch_tb_profiler.snapshot.records import Columns, is_integer, is_time, pool_of, readable
 from torch_tb_profiler.snapshot.schema import (
     NO_TIME,
     Annotations,
-    Blocks,
     BlockState,
     Contexts,
     Records,
-    Segments,
+    SnapshotBlocks,
+    SnapshotSegments,
 )
+from torch_tb_profiler.snapshot.unpickle_stream import UnpickledSnapshot, concatenated
 from torch_tb_profiler.trace import Header, Note, Trace, note
 from torch_tb_profiler.trace.schema import TraceTable
 from torch_tb_profiler.trace.store import TableWriter, TraceInfo
@@ -37,16 +37,16 @@ _NS = 1000
 
 
 def is_snapshot(trace: Trace) -> bool:
-    """Whether what was read is a memory snapshot."""
+    """Return whether what was read is a memory snapshot."""
     return KEY in trace.header.raw
 
 
-def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
+def write(snapshot: UnpickledSnapshot, writer: TableWriter, file_bytes: int) -> TraceInfo:
     """Hand the tables of a snapshot to a writer, and give what stands beside them."""
     notes: list[Note] = []
-    segments, blocks = _segments(found, notes)
-    records, devices = _records(found)
-    annotations = _annotations(found)
+    segments, blocks = _segments(snapshot, notes)
+    records, devices = _records(snapshot)
+    annotations = _annotations(snapshot)
     starts = [times[times != NO_TIME] for times in (records["time"], annotations["start"], annotations["end"])]
     origin = min((int(times.min()) for times in starts if len(times)), default=0)
     for columns, keys in ((records, ("time",)), (annotations, ("start", "end"))):
@@ -55,39 +55,39 @@ def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
             columns[key] = np.where(known, (np.where(known, columns[key], origin) - origin) * _NS, NO_TIME)
     tables: Sequence[tuple[type[TraceTable], Columns]] = (
         (Records, records),
-        (Contexts, found.columns.contexts()),
-        (Segments, segments),
-        (Blocks, blocks),
+        (Contexts, snapshot.columns.contexts()),
+        (SnapshotSegments, segments),
+        (SnapshotBlocks, blocks),
         (Annotations, annotations),
-        *found.stacks.tables().items(),
+        *snapshot.stacks.tables().items(),
     )
     for kind, columns in tables:
         if len(next(iter(columns.values()))):
             writer.add(kind, columns)
-    if found.cut_off is not None:
-        notes.append(_cut_off(found))
-    if found.columns.dropped:
-        notes.append(note("snapshot_dropped", "error", found.columns.dropped, ("snapshot",)))
-    for name, count in found.columns.unknown.most_common(10):
+    if snapshot.cut_off is not None:
+        notes.append(_cut_off(snapshot))
+    if snapshot.columns.dropped:
+        notes.append(note("snapshot_dropped", "error", snapshot.columns.dropped, ("snapshot",)))
+    for name, count in snapshot.columns.unknown.most_common(10):
         text = f"{count} records say {name!r}, which no known version of PyTorch writes; they are counted and not used."
         notes.append(Note(f"snapshot_action_{name}", "info", text, count, ("snapshot",), values={"action": name}))
-    header = Header({KEY: _about(found, devices)})
-    return TraceInfo(header, found.strings.texts, (), origin * _NS, 0, notes, file_bytes)
+    header = Header({KEY: _about(snapshot, devices)})
+    return TraceInfo(header, snapshot.strings.texts, (), origin * _NS, 0, notes, file_bytes)
 
 
-def _cut_off(found: Harvest) -> Note:
-    records = sum(len(piece["action"]) for _, pieces in found.records for piece in pieces)
+def _cut_off(snapshot: UnpickledSnapshot) -> Note:
+    records = sum(len(piece["action"]) for _, pieces in snapshot.records for piece in pieces)
     return note(
         "truncated",
         "error",
         touches=("snapshot",),
-        values={"why": str(found.cut_off), "events": records, "snapshot": True},
+        values={"why": str(snapshot.cut_off), "events": records, "snapshot": True},
     )
 
 
-def _about(found: Harvest, devices: int) -> dict[str, Any]:
-    """What a snapshot says of itself as a whole."""
-    root = found.root
+def _about(snapshot: UnpickledSnapshot, devices: int) -> dict[str, Any]:
+    """Return what a snapshot says of itself as a whole."""
+    root = snapshot.root
     settings = root.get("allocator_settings")
     host = _dicts(root.get("host_segments"))
     overflowed = root.get("trace_alloc_overflowed")
@@ -97,7 +97,7 @@ def _about(found: Harvest, devices: int) -> dict[str, Any]:
         most = settings.get("trace_alloc_max_entries", most)
     return {
         "devices": devices,
-        "cut_off": found.cut_off is not None,
+        "cut_off": snapshot.cut_off is not None,
         "settings": _plain(settings) if isinstance(settings, dict) else {},
         "overflowed": _flags(overflowed),
         "max_entries": most if is_integer(most) else None,
@@ -108,20 +108,20 @@ def _about(found: Harvest, devices: int) -> dict[str, Any]:
 
 
 def _sum_of(key: str, segments: list[dict[str, Any]]) -> int:
-    """At most what 63 bits hold."""
+    """Sum to at most what 63 bits hold."""
     total: int = sum(each[key] for each in segments if is_integer(each.get(key)))
     return max(-(2**63) + 1, min(total, 2**63 - 1))
 
 
 def _flags(value: Any) -> bool | None:
-    """Whether any device's ring was full."""
+    """Return whether any device's ring was full."""
     if isinstance(value, list | tuple):
         return any(each is True for each in value)
     return value if isinstance(value, bool) else None
 
 
 def _plain(settings: dict[Any, Any]) -> dict[str, Any]:
-    """Texts, numbers, truth values, and small tables of them."""
+    """Keep texts, numbers, truth values, and small tables of them."""
     found: dict[str, Any] = {}
     for key, value in list(settings.items())[:200]:
         if isinstance(value, dict):
@@ -142,7 +142,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _others(value: Any) -> int:
-    """How many parts of a list are no dicts."""
+    """Count the parts of a list that are no dicts."""
     return len(value) - len(_dicts(value)) if isinstance(value, list | tuple) else 0
 
 
@@ -150,46 +150,46 @@ def _number(value: Any, missing: int = 0) -> int:
     return value if is_integer(value) else missing
 
 
-def _records(found: Harvest) -> tuple[Columns, int]:
-    """The records of all devices one after the other, and how many devices there are."""
+def _records(snapshot: UnpickledSnapshot) -> tuple[Columns, int]:
+    """Concatenate the records of all devices. Returns them and the number of devices."""
     pieces, next_device = [], 0
-    for place, of_list in found.records:
+    for place, of_list in snapshot.records:
         device = place if place >= 0 else next_device
         next_device = max(next_device, device) + 1
-        columns = joined(of_list)
+        columns = concatenated(of_list)
         columns["device"] = np.full(len(columns["action"]), device, np.int32)
         pieces.append(columns)
-    traces = found.root.get("device_traces") or ()
+    traces = snapshot.root.get("device_traces") or ()
     if not pieces:
         empty = {name: np.empty(0, c.dtype) for c in Records.schema() for name in (c.name,)}
         return empty, len(traces)
-    return joined(pieces), max(len(traces), next_device)
+    return concatenated(pieces), max(len(traces), next_device)
 
 
-def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
-    """Segments by device and address, with their blocks; what does not add up is counted."""
+def _segments(snapshot: UnpickledSnapshot, notes: list[Note]) -> tuple[Columns, Columns]:
+    """Return segments by device and address, with their blocks; what does not add up is counted."""
     wrong: Counter[str] = Counter()
     rows = []
-    listed = found.root.get("segments")
+    listed = snapshot.root.get("segments")
     wrong["segments"] += _others(listed)
-    for each in _dicts(listed):
-        if not (is_integer(each.get("address")) and is_integer(each.get("total_size"))):
-            wrong["segments"] += each.get("address", 0) is not None  # _memory_viz writes segments without address
+    for segment in _dicts(listed):
+        if not (is_integer(segment.get("address")) and is_integer(segment.get("total_size"))):
+            wrong["segments"] += segment.get("address", 0) is not None  # _memory_viz writes segments without address
             continue
-        rows.append(each)
-    rows.sort(key=lambda each: (_number(each.get("device")), each["address"]))
+        rows.append(segment)
+    rows.sort(key=lambda segment: (_number(segment.get("device")), segment["address"]))
     blocks: list[tuple[int, int, int, int, int]] = []
     stacks: list[object] = []
-    for number, each in enumerate(rows):
-        at = each["address"]
-        wrong["blocks"] += _others(each.get("blocks"))
-        for block in _dicts(each.get("blocks")):
+    for number, segment in enumerate(rows):
+        expected = segment["address"]
+        wrong["blocks"] += _others(segment.get("blocks"))
+        for block in _dicts(segment.get("blocks")):
             size = _number(block.get("size"), -1)
             if size < 0:
                 wrong["blocks"] += 1
                 continue
-            address = _number(block.get("address"), at)
-            wrong["adjacent"] += address != at
+            address = _number(block.get("address"), expected)
+            wrong["adjacent"] += address != expected
             state = _STATES.get(str(block.get("state")))
             wrong["states"] += state is None
             requested, frames = block.get("requested_size"), block.get("frames")
@@ -199,22 +199,22 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
                 frames = history[0].get("frames")
             stacks.append(frames)
             blocks.append((number, address, size, _number(requested, -1), state or BlockState.INACTIVE))
-            at = address + size
-        wrong["sizes"] += at != each["address"] + each["total_size"]
+            expected = address + size
+        wrong["sizes"] += expected != segment["address"] + segment["total_size"]
     kinds = ("segments", "blocks", "adjacent", "states", "sizes")
     notes += [
         note(f"snapshot_{kind}", "warning", wrong[kind], ("snapshot",), values={"contradicts": True})
         for kind in kinds
         if wrong[kind]
     ]
-    return _segment_columns(rows, found), _block_columns(blocks, found.stacks.numbers(stacks))
+    return _segment_columns(rows, snapshot), _block_columns(blocks, snapshot.stacks.numbers(stacks))
 
 
-def _segment_columns(rows: Sequence[dict[str, Any]], found: Harvest) -> Columns:
+def _segment_columns(rows: Sequence[dict[str, Any]], snapshot: UnpickledSnapshot) -> Columns:
     def numbers(key: str, missing: int = 0) -> Any:
-        return np.array([_number(each.get(key), missing) for each in rows], np.int64)
+        return np.array([_number(segment.get(key), missing) for segment in rows], np.int64)
 
-    pools = [pool_of(each.get("segment_pool_id")) for each in rows]
+    pools = [pool_of(segment.get("segment_pool_id")) for segment in rows]
     return {
         "device": numbers("device"),
         "address": numbers("address"),
@@ -222,11 +222,11 @@ def _segment_columns(rows: Sequence[dict[str, Any]], found: Harvest) -> Columns:
         "allocated": numbers("allocated_size"),
         "active": numbers("active_size"),
         "stream": numbers("stream"),
-        "is_small": np.array([each.get("segment_type") == "small" for each in rows], np.uint8),
-        "is_expandable": np.array([each.get("is_expandable") is True for each in rows], np.uint8),
+        "is_small": np.array([segment.get("segment_type") == "small" for segment in rows], np.uint8),
+        "is_expandable": np.array([segment.get("is_expandable") is True for segment in rows], np.uint8),
         "pool_a": np.array([max(a, 0) for a, _ in pools], np.int64),
         "pool_b": np.array([max(b, 0) for _, b in pools], np.int64),
-        "stack": np.array(found.stacks.numbers([each.get("frames") for each in rows]), np.int32),
+        "stack": np.array(snapshot.stacks.numbers([segment.get("frames") for segment in rows]), np.int32),
     }
 
 
@@ -237,22 +237,22 @@ def _block_columns(blocks: Sequence[tuple[int, ...]], stacks: Sequence[int]) -> 
     return columns | {"stack": np.array(stacks, np.int32)}
 
 
-def _annotations(found: Harvest) -> Columns:
-    """Starts and ends of ranges joined by their names, the innermost first; the file does not name threads."""
+def _annotations(snapshot: UnpickledSnapshot) -> Columns:
+    """Match starts and ends of ranges by name, the innermost first; the file does not name threads."""
     open_: dict[str, list[int]] = {}
     ranges: list[list[Any]] = []
-    for each in _dicts(found.root.get("external_annotations")):
+    for each in _dicts(snapshot.root.get("external_annotations")):
         name, time = each.get("name"), each.get("time_us")
         if not isinstance(name, str):
             continue
         when = time if is_time(time) else NO_TIME
         if each.get("stage") == "START":
             open_.setdefault(name, []).append(len(ranges))
-            ranges.append([found.strings.code(name), when, NO_TIME])
+            ranges.append([snapshot.strings.code(name), when, NO_TIME])
         elif each.get("stage") == "END" and open_.get(name):
             ranges[open_[name].pop()][2] = when
         else:  # it began before the recording
-            ranges.append([found.strings.code(name), NO_TIME, when])
+            ranges.append([snapshot.strings.code(name), NO_TIME, when])
     ranges.sort(key=_first_time)
     return _range_columns(ranges)
 

@@ -10,22 +10,22 @@ from torch_tb_profiler.analysis.api_calls import LaunchStats, QueueLengths, laun
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.critical_path import PathPieces
 from torch_tb_profiler.analysis.idle import IdleGaps, IdleTimes, idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
 from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
-from torch_tb_profiler.analysis.modules.table import ModuleTable, hooks, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.overview import OVERVIEW, step_times
+from torch_tb_profiler.analysis.program.graphs import graphs
 from torch_tb_profiler.analysis.program.ranges import RangeTable
-from torch_tb_profiler.analysis.program.replayed import graphs
 from torch_tb_profiler.analysis.result import Result, column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
-from torch_tb_profiler.analysis.shown import Shown
-from torch_tb_profiler.analysis.slices.table import SliceTable, slices
+from torch_tb_profiler.analysis.slices import SliceTable, slices
 from torch_tb_profiler.analysis.stacks.flame_graph import stacks
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import OperationTable
@@ -35,7 +35,7 @@ _ALL = 2**31 - 1
 
 #: the options of a table by name, as texts
 Params = Mapping[str, str]
-R = TypeVar("R", bound=Shown)
+R = TypeVar("R", bound=Tabular)
 
 
 def _without_options(compute: Callable[[Model], R]) -> Callable[[Model, Params], R]:
@@ -65,7 +65,7 @@ def _slices(model: Model, params: Params) -> SliceTable:
 
 
 #: by the name of the table. Each may raise ValueError for an option that a trace has nothing of.
-RESULTS: Mapping[str, Callable[[Model, Params], Shown]] = {
+RESULTS: Mapping[str, Callable[[Model, Params], Tabular]] = {
     "steps": _without_options(step_times),
     "modules": _modules,
     "hooks": _without_options(hooks),

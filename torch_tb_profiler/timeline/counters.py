@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.memory.curve import MemoryCurve
+from torch_tb_profiler.analysis.memory.records import MemoryCurve
 from torch_tb_profiler.analysis.shared.device_roles import (
     BUSY,
     COMPUTING,

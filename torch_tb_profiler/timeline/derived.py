@@ -14,7 +14,7 @@ import numpy.typing as npt
 from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
-from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
+from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseEvidence
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Node, Subject
 from torch_tb_profiler.analysis.replay.graph import Edge
@@ -217,11 +217,11 @@ def _phases(subject: Subject) -> bytes:
         "start": segments.start,
         "end": segments.end,
         "part": segments.phase,
-        "edge": np.where(segments.evidence == Evidence.NONE, NO_EDGE, segments.evidence),
+        "edge": np.where(segments.evidence == PhaseEvidence.NONE, NO_EDGE, segments.evidence),
         "row": take_known(of_thread.marks.row, mark, -1),
     }
     parts = [PHASE + phase.value for phase in PHASES]
-    about = DerivedAnswer([DerivedLaneAnswer(None)], parts, [each.name.lower() for each in Evidence])
+    about = DerivedAnswer([DerivedLaneAnswer(None)], parts, [each.name.lower() for each in PhaseEvidence])
     return _encoded(_used(about, columns), columns, _NO_SLACK)
 
 

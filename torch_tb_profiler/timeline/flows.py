@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.analysis.question import Question, Refused
-from torch_tb_profiler.analysis.slices.table import longest
+from torch_tb_profiler.analysis.slices import longest
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.timeline.enclosing import SliceReference, reference

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.question import Node, NotFound, Question, Refused
-from torch_tb_profiler.analysis.slices.table import longest
+from torch_tb_profiler.analysis.slices import longest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedAnswer, DerivedKind
 from torch_tb_profiler.timeline.enclosing import SliceReference, reference

@@ -10,6 +10,7 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
+from torch_tb_profiler.discovery.runs import Skipped
 from torch_tb_profiler.workspace.answering.answering_process import Unanswered
 from torch_tb_profiler.workspace.cache.answer_store import (
     Body,
@@ -27,7 +28,6 @@ from torch_tb_profiler.workspace.status import (
     OpenTrace,
     Original,
     RunStatus,
-    Skipped,
     State,
     Status,
     TraceStatus,

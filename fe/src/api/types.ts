@@ -17,7 +17,7 @@ import type {
   StepParts,
   TraceMeta,
   TraceStatus,
-  Transfers,
+  TransferSums,
   WaterfallAnswer,
 } from "./schema.gen";
 
@@ -85,7 +85,7 @@ export type RooflineGroup =
   | "element"
   | "phase";
 
-export type Copies = Transfers;
+export type Copies = TransferSums;
 export type OperatorsTable = Answers["operators"];
 export type KernelsTable = Answers["kernels"];
 export type RooflineTable = Answers["roofline"];

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.insights import Finding, diagnosis
 from torch_tb_profiler.insights.facts import Facts
@@ -35,7 +35,7 @@ def found(lengths: list[float]) -> dict[str, Finding]:
 def test_slow_steps_are_told_with_what_grew() -> None:
     finding = found([10, 10, 10, 10, 10, 30, 10, 10])["step_jitter"]
     assert "1 of 7 steps" in finding.detail
-    assert "grows most in them is “Host: operators”, by 20 ms a step" in finding.detail
+    assert "grows most in them is “Host: operators”, by 20 ms per step" in finding.detail
     assert {each.key: each.value for each in finding.evidence} == {
         "slow_steps": 1,
         "excess_per_step": 20e6 / 7,
@@ -49,7 +49,7 @@ def test_slow_steps_are_told_with_what_grew() -> None:
 def test_of_few_steps_one_that_takes_twice_as_long_is_told_with_what_grew() -> None:
     finding = found([10, 10, 30, 10])["step_jitter"]
     assert "1 of 3 steps take more than 2 × the median" in finding.detail
-    assert "“Host: operators”, by 20 ms a step" in finding.detail
+    assert "“Host: operators”, by 20 ms per step" in finding.detail
     assert finding.confidence == "low"
 
 

@@ -215,7 +215,7 @@ def test_a_server_whose_scheduler_takes_longer_than_its_graph_is_bound_by_the_ho
     shares = {each.kind: each.share or 0.0 for each in bound.reliefs}
     assert shares["sync"] > shares["host"] > 0.1
     assert (bound.kind, bound.next, bound.share) == ("host", "sync", shares["host"])
-    assert bound.sentence.endswith("What comes next is synchronization.")
+    assert bound.sentence.endswith("Next: synchronization.")
 
 
 def test_waits_bound_a_run_whose_device_is_what_takes_longer() -> None:

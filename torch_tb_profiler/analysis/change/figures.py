@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.change.times_by_name import (
     operators_by_name,
 )
 from torch_tb_profiler.analysis.device_use import kernel_devices, step_use
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.run_metrics import memory_peak
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.shared.operator_times import step_of_times, steps_of_work

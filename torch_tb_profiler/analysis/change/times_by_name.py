@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns
-from torch_tb_profiler.analysis.kernels.table import by_owner
+from torch_tb_profiler.analysis.kernels import by_owner
 from torch_tb_profiler.analysis.shared.operator_times import operator_times, step_of_times, steps_of_work
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import group, sums_at

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.result import Result
-from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace.lazy_columns import Declared
 
@@ -57,7 +57,7 @@ def of_both(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
-class Delta(Shown, msgspec.Struct, frozen=True):
+class Delta(Tabular, msgspec.Struct, frozen=True):
     """A table of both sides by name: of each column its left and right values; by the largest change, descending.
 
     A name that a side does not have counts 0 there.

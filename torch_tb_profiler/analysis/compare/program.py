@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.kernels.sums import KernelSums
+from torch_tb_profiler.analysis.kernels import KernelSums
 from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64

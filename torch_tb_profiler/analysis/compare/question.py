@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, Ns, Tr
 from torch_tb_profiler.analysis.compare.both_sides import BothSides, delta, of_both
 from torch_tb_profiler.analysis.compare.comparison import ROOT, Comparison, ComparisonEntry
 from torch_tb_profiler.analysis.compare.program import EntrySide, EntryTimes, WholeTimes, whole_times
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of

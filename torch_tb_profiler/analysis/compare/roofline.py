@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import Flop, StepFlops, Utilization, step_flops
-from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.model import Model
 
@@ -68,7 +68,7 @@ class ComparedRoofline(
     lost_ns: Float64 = column_of(RooflineTable, "lost_ns")
 
 
-class RooflineDelta(Shown, msgspec.Struct, frozen=True):
+class RooflineDelta(Tabular, msgspec.Struct, frozen=True):
     """Operators by their shapes on both sides, by the change of lost time per step, then of time, descending.
 
     left, right   the columns `BOTH`; NaN where a side does not have it, or does not know it

@@ -1,1 +1,1 @@
-"""How much operators compute and move, by their arguments: FLOP, bytes, and why it is not known where it is not."""
+"""FLOP and bytes of operators, from their recorded arguments; where they are unknown, why."""

@@ -1,6 +1,8 @@
-"""Attention: operator → its layout and where it says what is masked.
+"""Attention: for each operator its layout, and where its arguments tell the mask.
 
-FLOP are those of the scores that are computed: of a causal mask about half. A backward pass computes the scores again.
+FLOP are those of the scores that are computed: about half for a causal mask. A backward pass computes the scores again.
+For sequences packed one behind the other the profiler records all rows together, the number of sequences and the
+longest length: FLOP then lie between two bounds.
 """
 
 from __future__ import annotations
@@ -12,20 +14,105 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.packed import of_packed
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
+from torch_tb_profiler.analysis.flops.work import (
+    Certainty,
+    FlopBounds,
+    OperatorArguments,
+    OperatorWork,
+    Tensor,
+    UnknownReason,
+    UnknownWorkError,
+    unknown_work,
+)
 from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+
+
+class _PackedMask(msgspec.Struct, frozen=True):
+    """The mask within each sequence.
+
+    causal   None: unknown
+    window   how many keys each query sees before and behind it; negative: all
+    """
+
+    causal: bool | None
+    window: tuple[int, int] | None
+
+
+def of_packed(given: OperatorArguments, first: int, lengths: int, mask: _PackedMask, backward: bool) -> OperatorWork:
+    """Return the bytes moved and the bounds of the FLOP. Raises one of `ERRORS`, or UnknownWorkError.
+
+    first      where q stands; k and v follow
+    lengths    where the cumulated lengths of q stand; those of k, and the longest of either, follow
+    backward   the gradient stands in front, and scores are computed again
+    """
+    q, k, v = (given.tensor(first + at) for at in range(3))
+    if min(len(q.dims), len(k.dims), len(v.dims)) < 3 or q.kind != k.kind:
+        raise UnknownWorkError(UnknownReason.CONTENTS)
+    out = q.elements // max(q.dims[-1], 1) * v.dims[-1] * q.size
+    moved = q.bytes + k.bytes + v.bytes + out
+    size = 2 * moved + out if backward else moved
+    work = replace(unknown_work(UnknownReason.CONTENTS), bytes=size, data=q.data, sure=Certainty.BOUND)
+    pairs = _pairs(given, lengths, q, k, mask)
+    if pairs is None or v.dims[:-1] != k.dims[:-1] or q.dims[-1] != k.dims[-1]:
+        return work
+    once = 2 * q.dims[-2]
+    needs = once * (2 * (q.dims[-1] + v.dims[-1]) if backward else q.dims[-1] + v.dims[-1])
+    does = once * (3 * q.dims[-1] + 2 * v.dims[-1]) if backward else needs
+    least, most = pairs
+    return replace(work, between=FlopBounds(does * least, does * most, needs * least, needs * most))
+
+
+def _pairs(given: OperatorArguments, lengths: int, q: Tensor, k: Tensor, mask: _PackedMask) -> tuple[int, int] | None:
+    """Return the least and the largest number of query-key pairs; None if unknown.
+
+    Of sequences that attend to themselves the sum of squares is least where all are of one length, if no row is left
+    over at the end. Where queries and keys differ there may be none.
+    """
+    if any(len(each.dims) > 3 and each.elements != _packed_elements(each) for each in (q, k)):
+        return None
+    causal, window = mask.causal, mask.window
+    count = given.tensor(lengths).elements - 1 if len(given.tensor(lengths).dims) == 1 else 0
+    queries, keys = q.dims[-3], k.dims[-3]
+    longest_q, longest = (_longest(given, lengths + 2, queries), _longest(given, lengths + 3, keys))
+    alike = queries == keys and longest_q == longest
+    seen = longest
+    if window is not None and min(window) >= 0:
+        seen = min(seen, window[0] + (0 if causal else window[1]) + 1)
+    most = queries * seen
+    if not alike or count < 1 or queries > count * longest:
+        return 0, most
+    if causal:
+        most = min(most, queries * (longest + 1) // 2)
+    squares = queries * queries // count
+    if window is not None and max(window) >= 0:
+        squares = queries  # each sees itself
+    least = squares if causal is False else (squares + queries) // 2
+    return min(least, most), most
+
+
+def _packed_elements(tensor: Tensor) -> int:
+    """Return the elements of (1, rows, heads, size)."""
+    rows, heads, size = tensor.dims[-3:]
+    return rows * heads * size
+
+
+def _longest(given: OperatorArguments, at: int, rows: int) -> int:
+    """Return how long the longest sequence may be: a recorded number, or all rows."""
+    text = given.concrete[at] if at < len(given.concrete) else ""
+    found = whole_number(text) or 0
+    return found if 0 < found < rows else rows
+
 
 #: which corner the diagonal of a causal mask starts in
 Corner = Literal["upper_left", "lower_right"]
 
 
 class _Attention(msgspec.Struct, frozen=True):
-    """How an operator takes its arguments.
+    """The places of an attention operator's arguments.
 
     q           where q stands; k and v follow
     heads_last  (batch, length, heads, size) in place of (batch, heads, length, size)
@@ -51,7 +138,7 @@ class _Attention(msgspec.Struct, frozen=True):
 
 
 def kept(queries: int, keys: int, corner: Corner) -> Fraction:
-    """Which part of the scores a causal mask leaves.
+    """Return the part of the scores that a causal mask leaves.
 
     >>> kept(4, 4, "upper_left")
     Fraction(5, 8)
@@ -67,14 +154,14 @@ def kept(queries: int, keys: int, corner: Corner) -> Fraction:
 
 
 def _read(how: _Attention) -> Reader:
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         q, k, v = (given.tensor(how.q + at) for at in range(3))
         if how.lengths is not None and given.is_tensor(how.lengths):
             corner, sure = _corner(how, given)
-            causal = None if sure is Sure.BOUND else corner is not None
-            return of_packed(given, how.q, how.lengths, causal, _window(how, given), how.backward)
+            causal = None if sure is Certainty.BOUND else corner is not None
+            return of_packed(given, how.q, how.lengths, _PackedMask(causal, _window(how, given)), how.backward)
         if not len(q.dims) == len(k.dims) == len(v.dims) == 4 or q.data != k.data:
-            raise NotKnown(Unknown.CONTENTS if len(q.dims) == 3 else Unknown.NO_MODEL)
+            raise UnknownWorkError(UnknownReason.CONTENTS if len(q.dims) == 3 else UnknownReason.NO_MODEL)
         head, length = (2, 1) if how.heads_last else (1, 2)
         batch, heads = q.dims[0], q.dims[head]
         queries, keys = q.dims[length], k.dims[length]
@@ -82,7 +169,7 @@ def _read(how: _Attention) -> Reader:
         if k.dims[:3] != v.dims[:3] or k.dims[3] != size or not heads or heads % max(k.dims[head], 1):
             raise ValueError("no attention")
         if k.dims[0] != batch:
-            raise NotKnown(Unknown.CONTENTS)  # pages of a cache
+            raise UnknownWorkError(UnknownReason.CONTENTS)  # pages of a cache
         if not batch * queries * keys * (size + out):
             raise ValueError("nothing to attend to")
         scores = batch * heads * queries * keys
@@ -97,16 +184,16 @@ def _read(how: _Attention) -> Reader:
             moved += given.tensor(how.bias).bytes
         if not how.backward:
             dense = 2 * scores * (size + out)
-            return Work(int(part * dense), moved, q.data, sure, dense=dense)
+            return OperatorWork(int(part * dense), moved, q.data, sure, dense=dense)
         dense, model = 2 * scores * (3 * size + 2 * out), 2 * scores * (2 * size + 2 * out)
         moved = 2 * moved + row * out * q.size
-        return Work(int(part * dense), moved, q.data, sure, model=int(part * model), dense=dense)
+        return OperatorWork(int(part * dense), moved, q.data, sure, model=int(part * model), dense=dense)
 
     return read
 
 
 def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
-    """Which part of the scores a window leaves, whose diagonal ends in the lower right corner.
+    """Return the part of the scores that a window leaves, whose diagonal ends in the lower right corner.
 
     before   keys in front of its own that a query sees; negative: all. behind: those that follow it
 
@@ -121,8 +208,8 @@ def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
     return Fraction(int(np.maximum(after - first, 0).sum()), queries * keys)
 
 
-def _causal_place(how: _Attention, given: Arguments) -> int | None:
-    """Where the truth value stands that says it; None if none was recorded."""
+def _causal_place(how: _Attention, given: OperatorArguments) -> int | None:
+    """Return the place of the truth value that tells whether it is causal; None if none was recorded."""
     flags = [at for at, _ in given.flags()]
     behind = next((at for at in flags if at and _NUMBER.fullmatch(given.concrete[at - 1])), None)
     if behind is not None or how.causal is None:
@@ -130,7 +217,7 @@ def _causal_place(how: _Attention, given: Arguments) -> int | None:
     return flags[how.causal] if how.causal < len(flags) else None
 
 
-def _window(how: _Attention, given: Arguments) -> tuple[int, int] | None:
+def _window(how: _Attention, given: OperatorArguments) -> tuple[int, int] | None:
     at = _causal_place(how, given)
     if how.window is None or at is None or len(given.concrete) <= at + how.window + 1:
         return None
@@ -138,68 +225,68 @@ def _window(how: _Attention, given: Arguments) -> tuple[int, int] | None:
     return (int(texts[0]), int(texts[1])) if all(_INTEGER.fullmatch(text) for text in texts) else None
 
 
-def _corner(how: _Attention, given: Arguments) -> tuple[Corner | None, Sure]:
-    """Of the mask, None without one; a call that does not say it may compute half as much."""
+def _corner(how: _Attention, given: OperatorArguments) -> tuple[Corner | None, Certainty]:
+    """Return the corner of the mask, None without one; a call that does not say it may compute half as much."""
     flags = given.flags()
     if how.number:
         before = given.concrete[flags[0][0] - 1] if flags and flags[0][0] else ""
-        said = whole_number(before)
-        if said is None and flags and len(given.concrete) > flags[0][0] + 1:
-            said = whole_number(given.concrete[flags[0][0] + 1])  # as xFormers has it
-        if said is None:
-            return None, Sure.BOUND
+        code = whole_number(before)
+        if code is None and flags and len(given.concrete) > flags[0][0] + 1:
+            code = whole_number(given.concrete[flags[0][0] + 1])  # as xFormers has it
+        if code is None:
+            return None, Certainty.BOUND
         corners: dict[int, Corner] = {1: "upper_left", 2: "lower_right"}
-        return corners.get(said), Sure.EXACT
+        return corners.get(code), Certainty.EXACT
     if how.causal is None:
-        return None, Sure.EXACT
+        return None, Certainty.EXACT
     at = _causal_place(how, given)
     if at is None:
-        return None, Sure.BOUND
-    return (how.corner if given.concrete[at] == "True" else None), Sure.EXACT
+        return None, Certainty.BOUND
+    return (how.corner if given.concrete[at] == "True" else None), Certainty.EXACT
 
 
 def _like_arguments(heads_last: bool, backward: bool = False, number: bool = False) -> Reader:
-    """Of libraries: the first three tensors with four dimensions. Tensors of `int` are lengths or pages of a cache."""
+    """Read attention of libraries: the first three tensors with four dimensions; `int` are lengths or pages."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         if "int" in [kind for at, kind in enumerate(given.types) if given.is_tensor(at) and given.tensor(at).dims]:
-            raise NotKnown(Unknown.CONTENTS)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
         places = [at for at in range(len(given)) if given.is_tensor(at) and len(given.tensor(at).dims) == 4]
         first = next((at for at in places if at + 1 in places and at + 2 in places), None)
         if first is None or len(places) < 3 + backward:
-            raise NotKnown(Unknown.CONTENTS)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
         how = _Attention(first + backward, heads_last, corner="lower_right", number=number, window=1, backward=backward)
         return _read(how)(given)
 
     return read
 
 
-def _unknown(_: Arguments) -> Work:
-    raise NotKnown(Unknown.CONTENTS)
+def _unknown(_: OperatorArguments) -> OperatorWork:
+    raise UnknownWorkError(UnknownReason.CONTENTS)
 
 
-def _packed(q: int, told: bool = True) -> Reader:
-    """Sequences of different length behind one another: (rows, heads, size).
+def _packed(q: int, flag_recorded: bool = True) -> Reader:
+    """Read sequences of different length behind one another: (rows, heads, size).
 
-    told   whether the truth values among the arguments tell what is masked
+    flag_recorded   whether the truth values among the arguments tell what is masked
     """
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         tensors = [given.tensor(q + at) for at in range(3)]
         whole = [at for at in range(q + 3, len(given)) if given.is_tensor(at) and given.types[at] == "int"]
         lengths = [at for at in whole if len(given.tensor(at).dims) == 1]
         pages = any(len(given.tensor(at).dims) > 1 for at in whole)
         if pages or not lengths or any(len(each.dims) != 3 for each in tensors):
-            raise NotKnown(Unknown.CONTENTS)
-        how = _Attention(q, heads_last=True, corner="lower_right", window=1 if told else None, backward=q > 0)
+            raise UnknownWorkError(UnknownReason.CONTENTS)
+        how = _Attention(q, heads_last=True, corner="lower_right", window=1 if flag_recorded else None, backward=q > 0)
         corner, sure = _corner(how, given)
-        causal = None if sure is Sure.BOUND or not told else corner is not None
-        return of_packed(given, q, lengths[0], causal, _window(how, given), q > 0)
+        causal = None if sure is Certainty.BOUND or not flag_recorded else corner is not None
+        return of_packed(given, q, lengths[0], _PackedMask(causal, _window(how, given)), q > 0)
 
     return read
 
 
-def _dense(given: Arguments) -> Work:
+def _dense(given: OperatorArguments) -> OperatorWork:
     return _read(_Attention(causal=None, bias=3))(given)
 
 
@@ -263,7 +350,7 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
         "customflash::custom_flash_aligned": _dense,
         **dict.fromkeys(("flash_attn::_flash_attn_varlen_forward", "torch_attn::_varlen_attn"), _packed(0)),
         "flash_attn::_flash_attn_varlen_backward": _packed(1),
-        "aiter::mha_varlen_fwd": _packed(0, told=False),
+        "aiter::mha_varlen_fwd": _packed(0, flag_recorded=False),
         **dict.fromkeys(
             (
                 "aiter::mha_batch_prefill",

@@ -1,6 +1,6 @@
-"""Operators that multiply no matrices and do more than one thing to each element: copies, sums, norms, lookups, pools.
+"""Operators without matmuls that do more than one thing to each element: copies, sums, norms, lookups, pools.
 
-Bytes are the least: each different element once.
+Bytes are a lower bound: each distinct element counts once.
 """
 
 from __future__ import annotations
@@ -9,35 +9,43 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor, broadcast
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves
+from torch_tb_profiler.analysis.flops.work import (
+    Certainty,
+    OperatorArguments,
+    OperatorWork,
+    Tensor,
+    UnknownReason,
+    UnknownWorkError,
+    broadcast,
+    moves,
+)
 
 
-def _copy(given: Arguments) -> Work:
-    """The argument 1 into the argument 0."""
+def _copy(given: OperatorArguments) -> OperatorWork:
+    """Read argument 1 and write argument 0."""
     to, of = given.tensor(0), given.tensor(1)
     # an expanded source of which strides were not recorded is not larger than what is written
     return moves(to.whole_bytes + min(of.bytes, to.elements * of.size))
 
 
-def _clone(given: Arguments) -> Work:
+def _clone(given: OperatorArguments) -> OperatorWork:
     x = given.tensor(0)
     return moves(x.bytes + x.whole_bytes)
 
 
-def _parts(given: Arguments) -> Work:
+def _parts(given: OperatorArguments) -> OperatorWork:
     return moves(2 * sum(each.whole_bytes for each in given.listed(0)), given.sure_of_lists)
 
 
-def _split_copy(given: Arguments) -> Work:
+def _split_copy(given: OperatorArguments) -> OperatorWork:
     return moves(2 * given.tensor(0).whole_bytes)
 
 
 def _rows(table: int, index: int) -> Reader:
-    """Rows of a table by their numbers: at most all of it is read."""
+    """Read rows of a table by their numbers: at most all of it."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         w, at = given.tensor(table), given.tensor(index)
         if not w.dims:
             raise ValueError("no table")
@@ -47,30 +55,30 @@ def _rows(table: int, index: int) -> Reader:
     return read
 
 
-def _bags(given: Arguments) -> Work:
-    """Rows of a table, summed or averaged for each bag."""
+def _bags(given: OperatorArguments) -> OperatorWork:
+    """Read rows of a table, summed or averaged for each bag."""
     w, at, bags = (given.tensor(each) for each in range(3))
     row = prod(w.dims[1:]) * w.size
     return moves(min(at.elements * row, w.whole_bytes) + bags.elements * row + at.bytes + bags.bytes)
 
 
-def _selected(given: Arguments) -> Work:
-    """index_select: what is chosen along one dimension."""
+def _selected(given: OperatorArguments) -> OperatorWork:
+    """Read what index_select chooses along one dimension."""
     x, at = given.tensor(0), given.tensor(2)
     along = given.value(1) if len(given.concrete) > 1 else 0
     row = x.whole_bytes // max(x.dims[along], 1)
     return moves(min(at.elements * row, x.whole_bytes) + at.elements * row + at.bytes)
 
 
-def _gathered(given: Arguments) -> Work:
+def _gathered(given: OperatorArguments) -> OperatorWork:
     x, at = given.tensor(0), given.tensor(2)
     return moves(min(at.elements * x.size, x.whole_bytes) + at.elements * x.size + at.bytes)
 
 
 def _scattered(times: int) -> Reader:
-    """Numbers of places, and each value read and written, and what it is added to read."""
+    """Read places, values, and what they are added to; write the sums."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         tensors = [given.tensor(at) for at in (2, 3) if given.is_tensor(at)]
         if len(tensors) != 2:
             raise ValueError("no source")
@@ -80,61 +88,61 @@ def _scattered(times: int) -> Reader:
     return read
 
 
-def _by_contents(_: Arguments) -> Work:
-    """Which elements are read, the arguments do not say: tensors of indices in a list are not recorded."""
-    raise NotKnown(Unknown.CONTENTS)
+def _by_contents(_: OperatorArguments) -> OperatorWork:
+    """Give up: which elements are read is not recorded, as tensors of indices in a list are not."""
+    raise UnknownWorkError(UnknownReason.CONTENTS)
 
 
-def _put(given: Arguments) -> Work:
-    """index_put_: at least the values, read and written."""
+def _put(given: OperatorArguments) -> OperatorWork:
+    """Count for index_put_ at least the values, read and written."""
     values = given.tensor(2)
     if not values.elements:
         raise ValueError("no values")
-    return moves(2 * values.whole_bytes, Sure.BOUND)
+    return moves(2 * values.whole_bytes, Certainty.BOUND)
 
 
-def _sum(given: Arguments) -> Work:
-    """All is read, and little is written."""
+def _sum(given: OperatorArguments) -> OperatorWork:
+    """Read all, and write little."""
     x = given.tensor(0)
     written = next((t for t in given.tensors(1) if t.dims and t.elements < x.elements), None)
     return moves(x.bytes + (written.whole_bytes if written else 0))
 
 
-def _twice(given: Arguments) -> Work:
+def _twice(given: OperatorArguments) -> OperatorWork:
     x = given.tensor(0)
     return moves(x.bytes + x.whole_bytes)
 
 
-def _at_least_twice(given: Arguments) -> Work:
+def _at_least_twice(given: OperatorArguments) -> OperatorWork:
     x = given.tensor(0)
     if not x.elements:
         raise ValueError("nothing to sort")
-    return moves(x.bytes + x.whole_bytes, Sure.BOUND)
+    return moves(x.bytes + x.whole_bytes, Certainty.BOUND)
 
 
 def _searched(values: int) -> Reader:
-    """Where values stand among sorted ones, as numbers of 4 bytes at least."""
+    """Count where values stand among sorted ones, as numbers of 4 bytes at least."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(values)
         if not x.dims:
             raise ValueError("nothing to look for")
-        return moves(x.bytes + 4 * x.elements, Sure.BOUND)
+        return moves(x.bytes + 4 * x.elements, Certainty.BOUND)
 
     return read
 
 
-def _softmax(given: Arguments) -> Work:
-    """Of 16 bits it may make 32."""
+def _softmax(given: OperatorArguments) -> OperatorWork:
+    """Count the result as it is, which may have 32 bits for an input of 16."""
     x = given.tensor(0)
     widened = bool(given.flags()) and given.flags()[-1][1]
     return moves(x.bytes + x.elements * (4 if widened else x.size))
 
 
 def _of_gradient(*places: int) -> Reader:
-    """Some tensors are read, and one like the first of them is written."""
+    """Read some tensors and write one like the first of them."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         tensors = [given.tensor(at) for at in places if given.is_tensor(at)]
         if not tensors or not tensors[0].dims:
             raise ValueError("no gradient")
@@ -144,9 +152,9 @@ def _of_gradient(*places: int) -> Reader:
 
 
 def _norm(*parameters: int) -> Reader:
-    """x and the parameters are read, y is written."""
+    """Read x and the parameters, write y."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(0)
         if not x.dims:
             raise ValueError("nothing to normalise")
@@ -156,8 +164,8 @@ def _norm(*parameters: int) -> Reader:
     return read
 
 
-def _norm_backward(given: Arguments) -> Work:
-    """The first two tensors are the gradient and x; dx is written."""
+def _norm_backward(given: OperatorArguments) -> OperatorWork:
+    """Read all tensors, the gradient and x first, and write dx."""
     first, second = given.tensor(0), given.tensor(1)
     if not first.dims or first.dims != second.dims:
         raise ValueError("no gradient")
@@ -165,9 +173,9 @@ def _norm_backward(given: Arguments) -> Work:
 
 
 def _pool(dimensions: int, indices: bool) -> Reader:
-    """x is read; y, and where it came from, are written. Without its settings, as before 2023, y is not known."""
+    """Read x; write y, and where it came from. Without its settings, as before 2023, y is unknown."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         x = given.tensor(0)
         kernel = given.numbers(1, dimensions)
         step = given.value(2) if len(given.concrete) > 2 and given.concrete[2] not in ("", "[]") else kernel
@@ -190,38 +198,38 @@ def _pool(dimensions: int, indices: bool) -> Reader:
 def _pool_or_at_least_input(dimensions: int, indices: bool) -> Reader:
     exact = _pool(dimensions, indices)
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         if given.concrete:
             return exact(given)
-        return moves(given.tensor(0).bytes, Sure.BOUND)
+        return moves(given.tensor(0).bytes, Certainty.BOUND)
 
     return read
 
 
-def _adaptive(given: Arguments) -> Work:
+def _adaptive(given: OperatorArguments) -> OperatorWork:
     return _adapted(given, 0)
 
 
-def _adaptive_max(given: Arguments) -> Work:
-    """And where each maximum came from."""
+def _adaptive_max(given: OperatorArguments) -> OperatorWork:
+    """Count where each maximum came from, too."""
     return _adapted(given, 8)
 
 
-def _adapted(given: Arguments, index: int) -> Work:
+def _adapted(given: OperatorArguments, index: int) -> OperatorWork:
     x = given.tensor(0)
     outer = given.numbers(1, len(given.value(1)))
     y = prod(x.dims[: -len(outer)]) * prod(outer)
     return moves(x.bytes + y * (x.size + index))
 
 
-def _pool_backward(given: Arguments) -> Work:
-    """Gradient, indices where there are any, and the gradient of x."""
+def _pool_backward(given: OperatorArguments) -> OperatorWork:
+    """Count the gradient, indices where there are any, and the gradient of x."""
     dy, x = given.tensor(0), given.tensor(1)
     indices = [t for t in given.tensors(2) if t.kind in ("long", "long int") and t.dims]
     return moves(dy.bytes + x.whole_bytes + sum(t.bytes for t in indices))
 
 
-def _upsample(given: Arguments) -> Work:
+def _upsample(given: OperatorArguments) -> OperatorWork:
     x = given.tensor(0)
     outer = given.value(1)
     if not isinstance(outer, list) or len(outer) != len(x.dims) - 2:
@@ -229,43 +237,43 @@ def _upsample(given: Arguments) -> Work:
     return moves(x.bytes + prod(x.dims[:2]) * prod(outer) * x.size)
 
 
-def _upsample_backward(given: Arguments) -> Work:
+def _upsample_backward(given: OperatorArguments) -> OperatorWork:
     dy, x = given.tensor(0), given.value(2)
     return moves(dy.bytes + prod(x) * dy.size)
 
 
 def _loss(reduction: int) -> Reader:
-    """What is read, and the losses of all elements where they are not made one number."""
+    """Read all tensors, and write the losses of all elements unless they are reduced to one number."""
 
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         inputs = list(given.tensors(0, reduction))
-        moved, said = sum(each.bytes for each in inputs), given.concrete[reduction : reduction + 1]
-        if said == ["0"]:
+        moved, text = sum(each.bytes for each in inputs), given.concrete[reduction : reduction + 1]
+        if text == ["0"]:
             moved += inputs[0].size * prod(broadcast([each.dims for each in inputs[:2]]))
-        return moves(moved, Sure.EXACT if said else Sure.BOUND)
+        return moves(moved, Certainty.EXACT if text else Certainty.BOUND)
 
     return read
 
 
-def _nll_loss(given: Arguments) -> Work:
-    """Of each target its class and the one log-probability that it names; what else the rows hold is not read."""
+def _nll_loss(given: OperatorArguments) -> OperatorWork:
+    """Read of each target its class and the one log-probability that it names, nothing else of the rows."""
     x, target = given.tensor(0), given.tensor(1)
     return moves(target.bytes + prod(target.dims) * x.size)
 
 
-def _all_inputs(given: Arguments) -> Work:
-    """Losses: what is read; what is written is one number, or as large as the first where a gradient comes in."""
+def _all_inputs(given: OperatorArguments) -> OperatorWork:
+    """Read all inputs of a loss; write one number, or as much as the first where a gradient comes in."""
     return moves(sum(each.bytes for each in given.tensors()))
 
 
-def _embedding_backward(given: Arguments) -> Work:
-    """Each row of the gradient is read, and added to what is written once."""
+def _embedding_backward(given: OperatorArguments) -> OperatorWork:
+    """Read each row of the gradient, and add it to what is written once."""
     dy, at = given.tensor(0), given.tensor(1)
-    return moves(2 * dy.bytes + at.bytes, Sure.BOUND)
+    return moves(2 * dy.bytes + at.bytes, Certainty.BOUND)
 
 
-def _pad(given: Arguments) -> Work:
-    """constant_pad_nd: what a copy and a fill inside it do not do."""
+def _pad(given: OperatorArguments) -> OperatorWork:
+    """Count for constant_pad_nd what a copy and a fill inside it do not do."""
     x, pads = given.tensor(0), given.value(1)
     sizes = list(x.dims)
     for place in range(len(pads) // 2):
@@ -273,16 +281,16 @@ def _pad(given: Arguments) -> Work:
     return moves(x.bytes + prod(sizes) * x.size)
 
 
-def _repeated(given: Arguments) -> Work:
-    """The result is among the arguments: it is written last."""
+def _repeated(given: OperatorArguments) -> OperatorWork:
+    """Count the result once: it is among the arguments, and written last."""
     tensors: Sequence[Tensor] = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
     if len(tensors) < 2:
-        raise NotKnown(Unknown.CONTENTS)
-    return moves(sum(each.bytes for each in tensors), Sure.BOUND)
+        raise UnknownWorkError(UnknownReason.CONTENTS)
+    return moves(sum(each.bytes for each in tensors), Certainty.BOUND)
 
 
-def _nothing(_: Arguments) -> Work:
-    """Views: another way to look at the same memory, and memory that nothing is written to."""
+def _nothing(_: OperatorArguments) -> OperatorWork:
+    """Move nothing: views, and memory that is allocated without being written."""
     return moves(0)
 
 

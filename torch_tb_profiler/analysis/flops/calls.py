@@ -1,8 +1,8 @@
 """Calls that own device work, and what each of them computes and moves.
 
-A piece of device work belongs to the operator around its launch, or to the nearest one around that whose arguments say
-what it does. FLOP of a call count once: when it owns a piece, and no call inside it that owns some has FLOP. On
-the host, where nothing ran on a device, a piece is the time that an operator took itself.
+A device activity (kernel, copy or fill) belongs to the operator around its launch, or to the nearest one around that
+whose arguments tell its work. FLOP of a call count once: when it owns an activity, and no call inside it that owns some
+has FLOP. On the host, where nothing ran on a device, an activity is the time that an operator took itself.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
 from torch_tb_profiler.analysis.flops.derived import derived, repeats
+from torch_tb_profiler.analysis.flops.elementwise import LISTS
 from torch_tb_profiler.analysis.flops.generated import with_recorded
-from torch_tb_profiler.analysis.flops.lists import LISTS
 from torch_tb_profiler.analysis.flops.operators import reader, work_of
-from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
+from torch_tb_profiler.analysis.flops.work import OperatorWork, UnknownReason, unknown_work
 from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
@@ -35,7 +35,7 @@ from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
-UNKNOWNS = tuple(Unknown)
+UNKNOWNS = tuple(UnknownReason)
 #: kinds of kernels that multiply matrices, or may; all others are known not to
 _MAY_MULTIPLY = frozenset(
     {
@@ -57,18 +57,18 @@ _NO_PRODUCT = lazy_pattern(
 _GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
 
 
-class Pieces(msgspec.Struct, frozen=True):
-    """What took time: kernels that compute, copies and fills; on the host alone operators by themselves. Shape (n,).
+class Activities(msgspec.Struct, frozen=True):
+    """Compute kernels, copies and fills; without device work the own time of operators. Parallel, shape (n,).
 
     place      position in `Model.device_work`; on the host in `OperatorTimes`
     row        the event
     duration   ns
     node       the operator around it, a position in `Model.tree`; -1 for none
     replay     of work that replays a graph: the launch, an index into `Model.launches`; -1 for all other
-    call       index into `Calls`, -1 for none
+    call       index into `CountedCalls`, -1 for none
     no_flops   by its name it multiplies no matrices
     recorded   bytes that the trace says were copied or filled, -1
-    why        why its FLOP or bytes are not known, index into UNKNOWNS; -1 where both are known
+    why        why its FLOP or bytes are unknown, index into UNKNOWNS; -1 where both are known
     """
 
     place: Int64
@@ -85,14 +85,14 @@ class Pieces(msgspec.Struct, frozen=True):
         return len(self.row)
 
 
-class Calls(msgspec.Struct, frozen=True):
-    """Calls that own pieces. Parallel, shape (calls,), but for `works`.
+class CountedCalls(msgspec.Struct, frozen=True):
+    """Calls that own activities. Parallel, shape (calls,), but for `works`.
 
     node       position in `Model.tree`
     row        the event of the operator
-    first      its first piece, an index into `Pieces`
+    first      its first activity, an index into `Activities`
     name       string code
-    duration   Σ of its pieces, ns; of copies whose bytes are recorded none
+    duration   Σ of its activities, ns; of copies whose bytes are recorded none
     work       index into `works`
     works      the different ones
     """
@@ -103,48 +103,48 @@ class Calls(msgspec.Struct, frozen=True):
     name: Int32
     duration: Int64
     work: Int64
-    works: tuple[Work, ...]
+    works: tuple[OperatorWork, ...]
 
     def __len__(self) -> int:
         return len(self.node)
 
     def numbers(self, name: str) -> Float64:
-        """Shape (calls,): FLOP or bytes of each, NaN where they are not known. name: an attribute of `Work`."""
+        """Return FLOP or bytes of each call, shape (calls,); NaN if unknown. name: an attribute of `OperatorWork`."""
         values = [getattr(work, name) for work in self.works]
         return np.array([np.nan if value is None else float(value) for value in values] or [np.nan])[self.work]
 
     def limits(self, name: str) -> Float64:
-        """Shape (calls,): what FLOP lie between, NaN where they are known, or nothing is. name: one of `Between`."""
+        """Return a bound of FLOP, shape (calls,); NaN if they are exact or unknown. name: a field of `FlopBounds`."""
         values = [np.nan if work.limits is None else float(getattr(work.limits, name)) for work in self.works]
         return np.array(values or [np.nan])[self.work]
 
     def total(self, name: str, chosen: Bool | None = None) -> int:
-        """Σ of what is known, exact."""
+        """Return Σ of what is known, exact."""
         counts = np.bincount(self.work if chosen is None else self.work[chosen], minlength=len(self.works))
         values = (getattr(work, name) for work in self.works)
         return sum(int(count) * (value or 0) for count, value in zip(counts, values, strict=False))
 
 
-class Counted(msgspec.Struct, frozen=True):
-    """pieces, calls: see there; on_host: nothing ran on a device."""
+class WorkCounts(msgspec.Struct, frozen=True):
+    """Activities and the calls that own them. on_host: nothing ran on a device."""
 
-    pieces: Pieces
-    calls: Calls
+    activities: Activities
+    calls: CountedCalls
     on_host: bool
 
 
 @cached
-def counted(model: Model) -> Counted:
-    """What the selected events compute and move."""
+def work_counts(model: Model) -> WorkCounts:
+    """Count what the selected events compute and move."""
     on_host = not model.has_device_work
-    found = _on_host(model) if on_host else _on_devices(model)
-    nodes, works, of_node = _works(model, found)
+    unowned = _on_host(model) if on_host else _on_devices(model)
+    nodes, works, of_node = _works(model, unowned)
     known = np.zeros(len(model.tree), np.bool_)
     has_work = np.array([work.flops is not None or work.bytes is not None for work in works] or [False], np.bool_)
     known[nodes[has_work[of_node]]] = True
-    owner = _nearest(model, known, found.node)
+    owner = _nearest(model, known, unowned.node)
     owned = np.flatnonzero(owner >= 0)
-    groups = group([owner[owned], found.replay[owned]])
+    groups = group([owner[owned], unowned.replay[owned]])
     first = owned[groups.first]
     node = owner[first]
     call = np.full(len(owner), -1, np.int64)
@@ -152,21 +152,21 @@ def counted(model: Model) -> Counted:
     place = np.full(len(model.tree), -1, np.int32)
     place[nodes] = of_node
     work, works = _counted_once(model, node, place[node].astype(np.int64), works)
-    own = found.recorded < 0
-    calls = Calls(
+    own = unowned.recorded < 0
+    calls = CountedCalls(
         node=node,
         row=model.tree.row[node],
         first=first,
         name=model.tree.name[node],
-        duration=sums_at(call[(call >= 0) & own], found.duration[(call >= 0) & own], len(node)),
+        duration=sums_at(call[(call >= 0) & own], unowned.duration[(call >= 0) & own], len(node)),
         work=work,
         works=works,
     )
-    pieces = replace(found, call=call)
+    activities = replace(unowned, call=call)
     tried = np.full(len(call), -1, np.int64)
     left = np.flatnonzero(call < 0)
-    tried[left] = take_known(place, _nearest(model, place >= 0, found.node[left]))
-    return Counted(replace(pieces, why=_why(model, pieces, calls, tried)), calls, on_host)
+    tried[left] = take_known(place, _nearest(model, place >= 0, unowned.node[left]))
+    return WorkCounts(replace(activities, why=_why(model, activities, calls, tried)), calls, on_host)
 
 
 def _nearest(model: Model, wanted: Bool, node: Int64) -> Int64:
@@ -175,7 +175,7 @@ def _nearest(model: Model, wanted: Bool, node: Int64) -> Int64:
     return nearest(model.tree.parent, wanted, node).astype(np.int64)
 
 
-def _on_devices(model: Model) -> Pieces:
+def _on_devices(model: Model) -> Activities:
     roles = device_roles(model)
     place = np.flatnonzero(one_of(roles, (Role.COMPUTE, Role.COPY)) & (durations(model) > 0))
     work, events, strings = model.device_work, model.trace.events, model.trace.strings
@@ -192,7 +192,7 @@ def _on_devices(model: Model) -> Pieces:
     node = np.where(node >= 0, node, -1)
     is_copy = roles[place] == Role.COPY
     none = strings.where(_multiplies_nothing, events.name[row])[events.name[row]] if len(place) else is_copy
-    return Pieces(
+    return Activities(
         place=place,
         row=row,
         duration=durations(model)[place],
@@ -214,11 +214,11 @@ def _multiplies_nothing(kernel: str) -> bool:
     return family is not None and (family.kind not in _MAY_MULTIPLY or _NO_PRODUCT.search(kernel) is not None)
 
 
-def _on_host(model: Model) -> Pieces:
+def _on_host(model: Model) -> Activities:
     times = operator_times(model)
     place = np.flatnonzero(times.host_self > 0)
     node = times.node[place]
-    return Pieces(
+    return Activities(
         place=place,
         row=model.tree.row[node],
         duration=times.host_self[place],
@@ -231,28 +231,30 @@ def _on_host(model: Model) -> Pieces:
     )
 
 
-def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64]:
-    """The operators around pieces that something is known of: positions in the tree, works, and which each has."""
+def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorWork, ...], Int64]:
+    """Return the operators of known work around activities: positions in the tree, works, and the index of each."""
     tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
-    nodes = np.flatnonzero(on_paths(tree.parent, pieces.node))
+    nodes = np.flatnonzero(on_paths(tree.parent, activities.node))
     if len(nodes):
         nodes = nodes[tree.operator[nodes] >= 0]
         has_reader = strings.where(reader, tree.name[nodes])[tree.name[nodes]]
-        said = (operators.kernel_flop[tree.operator[nodes]] > 0) | (operators.kernel_num_gb[tree.operator[nodes]] > 0)
-        nodes = nodes[has_reader | said]
+        recorded = (operators.kernel_flop[tree.operator[nodes]] > 0) | (
+            operators.kernel_num_gb[tree.operator[nodes]] > 0
+        )
+        nodes = nodes[has_reader | recorded]
     if not len(nodes):
         return nodes, (), nodes
-    at = tree.operator[nodes]
+    operator = tree.operator[nodes]
     needs_kernel = strings.where(lambda name: name in LISTS or name in OF_PARTS, tree.name[nodes])[tree.name[nodes]]
     keys = (
         tree.name[nodes],
-        operators.input_dims[at],
-        operators.input_type[at],
-        operators.concrete_inputs[at],
-        operators.input_strides[at],
-        _first_kernels(model, pieces, nodes, needs_kernel),
-        operators.kernel_flop[at],
-        operators.kernel_num_gb[at],
+        operators.input_dims[operator],
+        operators.input_type[operator],
+        operators.concrete_inputs[operator],
+        operators.input_strides[operator],
+        _first_kernels(model, activities, nodes, needs_kernel),
+        operators.kernel_flop[operator],
+        operators.kernel_num_gb[operator],
     )
     groups = group(keys)
     works = []
@@ -265,7 +267,7 @@ def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64
         here = nodes[unclear].tolist()
         known = dict(zip(here, map(works.__getitem__, groups.of[unclear].tolist()), strict=True))
         place = dict(zip(here, unclear.tolist(), strict=True))
-        numbers: dict[Work, int] = {}
+        numbers: dict[OperatorWork, int] = {}
         for node, work in derived(model, nodes[unclear], known).items():
             if work not in numbers:
                 numbers[work] = len(works)
@@ -274,58 +276,60 @@ def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64
     return nodes, tuple(works), of_node
 
 
-def _first_kernels(model: Model, pieces: Pieces, nodes: Int64, wanted: Bool) -> Int32:
-    """Shape (nodes,): the name of the first piece of device work that a wanted one launched itself, a string code; 0.
+def _first_kernels(model: Model, activities: Activities, nodes: Int64, wanted: Bool) -> Int32:
+    """Return the string code of the first device activity that each wanted node launched, 0 for none, shape (nodes,).
 
     nodes, wanted   shape (nodes,): positions in `Model.tree`, and of which of them it is asked
     """
     place = np.full(len(model.tree) + 1, -1, np.int32)
     if model.has_device_work:
         place[nodes[wanted]] = np.flatnonzero(wanted)
-    of = place[pieces.node]
+    of = place[activities.node]
     own = np.flatnonzero(of >= 0)
-    return first_at(of[own], model.trace.events.name[pieces.row[own]], len(nodes), missing=0)
+    return first_at(of[own], model.trace.events.name[activities.row[own]], len(nodes), missing=0)
 
 
-def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work]) -> tuple[Int64, tuple[Work, ...]]:
-    """The work of each call: nothing of its own where calls inside it have FLOP that are counted."""
+def _counted_once(
+    model: Model, node: Int64, work: Int64, works: Sequence[OperatorWork]
+) -> tuple[Int64, tuple[OperatorWork, ...]]:
+    """Give no work to calls around others whose FLOP are counted."""
     flops = np.array([bool(each.flops) or each.limits is not None for each in works] or [False])[work]
     if not len(node):
         return work, tuple(works)
     inside = on_paths(model.tree.parent, model.tree.parent[node[flops]])[node]
     nothing = len(works)
-    return np.where(flops & inside, nothing, work), (*works, not_known(Unknown.NO_MODEL, 0))
+    return np.where(flops & inside, nothing, work), (*works, unknown_work(UnknownReason.NO_MODEL, 0))
 
 
-def _why(model: Model, pieces: Pieces, calls: Calls, tried: Int64) -> Int8:
-    """Index into UNKNOWNS, -1.
+def _why(model: Model, activities: Activities, calls: CountedCalls, tried: Int64) -> Int8:
+    """Return the index into UNKNOWNS, -1.
 
-    tried   of pieces without a call what is said of the nearest operator of a known name around, index into
+    tried   of activities without a call what is said of the nearest operator of a known name around, index into
             `calls.works`; -1 without one
     """
     reasons = np.array([_code(work.why) for work in calls.works] or [-1], np.int8)
-    why = np.full(len(pieces), -1, np.int8)
-    owned = np.flatnonzero(pieces.call >= 0)
-    why[owned] = reasons[calls.work[pieces.call[owned]]]
-    left = np.flatnonzero(pieces.call < 0)
+    why = np.full(len(activities), -1, np.int8)
+    owned = np.flatnonzero(activities.call >= 0)
+    why[owned] = reasons[calls.work[activities.call[owned]]]
+    left = np.flatnonzero(activities.call < 0)
     why[left] = take_known(reasons, tried[left])
     left = left[why[left] < 0]
     if len(left):
-        why[left] = _why_unowned(model, pieces, left)
-    why[pieces.recorded >= 0] = -1
+        why[left] = _why_unowned(model, activities, left)
+    why[activities.recorded >= 0] = -1
     return why
 
 
-def _code(why: Unknown | None) -> int:
+def _code(why: UnknownReason | None) -> int:
     return -1 if why is None else UNKNOWNS.index(why)
 
 
-def _why_unowned(model: Model, pieces: Pieces, left: Int64) -> Int8:
-    """Of pieces around which no operator of a known name is."""
-    events, node = model.trace.events, pieces.node[left]
+def _why_unowned(model: Model, activities: Activities, left: Int64) -> Int8:
+    """Return why activities without an operator of known work are unknown, as indices into UNKNOWNS."""
+    events, node = model.trace.events, activities.node[left]
     name = take_known(model.tree.name, node)
     if model.has_device_work:
-        place = pieces.place[left]
+        place = activities.place[left]
         launch = take_known(events.name[model.launches.row], model.device_links.launch[place])
         how, reason = model.owners.how[place], model.owners.reason[place]
     else:
@@ -344,18 +348,18 @@ def _why_unowned(model: Model, pieces: Pieces, left: Int64) -> Int8:
     return np.array(found, np.int8)[groups.of]
 
 
-def _inside(operator: str, has_shapes: bool) -> Unknown:
+def _inside(operator: str, has_shapes: bool) -> UnknownReason:
     if COMPILED_CODE.match(operator):
-        return Unknown.COMPILED_REGION
+        return UnknownReason.COMPILED_REGION
     if operator.startswith("triton_"):
-        return Unknown.GENERATED
-    return Unknown.NO_MODEL if has_shapes else Unknown.SHAPES_OFF
+        return UnknownReason.GENERATED
+    return UnknownReason.NO_MODEL if has_shapes else UnknownReason.SHAPES_OFF
 
 
-def _outside(how: int, reason: int, call: str) -> Unknown:
-    """Of work that no operator launched."""
+def _outside(how: int, reason: int, call: str) -> UnknownReason:
+    """Return why work that no operator launched is unknown."""
     if how == OwnerKind.INFERRED or reason in (MissingOwner.BEFORE_RECORDING, MissingOwner.LAUNCH_LOST):
-        return Unknown.BEFORE_RECORDING
+        return UnknownReason.BEFORE_RECORDING
     if _GRAPH_LAUNCH.match(call):
-        return Unknown.GRAPH_REPLAY
-    return Unknown.COMPILED_REGION if how == OwnerKind.COMPILED else Unknown.NO_OPERATOR
+        return UnknownReason.GRAPH_REPLAY
+    return UnknownReason.COMPILED_REGION if how == OwnerKind.COMPILED else UnknownReason.NO_OPERATOR

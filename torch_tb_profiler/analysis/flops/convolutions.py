@@ -1,4 +1,4 @@
-"""Convolutions: operator → where its settings stand."""
+"""Convolutions: for each operator the places of its settings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from types import MappingProxyType
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments, Dims
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Unknown, Work, of_product
+from torch_tb_profiler.analysis.flops.work import (
+    Dims,
+    Matmul,
+    OperatorArguments,
+    OperatorWork,
+    UnknownReason,
+    UnknownWorkError,
+    matmul_work,
+)
 
 
 class _Places(msgspec.Struct, frozen=True):
-    """Where the settings of a convolution stand among its arguments; x is the argument 0, w the argument 1.
+    """Places of the settings of a convolution among its arguments; x is argument 0, w argument 1.
 
     turned   whether it is a transposed one, or where that stands
     outer    where `output_padding` stands; None: there is none
@@ -31,13 +38,13 @@ class _Places(msgspec.Struct, frozen=True):
 
 
 def _forward(places: _Places) -> Reader:
-    def read(given: Arguments) -> Work:
+    def read(given: OperatorArguments) -> OperatorWork:
         x, w = given.tensor(0).dims, given.tensor(1).dims
         spatial = len(x) - 2
         if spatial < 1 or len(w) != len(x):
             raise ValueError("no convolution")
         if len(given.concrete) <= places.stride:
-            raise NotKnown(Unknown.SHAPES_OFF)
+            raise UnknownWorkError(UnknownReason.SHAPES_OFF)
         turned = places.turned if isinstance(places.turned, bool) else given.value(places.turned) is True
         steps, pads = given.numbers(places.stride, spatial), given.numbers(places.padding, spatial)
         spread = [1] * spatial if places.dilation is None else given.numbers(places.dilation, spatial)
@@ -49,32 +56,32 @@ def _forward(places: _Places) -> Reader:
         else:
             outer = [(a + 2 * p - d * (k - 1) - 1) // s + 1 for a, k, s, p, d, _ in sizes]
             channels = w[0]
-        return of_product(convolved(given, 0, x, w, (x[0], channels, *outer), (True,), turned))
+        return matmul_work(convolved(given, 0, x, w, (x[0], channels, *outer), (True,), turned))
 
     return read
 
 
-def _pointwise(given: Arguments) -> Work:
-    """With one more input behind the first, it is added to, or multiplied with, the result."""
+def _pointwise(given: OperatorArguments) -> OperatorWork:
+    """Read a convolution; one more input behind the first is added to, or multiplied with, the result."""
     if not given.is_tensor(2) or len(given.tensor(2).dims) != len(given.tensor(0).dims):
         return _forward(_Places(4, 3, 5))(given)
     dims, types, concrete, strides = (
         [*each[:1], *each[2:]] for each in (given.dims, given.types, given.concrete, given.strides)
     )
-    rest = Arguments(dims, types, concrete, strides)
+    rest = OperatorArguments(dims, types, concrete, strides)
     work = _forward(_Places(4, 3, 5))(rest)
     return replace(work, bytes=(work.bytes or 0) + given.tensor(1).bytes)
 
 
-def forward_with(given: Arguments, y: Dims) -> Work:
-    """Where the settings were not recorded: the dimensions of the result are known from elsewhere."""
-    return of_product(convolved(given, 0, given.tensor(0).dims, given.tensor(1).dims, y, (True,)))
+def forward_with(given: OperatorArguments, y: Dims) -> OperatorWork:
+    """Count a convolution without recorded settings by the dimensions of its result."""
+    return matmul_work(convolved(given, 0, given.tensor(0).dims, given.tensor(1).dims, y, (True,)))
 
 
 def convolved(
-    given: Arguments, typed: int, x: Dims, w: Dims, y: Dims, parts: tuple[bool, ...], turned: bool = False
-) -> Product:
-    """y is the convolution of x with w.
+    given: OperatorArguments, typed: int, x: Dims, w: Dims, y: Dims, parts: tuple[bool, ...], turned: bool = False
+) -> Matmul:
+    """Return the convolution y of x with w.
 
     typed    the argument that says the type
     parts    which products of this size there are: forward one; backward of the input and of the weights
@@ -91,42 +98,42 @@ def convolved(
         raise ValueError("nothing to multiply")
     flops = 2 * outer[0] * prod(outer[2:]) * prod(w)
     elements, weights = times * (prod(x) + prod(y)), times * prod(w)
-    return Product(kind.data, times * flops, elements, weights, kind.size, groups=inner[1] // w[1])
+    return Matmul(kind.data, times * flops, elements, weights, kind.size, groups=inner[1] // w[1])
 
 
-def _backward(given: Arguments) -> Work:
+def _backward(given: OperatorArguments) -> OperatorWork:
     return _gradients(given, turned=7, mask=10)
 
 
-def _backward_overrideable(given: Arguments) -> Work:
+def _backward_overrideable(given: OperatorArguments) -> OperatorWork:
     return _gradients(given, turned=6, mask=9)
 
 
-def _gradients(given: Arguments, turned: int, mask: int) -> Work:
-    """Of the gradient, the input and the weights; both of these have gradients where the trace does not say."""
+def _gradients(given: OperatorArguments, turned: int, mask: int) -> OperatorWork:
+    """Count the gradients of input and weights; both are computed where the trace does not say."""
     dy, x, w = (given.tensor(at).dims for at in range(3))
     parts = tuple(bool(each) for each in given.value(mask)[:2]) if len(given.concrete) > mask else (True, True)
     is_turned = len(given.concrete) > turned and given.value(turned) is True
-    return of_product(convolved(given, 0, x, w, dy, parts, is_turned))
+    return matmul_work(convolved(given, 0, x, w, dy, parts, is_turned))
 
 
-def _backward_of_2021(given: Arguments) -> Work:
+def _backward_of_2021(given: OperatorArguments) -> OperatorWork:
     x, dy, w = (given.tensor(at).dims for at in range(3))
-    return of_product(convolved(given, 0, x, w, dy, (True, True)))
+    return matmul_work(convolved(given, 0, x, w, dy, (True, True)))
 
 
-def _input_of_2021(given: Arguments) -> Work:
-    """Of the input alone, whose size was not recorded."""
+def _input_of_2021(given: OperatorArguments) -> OperatorWork:
+    """Count the gradient of the input alone, whose size was not recorded."""
     dy, w = given.tensor(1), given.tensor(2)
     if len(dy.dims) != len(w.dims) or len(w.dims) < 3 or dy.dims[1] != w.dims[0]:
         raise ValueError("no convolution")
     flops = 2 * dy.dims[0] * prod(dy.dims[2:]) * prod(w.dims)
-    return Work(flops, None, dy.data, why=Unknown.SHAPES_OFF)
+    return OperatorWork(flops, None, dy.data, why=UnknownReason.SHAPES_OFF)
 
 
-def _weight_of_2021(_: Arguments) -> Work:
-    """Of the weights alone, whose size was not recorded: the convolution around it says it (`derived`)."""
-    raise NotKnown(Unknown.SHAPES_OFF)
+def _weight_of_2021(_: OperatorArguments) -> OperatorWork:
+    """Leave the gradient of the weights alone open: the convolution around it tells their size (`derived`)."""
+    raise UnknownWorkError(UnknownReason.SHAPES_OFF)
 
 
 CUDNN_2021 = "aten::cudnn_convolution_backward"

@@ -1,4 +1,4 @@
-"""Kernels that compilers generate, and kernels of engines that come with their weights.
+"""Kernels that compilers generate, and kernels of engines that bring their weights along.
 
 The profiler writes the arguments of a compiled kernel into an operator of the same name around its launch.
 """
@@ -10,9 +10,20 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import ELEMENT_NAMES, ERRORS, Arguments, read_arguments
-from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
+from torch_tb_profiler.analysis.flops.matrices import Reader, engine, matmul
+from torch_tb_profiler.analysis.flops.work import (
+    ELEMENT_NAMES,
+    ERRORS,
+    Certainty,
+    OperatorArguments,
+    OperatorWork,
+    UnknownReason,
+    UnknownWorkError,
+    matmul_work,
+    moves,
+    read_arguments,
+    unknown_work,
+)
 from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
@@ -29,76 +40,76 @@ _LOOKUP = lazy_pattern(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
 _BY_CONTENTS = lazy_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
-def all_tensors(given: Arguments) -> int | None:
-    """Σ bytes of the tensors; each element of an expanded one counts once. None if there are none."""
+def all_tensors(given: OperatorArguments) -> int | None:
+    """Return Σ bytes of the tensors; each element of an expanded one counts once. None if there are none."""
     return sum(each.bytes for each in given.tensors()) or None
 
 
 def tensor_bytes(dims: str, types: str, strides: str) -> int | None:
-    """The same of recorded arguments; None if it is not known. Arguments as in `read_arguments`."""
+    """Return the bytes of the tensors among recorded arguments; None if unknown. Arguments as in `read_arguments`."""
     try:
         return all_tensors(read_arguments(dims, types, "", strides))
-    except (NotKnown, *ERRORS):
+    except (UnknownWorkError, *ERRORS):
         return None
 
 
-def _pointwise(given: Arguments) -> Work:
-    """All pointers are read or written; what is both counts once."""
+def _pointwise(given: OperatorArguments) -> OperatorWork:
+    """Count all pointers as read or written, once if both."""
     size = all_tensors(given)
     if size is None:
         raise ValueError("no tensors")
-    return moves(size, Sure.ESTIMATE)
+    return moves(size, Certainty.ESTIMATE)
 
 
-def _template(given: Arguments) -> Work:
-    """A product made from a template: its first two matrices, where one dimension is the same."""
+def _template(given: OperatorArguments) -> OperatorWork:
+    """Read a matmul made from a template: its first two matrices, where one dimension is the same."""
     found = [each for each in given.tensors() if len(each.dims) in (2, 3)]
     if len(found) < 3 or len(found[0].dims) != len(found[1].dims) or len(found[2].dims) != len(found[0].dims):
-        raise NotKnown(Unknown.GENERATED)
+        raise UnknownWorkError(UnknownReason.GENERATED)
     a, b, out = found[:3]
     batched = len(a.dims) == 3
     if a.dims[-1] != b.dims[-2] or out.dims[-2:] != (a.dims[-2], b.dims[-1]):
-        raise NotKnown(Unknown.GENERATED)
+        raise UnknownWorkError(UnknownReason.GENERATED)
     batch = a.dims[0] if batched else 1
-    work = of_product(product(a, b, batch, a.dims[-2], b.dims[-1], a.dims[-1], not batched))
-    return work.surely(Sure.DERIVED)
+    work = matmul_work(matmul(a, b, (batch, a.dims[-2], b.dims[-1], a.dims[-1]), not batched))
+    return work.surely(Certainty.DERIVED)
 
 
-def _experts(given: Arguments) -> Work:
-    """Tokens, the two weights of all experts, and which of them each token goes to."""
+def _experts(given: OperatorArguments) -> OperatorWork:
+    """Read tokens, the two weights of all experts, and which of them each token goes to."""
     tensors = [each for each in given.tensors() if each.elements]
     x = next((t for t in tensors if len(t.dims) == 2), None)
     weights = [t for t in tensors if len(t.dims) == 3]
     if x is None or len(weights) < 2:
-        raise NotKnown(Unknown.WEIGHTS)
+        raise UnknownWorkError(UnknownReason.WEIGHTS)
     tokens, width = x.dims
     first, second = weights[:2]
     chosen = next((t for t in tensors if t is not x and len(t.dims) == 2 and t.dims[0] == tokens), None)
     if chosen is None or first.dims[2] != width or second.dims[1] != width:
-        raise NotKnown(Unknown.WEIGHTS)
+        raise UnknownWorkError(UnknownReason.WEIGHTS)
     inner, most = second.dims[2], min(first.dims[0], tokens * chosen.dims[1])
     if first.dims[1] not in (inner, 2 * inner):
-        raise NotKnown(Unknown.WEIGHTS)
+        raise UnknownWorkError(UnknownReason.WEIGHTS)
     flops = 2 * tokens * chosen.dims[1] * width * (first.dims[1] + inner)
     touched = (first.bytes + second.bytes) * most // first.dims[0]
-    return Work(flops, 2 * x.bytes + touched, x.data, Sure.BOUND)
+    return OperatorWork(flops, 2 * x.bytes + touched, x.data, Certainty.BOUND)
 
 
-def _opaque(_: Arguments) -> Work:
-    """Of the weights of a layer, nothing is among the arguments."""
-    raise NotKnown(Unknown.WEIGHTS)
+def _opaque(_: OperatorArguments) -> OperatorWork:
+    """Give up: the weights of a layer are not among the arguments."""
+    raise UnknownWorkError(UnknownReason.WEIGHTS)
 
 
 OPAQUE: Mapping[str, Reader] = MappingProxyType({"vllm::moe_forward": _opaque, "vllm::moe_forward_shared": _opaque})
 
 
-def _rows_by_contents(_: Arguments) -> Work:
-    """Which rows of tables are read, their indices say."""
-    return not_known(Unknown.CONTENTS, 0)
+def _rows_by_contents(_: OperatorArguments) -> OperatorWork:
+    """Give up: only their indices tell which rows of tables are read."""
+    return unknown_work(UnknownReason.CONTENTS, 0)
 
 
-def _pooled_rows(given: Arguments) -> Work:
-    """A lookup in tables of several widths, of FBGEMM: rows of a mean width are read, and summed for each bag."""
+def _pooled_rows(given: OperatorArguments) -> OperatorWork:
+    """Read a lookup of FBGEMM in tables of several widths: rows of a mean width are read, and summed for each bag."""
     weights, tables, indices, offsets = (given.tensor(at) for at in (1, 5, 11, 12))
     if len(given.concrete) <= 8 or whole_number(given.concrete[7]) is None:
         return _rows_by_contents(given)
@@ -108,24 +119,24 @@ def _pooled_rows(given: Arguments) -> Work:
         return _rows_by_contents(given)
     read = indices.elements * width // count * weights.size
     moved = read + indices.bytes + offsets.bytes + bags // count * width * weights.size
-    return moves(moved, Sure.ESTIMATE)
+    return moves(moved, Certainty.ESTIMATE)
 
 
-def with_recorded(work: Work, types: str, flops: str, gigabytes: str) -> Work:
-    """The same with what Inductor counted: `kernel_flop` and `kernel_num_gb`, "" for missing, and `Input type`.
+def with_recorded(work: OperatorWork, types: str, flops: str, gigabytes: str) -> OperatorWork:
+    """Add what Inductor counted: `kernel_flop` and `kernel_num_gb`, "" for missing, and `Input type`.
 
     What the arguments say exactly stays. 0 is written of a kernel that Inductor knows nothing of. FLOP without a type
     of inputs have no peak: they stay unknown.
     """
-    if (not flops and not gigabytes) or (work.sure == Sure.EXACT and work.why is None):
+    if (not flops and not gigabytes) or (work.sure == Certainty.EXACT and work.why is None):
         return work
     data = work.data or next((ELEMENT_NAMES[kind] for kind in _kinds(types) if kind in ELEMENT_NAMES), "")
     new_flops = (_amount(flops) if data else None) or work.flops
     new_bytes = _amount(gigabytes, 1e9) or work.bytes
     if (new_flops, new_bytes) == (work.flops, work.bytes):
         return work
-    why = None if new_flops is not None and new_bytes is not None else work.why or Unknown.GENERATED
-    return replace(work, flops=new_flops, bytes=new_bytes, data=data, why=why, sure=Sure.RECORDED)
+    why = None if new_flops is not None and new_bytes is not None else work.why or UnknownReason.GENERATED
+    return replace(work, flops=new_flops, bytes=new_bytes, data=data, why=why, sure=Certainty.RECORDED)
 
 
 def _kinds(types: str) -> Sequence[str]:
@@ -136,7 +147,7 @@ def _kinds(types: str) -> Sequence[str]:
 
 
 def _amount(text: str, unit: float = 1.0) -> int | None:
-    """Of a recorded number; None for what is none."""
+    """Parse a recorded number; None if it is none."""
     try:
         found = unit * float(text.strip('"'))
     except ValueError:
@@ -145,7 +156,7 @@ def _amount(text: str, unit: float = 1.0) -> int | None:
 
 
 def reader_of(operator: str) -> Reader | None:
-    """By what the name looks like; None for all others."""
+    """Return the reader that a generated name looks like; None for all others."""
     if operator.startswith("triton_"):
         return _pointwise if _POINTWISE.match(operator) else _template if _TEMPLATE.match(operator) else None
     if _LOOKUP.fullmatch(operator):

@@ -1,4 +1,4 @@
-"""Operators whose work is known: by name, one list. What they do is in a module for each family."""
+"""The operators of known work, by name; each family has a module of its own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments, read_arguments
 from torch_tb_profiler.analysis.flops.attention import ATTENTION
 from torch_tb_profiler.analysis.flops.bandwidth import BANDWIDTH
 from torch_tb_profiler.analysis.flops.convolutions import CONVOLUTIONS
-from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
+from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE, LISTS
 from torch_tb_profiler.analysis.flops.generated import OPAQUE, reader_of
-from torch_tb_profiler.analysis.flops.lists import LISTS
-from torch_tb_profiler.analysis.flops.matrices import MATRICES, Reader
-from torch_tb_profiler.analysis.flops.recurrent import RECURRENT
-from torch_tb_profiler.analysis.flops.work import NotKnown, Unknown, Work, not_known
+from torch_tb_profiler.analysis.flops.matrices import MATRICES, RECURRENT, Reader
+from torch_tb_profiler.analysis.flops.work import (
+    ERRORS,
+    OperatorArguments,
+    OperatorWork,
+    UnknownReason,
+    UnknownWorkError,
+    read_arguments,
+    unknown_work,
+)
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
@@ -35,12 +40,14 @@ NO_PRODUCTS = frozenset((*ELEMENTWISE, *BANDWIDTH, *LISTS))
 
 @lru_cache(maxsize=4096)
 def reader(operator: str) -> Reader | None:
-    """What reads the arguments of an operator; None for one that nothing is known of."""
+    """Return the reader of an operator's arguments; None for an operator without a model."""
     return READERS.get(operator) or reader_of(operator)
 
 
-def work_of(operator: str, dims: str, types: str, concrete: str = "", strides: str = "", kernel: str = "") -> Work:
-    """What one call does. Where that is not known, FLOP or bytes are None and `why` says what is missing.
+def work_of(
+    operator: str, dims: str, types: str, concrete: str = "", strides: str = "", kernel: str = ""
+) -> OperatorWork:
+    """Return the work of one call. Where it is unknown, FLOP or bytes are None and `why` says what is missing.
 
     operator   its name
     kernel     name of the first kernel that it launched itself; "" without
@@ -48,27 +55,27 @@ def work_of(operator: str, dims: str, types: str, concrete: str = "", strides: s
     """
     read = reader(operator)
     if read is None:
-        return not_known(Unknown.NO_MODEL)
+        return unknown_work(UnknownReason.NO_MODEL)
     flops = 0 if operator in NO_PRODUCTS else None
     if not dims:
-        return not_known(Unknown.SHAPES_OFF, flops)
+        return unknown_work(UnknownReason.SHAPES_OFF, flops)
     try:
         return _sound(read(read_arguments(dims, types, concrete, strides, kernel)))
-    except NotKnown as reason:
-        return not_known(reason.why, flops)
+    except UnknownWorkError as reason:
+        return unknown_work(reason.why, flops)
     except ERRORS:
-        return not_known(Unknown.NO_MODEL, flops)
+        return unknown_work(UnknownReason.NO_MODEL, flops)
 
 
-def _sound(work: Work) -> Work:
-    """The same. Raises ValueError for numbers that no call has, which hostile arguments lead to."""
+def _sound(work: OperatorWork) -> OperatorWork:
+    """Return the work unchanged. Raises ValueError for numbers that no call has, which hostile arguments lead to."""
     if not all(each is None or (type(each) is int and each >= 0) for each in (work.flops, work.bytes)):
         raise ValueError("no amount of work")
     return work
 
 
-def arguments_of(dims: str, types: str, concrete: str, strides: str) -> Arguments | None:
-    """None for those that cannot be read."""
+def arguments_of(dims: str, types: str, concrete: str, strides: str) -> OperatorArguments | None:
+    """Read arguments; None if they cannot be read."""
     try:
         return read_arguments(dims, types, concrete, strides)
     except ERRORS:

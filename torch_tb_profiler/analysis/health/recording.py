@@ -1,4 +1,4 @@
-"""What was not recorded, and which line of code records it."""
+"""Rules about what was not recorded, kernels among it, and which line of code records it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,37 @@ from functools import cache
 
 import numpy as np
 
-from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
-from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.program.engine_names import recording_engine
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, EventPhase, Note, note
+from torch_tb_profiler.trace import Category, EventPhase, Note, Severity, note
+
+TOUCHES = ("overview", "operators", "kernels")
+# Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
+LAUNCH_NAME = lazy_pattern(r"Launch.*Kernel|Kernel.*Launch")
+
+
+@cache
+def nothing_shown() -> Note:
+    """Return the note that there are no kernels in a trace that shows no use of a device."""
+    return note("no_kernels", "info", touches=("kernels",))
+
+
+def no_kernels(model: Model) -> Note | None:
+    """Return `nothing_shown()` itself unless the program used a device; None for a trace that has kernels."""
+    whole, evidence = model.whole, model.unrecorded_device
+    if evidence is not None:
+        is_called = whole.has_runtime and evidence != "ascend"
+        severity: Severity = "info" if evidence == "properties" else "warning"
+        return note("no_kernels", severity, touches=TOUCHES, values={"evidence": evidence, "called": is_called})
+    if whole.has_kernels:
+        return None
+    name = whole.trace.events.name[whole.launches.row]
+    if whole.has_device_work and whole.trace.strings.where(LAUNCH_NAME.search, name)[name].any():
+        return note("no_kernels", "warning", touches=TOUCHES, values={"evidence": "copies", "called": True})
+    return nothing_shown()
+
 
 _EVERY_VIEW = ("overview", "steps", "operators", "kernels", "trace", "stacks", "memory", "distributed", "modules")
 
@@ -27,7 +53,7 @@ def no_stacks() -> Note:
 
 
 def foreign(program: str) -> Note:
-    """Of a trace of another program; `program` is empty where it is not known."""
+    """Return the note on a trace of another program; `program` is empty if unknown."""
     return note(
         "foreign_trace",
         "warning",
@@ -101,13 +127,13 @@ def _by_server(model: Model) -> Iterator[Note]:
     if engine is None:
         return
     missing = [each for rule in (_no_shapes, _no_stacks, _no_memory) for each in rule(model)]
-    asked = [each for each in missing if _ARGUMENTS[each.kind] in engine.options]
-    if asked:
+    recordable = [each for each in missing if _ARGUMENTS[each.kind] in engine.options]
+    if recordable:
         yield note(
             "recorded_by_server",
             "info",
-            touches=tuple(dict.fromkeys(view for each in asked for view in each.touches)),
-            remedy=engine.told_to_record(_ARGUMENTS[each.kind] for each in asked),
+            touches=tuple(dict.fromkeys(view for each in recordable for view in each.touches)),
+            remedy=engine.told_to_record(_ARGUMENTS[each.kind] for each in recordable),
             values={"server": engine.name},
         )
 
@@ -116,7 +142,7 @@ def _has_operators(model: Model) -> bool:
     return len(model.rows_of(Category.OPERATOR)) > 0
 
 
-RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
+NOT_RECORDED: tuple[Callable[[Model], Iterator[Note]], ...] = (
     _no_events,
     _no_operators,
     _no_kernels,

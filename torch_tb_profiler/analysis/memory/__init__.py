@@ -1,1 +1,1 @@
-"""Memory in use over time, what allocated it, and what was alive at a time."""
+"""Memory in use over time, what allocated it, and what was in use at a time."""

@@ -1,4 +1,4 @@
-"""Blocks of memory: who allocated each, from when to when it lived, and which were alive at a time."""
+"""Blocks of memory: who allocated each, how long it lived, and which were in use at a time."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.memory.records import (
+    MemoryAt,
     MemoryRecords,
     Missing,
+    memory_curves,
     memory_records,
     missing,
     operator_codes,
     operator_names,
 )
 from torch_tb_profiler.analysis.result import Result, column, fact
-from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import inverse
@@ -50,7 +51,7 @@ class MemoryBlocks(msgspec.Struct, frozen=True):
         return len(self.bytes)
 
     def take(self, index: Int64 | Bool) -> MemoryBlocks:
-        """The blocks that `index` (a mask or positions) selects."""
+        """Select blocks by `index`, a mask or positions."""
         return MemoryBlocks(
             self.device[index], self.bytes[index], self.allocation[index], self.release[index], self.gone[index]
         )
@@ -104,7 +105,7 @@ class BlockTable(Result, group="memory"):
 
 
 class BlockFilter(msgspec.Struct, frozen=True):
-    """Which blocks are wanted; None leaves it open.
+    """A filter of blocks; None admits all.
 
     operator               part of the name of the operator or of what encloses it, in any case
     min_bytes, max_bytes   the size, both included
@@ -115,7 +116,7 @@ class BlockFilter(msgspec.Struct, frozen=True):
     max_bytes: int | None = None
 
 
-class AliveTable(Shown, msgspec.Struct, frozen=True):
+class AliveTable(Tabular, msgspec.Struct, frozen=True):
     """What was in use at a time, the largest blocks first; its data frame is the blocks.
 
     known_bytes + unknown_bytes = at.allocated. Without totals in the trace `at.allocated` is what is known.
@@ -139,7 +140,7 @@ class AliveTable(Shown, msgspec.Struct, frozen=True):
 
 @cached
 def memory_blocks(model: Model) -> MemoryBlocks:
-    """Every allocation with its release, allocations never released, releases of what was never allocated."""
+    """Return every allocation with its release, allocations never released, releases of what was never allocated."""
     records = memory_records(model)
     has_address = model.memory.address[records.entry] >= 0
     first = np.flatnonzero(has_address & (records.is_allocation | (records.is_release & (records.mate < 0))))
@@ -154,7 +155,7 @@ def memory_blocks(model: Model) -> MemoryBlocks:
 
 
 def blocks_within(model: Model, start_ns: int | None, end_ns: int | None, device: str | None = None) -> MemoryBlocks:
-    """Blocks of a device, or of all, that were allocated or released from one time to another, both included."""
+    """Return blocks of one or all devices that were allocated or released between two times, both included."""
     records, blocks = memory_records(model), memory_blocks(model)
     window = records.within(start_ns, end_ns)
     chosen = _inside(blocks.allocation, window) | _inside(blocks.release, window)
@@ -172,7 +173,7 @@ def memory_events(
     descending: bool = False,
     only: BlockFilter | None = None,
 ) -> BlockTable:
-    """The blocks allocated or released in a time range, filtered and in order.
+    """Return the blocks allocated or released in a time range, filtered and sorted.
 
     What has no value in the column to order by comes last in both directions; ties stay as first seen.
     """
@@ -198,7 +199,7 @@ def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBl
 
 
 def _ordered(model: Model, blocks: MemoryBlocks, order: BlockOrder, descending: bool) -> Int64:
-    """The positions of blocks in order."""
+    """Sort blocks. Returns their positions."""
     if order == "time":
         place = np.arange(len(blocks))
         return place[::-1] if descending else place
@@ -207,7 +208,7 @@ def _ordered(model: Model, blocks: MemoryBlocks, order: BlockOrder, descending: 
 
 
 def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64, Bool]:
-    """Numbers that order blocks as a column does, and which are there."""
+    """Return numbers that order blocks as a column does, and which are there."""
     records = memory_records(model)
     if key in ("operator", "parent"):
         codes = operator_codes(model, take_known(records.node, blocks.allocation))[key == "parent"]
@@ -226,7 +227,7 @@ def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64,
 
 
 def alive(model: Model, device: str, time_ns: int | None = None, limit: int | None = None) -> AliveTable:
-    """The blocks in use on a device at a time, by default at its peak. Raises ValueError for an unknown device.
+    """Return the blocks in use on a device at a time, by default at its peak. Raises ValueError for an unknown device.
 
     Records at that very time count as done. For the peak the record that reached it counts, whatever else happened
     in the same nanosecond. Without totals in the trace a time must be given, or it is the end.
@@ -240,10 +241,10 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
         last = records.within(None, time_ns).stop - 1
     else:
         last = curve.peak.position
-    found = blocks.take(
+    chosen_blocks = blocks.take(
         (blocks.device == place) & (blocks.allocation >= 0) & (blocks.allocation <= last) & (blocks.gone > last)
     )
-    known = int(found.bytes.sum())
+    known = int(chosen_blocks.bytes.sum())
     when = int(records.time[last]) if time_ns is None and last >= 0 else (time_ns or 0)
     if curve is None:
         at = MemoryAt(last, when, known, 0)
@@ -252,19 +253,19 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
     else:
         held = curve.last_at(time_ns)
         at = MemoryAt(held.position, time_ns, held.allocated, held.reserved)
-    largest = found.take(np.argsort(-found.bytes, kind="stable")[:limit])
-    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found)))
+    largest = chosen_blocks.take(np.argsort(-chosen_blocks.bytes, kind="stable")[:limit])
+    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(chosen_blocks)))
 
 
 def missing_blocks(model: Model) -> Missing | None:
-    """What a trace without any block lacks."""
+    """Return what is missing from a trace without any block."""
     if len(memory_blocks(model)):
         return None
     return "no_memory_addresses" if len(memory_records(model)) else "no_memory"
 
 
 def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
-    """Blocks with the names and times of their ends. The operator is the one that allocated."""
+    """Return blocks with the names and times of their ends. The operator is the one that allocated."""
     records, memory = memory_records(model), model.memory
     operator, parent = operator_names(model, take_known(records.node, blocks.allocation))
     row = memory.row[records.entry].astype(np.int64)

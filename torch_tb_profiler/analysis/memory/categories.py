@@ -6,16 +6,18 @@ of `torch.profiler._memory_profiler`. Gradients, optimizer state and what is sav
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Literal, get_args
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, memory_blocks
-from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
-from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves, memory_records
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
@@ -82,30 +84,30 @@ class MemoryCategories(msgspec.Struct, frozen=True):
     phases: bool
 
     def over_time(self, model: Model, most: int) -> tuple[Int64, Int64]:
-        """Times in ns, at most so many, and the bytes of each category then: shape (times, categories).
+        """Return at most `most` times in ns, and the bytes of each category then: shape (times, categories).
 
         A stretch of time stands for the record at which most was in use in it.
         """
-        curve, found = self.curve, memory_blocks(model)
+        curve, blocks = self.curve, memory_blocks(model)
         edges = np.linspace(curve.time_ns[0], curve.time_ns[-1] + 1, most + 1)
         piece = np.clip(np.searchsorted(edges, curve.time_ns, "right") - 1, 0, most - 1)
         order = np.lexsort((-curve.allocated, piece))
         first = np.ones(len(order), np.bool_)
         first[1:] = piece[order][1:] != piece[order][:-1]
-        at = np.sort(order[first])
-        positions = curve.position[at]
-        mine = np.flatnonzero((found.device == self._device(model)) & (found.allocation >= 0))
-        begin = np.searchsorted(positions, found.allocation[mine], "left")
-        end = np.searchsorted(positions, found.gone[mine], "left")
-        change = np.zeros((len(at) + 1, len(CATEGORIES)), np.int64)
-        np.add.at(change, (begin, self.category[mine]), found.bytes[mine])
-        np.add.at(change, (end, self.category[mine]), -found.bytes[mine])
+        place = np.sort(order[first])
+        positions = curve.position[place]
+        mine = np.flatnonzero((blocks.device == self._device(model)) & (blocks.allocation >= 0))
+        begin = np.searchsorted(positions, blocks.allocation[mine], "left")
+        end = np.searchsorted(positions, blocks.gone[mine], "left")
+        change = np.zeros((len(place) + 1, len(CATEGORIES)), np.int64)
+        np.add.at(change, (begin, self.category[mine]), blocks.bytes[mine])
+        np.add.at(change, (end, self.category[mine]), -blocks.bytes[mine])
         sums = np.cumsum(change, axis=0)[:-1]
-        sums[:, CATEGORIES.index("before_recording")] = curve.allocated[at] - sums.sum(axis=1)
-        return curve.time_ns[at], sums
+        sums[:, CATEGORIES.index("before_recording")] = curve.allocated[place] - sums.sum(axis=1)
+        return curve.time_ns[place], sums
 
     def alive(self, model: Model) -> Int64:
-        """The blocks of `memory_blocks` in use at the peak whose allocation was recorded."""
+        """Return the blocks of `memory_blocks` in use at the peak whose allocation was recorded."""
         return _alive(memory_blocks(model), self._device(model), self.curve)
 
     def _device(self, model: Model) -> int:
@@ -116,7 +118,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
 
 @cached
 def memory_phases(model: Model) -> Int64:
-    """The phase of each record of `memory_records`; shape (records,)."""
+    """Return the phase of each record of `memory_records`; shape (records,)."""
     records, trace, tree = memory_records(model), model.trace, model.tree
     names = trace.strings
     row = model.memory.row[records.entry]
@@ -140,7 +142,7 @@ def _alive(blocks: MemoryBlocks, device: int, curve: MemoryCurve) -> Int64:
 
 @cached
 def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
-    """Of each device with totals."""
+    """Return the categories of each device with totals."""
     records, blocks, phases = memory_records(model), memory_blocks(model), memory_phases(model)
     has_phases = bool((phases != StepPart.FORWARD).any())
     born = take_known(phases, blocks.allocation, int(StepPart.NONE))
@@ -153,7 +155,7 @@ def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
         saved = (born == StepPart.FORWARD) & (ended == StepPart.BACKWARD)
         category[saved] = CATEGORIES.index("saved_for_backward")
     category[blocks.allocation < 0] = CATEGORIES.index("before_recording")
-    found = []
+    categories = []
     for curve in memory_curves(model).curves:
         device = records.device_index(curve.device.name)
         assert device is not None
@@ -161,5 +163,91 @@ def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
         at_peak = np.bincount(category[alive], blocks.bytes[alive], len(CATEGORIES)).astype(np.int64)
         count = np.bincount(category[alive], minlength=len(CATEGORIES)).astype(np.int64)
         at_peak[CATEGORIES.index("before_recording")] = curve.peak.allocated - int(at_peak.sum())
-        found.append(MemoryCategories(curve, category, at_peak, count, has_phases))
-    return tuple(found)
+        categories.append(MemoryCategories(curve, category, at_peak, count, has_phases))
+    return tuple(categories)
+
+
+#: stretches of time of an answer
+MOST_TIMES = 120
+
+
+class CategoryOfMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory of one category.
+
+    category  what it is for
+    at_peak   bytes at the peak of the device
+    blocks    how many blocks that is; unknown for memory from before the recording
+    bytes     bytes at each time
+    """
+
+    category: MemoryCategory
+    at_peak: Bytes
+    blocks: Count
+    bytes: Sequence[Bytes]
+
+
+class DeviceCategories(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory of one device by what it is for; categories without any are left out.
+
+    device      name of the device
+    phases      whether the trace distinguishes forward, backward and optimizer
+    peak        most in use: Σ categories at the peak
+    time_ns     since the start of the trace
+    categories  in stacking order; at each time they add up to the memory in use
+    """
+
+    device: str
+    phases: bool
+    peak: Bytes
+    time_ns: Sequence[Ns]
+    categories: Sequence[CategoryOfMemory]
+
+
+class MemoryCategoriesAnswer(Answer, frozen=True, kw_only=True):
+    """What memory is for, by the part of the step in which it is allocated and released.
+
+    meta     which trace
+    devices  accelerators, then the CPU
+    """
+
+    meta: TraceMeta
+    devices: Sequence[DeviceCategories]
+
+
+def _categories(subject: Subject, _: NoParameters) -> MemoryCategoriesAnswer:
+    found = memory_categories(subject.model)
+    devices = [_of_device(subject, each) for each in found]
+    return MemoryCategoriesAnswer(meta=TraceMeta(**subject.about("memory")), devices=devices)
+
+
+def _of_device(subject: Subject, categories: MemoryCategories) -> DeviceCategories:
+    times, sums = categories.over_time(subject.model, MOST_TIMES)
+    there = (categories.at_peak != 0) | (sums != 0).any(axis=0)
+    return DeviceCategories(
+        device=categories.curve.device.name,
+        phases=categories.phases,
+        peak=categories.curve.peak.allocated,
+        time_ns=plain(times),
+        categories=[
+            CategoryOfMemory(
+                category=name,
+                at_peak=int(categories.at_peak[i]),
+                blocks=int(categories.blocks[i]),
+                bytes=plain(sums[:, i]),
+            )
+            for i, name in enumerate(CATEGORIES)
+            if there[i]
+        ],
+    )
+
+
+MEMORY_CATEGORIES = Question(
+    name="memory/categories",
+    summary="What memory is for",
+    tag="memory",
+    compute=_categories,
+    of_steps=False,
+    bundle="memory",
+    precompute=(NoParameters(),),
+    report=({},),
+)

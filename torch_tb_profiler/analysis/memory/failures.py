@@ -1,23 +1,27 @@
-"""Allocations that failed, from totals alone: `[OutOfMemory]` of a trace, and the text of the exception.
+"""Failed allocations, from totals alone: `[OutOfMemory]` of a trace, and the text of the exception.
 
-Without the blocks it cannot be said which pieces were free; a memory snapshot can (`analysis.snapshot.oom`).
+Without the blocks it is unknown which pieces were free; a memory snapshot tells (`analysis.snapshot.oom`).
 """
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Ns, Row, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import CPU
+from torch_tb_profiler.analysis.question import NoParameters, Question, Refused, Subject
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 from torch_tb_profiler.words.memory import memory_text
+from torch_tb_profiler.words.reasons import because
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
 """What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a
@@ -76,7 +80,7 @@ def reason_of(
     device_total: int | None,
     limit: int | None,
 ) -> FailureReason:
-    """What decides, in this order; each is only said of numbers that are known."""
+    """Decide why an allocation failed; a reason needs the numbers that it is about. The order matters."""
     if requested is None:
         return "unknown"
     if unallocated is not None and unallocated >= requested:
@@ -101,13 +105,13 @@ def reason_of(
 
 @cached
 def failures(model: Model) -> tuple[Failure, ...]:
-    """Of a trace, by time; device_total is that of its properties."""
+    """Return the failures of a trace, by time; device_total is that of its properties."""
     trace = model.trace
     table = trace.table(OutOfMemory)
     if model.selected is not None:
         table = table.take(model.selected[table.row])
     times = trace.events.start[table.row]
-    found = []
+    failed = []
     for i in np.argsort(times, kind="stable").tolist():
         of_host = int(table.device_type[i]) == CPU
         allocated, reserved = int(table.total_allocated[i]), int(table.total_reserved[i])
@@ -120,7 +124,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
         reason = (
             "host" if of_host else reason_of(requested, allocated if known else None, unallocated, None, total, None)
         )
-        found.append(
+        failed.append(
             Failure(
                 reason=reason,
                 requested=requested or None,
@@ -132,7 +136,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
                 row=int(table.row[i]),
             )
         )
-    return tuple(found)
+    return tuple(failed)
 
 
 #: of MPS KB is 1,024 bytes, too
@@ -179,15 +183,15 @@ _OTHER_PROCESS = lazy_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:
-    """What the text of an OutOfMemoryError says, of any version of PyTorch; None if it is no such text.
+    """Read the text of an OutOfMemoryError of any version of PyTorch; None if it is no such text.
 
     Sizes in it are rounded to two decimals.
     """
     text = " ".join(text.split())
-    asked = _REQUESTED.search(text)
-    if asked is None or not _RUN_OUT.search(text):
+    request = _REQUESTED.search(text)
+    if request is None or not _RUN_OUT.search(text):
         return None
-    requested = _bytes(asked[1], asked[2])
+    requested = _bytes(request[1], request[2])
     if _HOST.search(text):
         return Failure(reason="host", requested=requested)
     values = {key: _first(patterns, text) for key, patterns in _FIELDS.items()}
@@ -220,3 +224,63 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
 
 def _bytes(number: str, unit: str) -> int:
     return round(float(number) * next(size for name, size in _UNITS.items() if name.lower() == unit.lower()))
+
+
+#: of an exception; what follows is a traceback
+MOST_TEXT = 4000
+
+
+class ErrorText(msgspec.Struct, frozen=True):
+    """What PyTorch said."""
+
+    text: Annotated[str, Meta(description="Text of an OutOfMemoryError.", max_length=MOST_TEXT)]
+
+
+class MemoryFailuresAnswer(Answer, frozen=True, kw_only=True):
+    """Allocations that failed, and why.
+
+    meta       which trace
+    failures   by time
+    sentences  the same in words
+    """
+
+    meta: TraceMeta
+    failures: Sequence[Failure]
+    sentences: Sequence[str]
+
+
+def _failures(subject: Subject, _: NoParameters) -> MemoryFailuresAnswer:
+    return _answer(subject, failures(subject.model))
+
+
+def _of_text(subject: Subject, params: ErrorText) -> MemoryFailuresAnswer:
+    found = failure_of_text(params.text)
+    if found is None:
+        raise Refused(because("no_oom_text"))
+    return _answer(subject, (found,))
+
+
+def _answer(subject: Subject, found: Sequence[Failure]) -> MemoryFailuresAnswer:
+    meta = TraceMeta(**subject.about("memory"))
+    return MemoryFailuresAnswer(meta=meta, failures=found, sentences=[failure.text for failure in found])
+
+
+MEMORY_FAILURES = Question(
+    name="memory/failures",
+    summary="Allocations that failed, and why",
+    tag="memory",
+    compute=_failures,
+    of_steps=False,
+    bundle="memory",
+    precompute=(NoParameters(),),
+    report=({},),
+)
+
+MEMORY_ERROR_TEXT = Question(
+    name="memory/error_text",
+    summary="What the text of an OutOfMemoryError says",
+    tag="memory",
+    about="any",
+    compute=_of_text,
+    of_steps=False,
+)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, memory_categories
 from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.operator_times import lightning_program, module_sources, nn_program
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.program_tree import NodeKind, Source
+from torch_tb_profiler.words.reasons import because
 
 BEFORE = CATEGORIES.index("before_recording")
 
@@ -85,7 +92,7 @@ class MemoryModules(Result, group="memory.modules"):
 
 @cached
 def record_modules(model: Model) -> RecordModules:
-    """Of each record the module that it happened in."""
+    """Return the module in which each record happened."""
     records = memory_records(model)
     none = np.full(len(records), -1, np.int64)
     sources = module_sources(model)
@@ -114,14 +121,14 @@ def record_modules(model: Model) -> RecordModules:
 
 @cached
 def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
-    """Of each device with totals."""
+    """Return the table of each device with totals."""
     blocks, modules = memory_blocks(model), record_modules(model)
-    found = []
-    for each in memory_categories(model):
-        alive = each.alive(model)
+    tables = []
+    for categories in memory_categories(model):
+        alive = categories.alive(model)
         code = modules.of[blocks.allocation[alive]]
         groups = group([code])
-        size, category = blocks.bytes[alive], each.category[alive]
+        size, category = blocks.bytes[alive], categories.category[alive]
         total = groups.sum(size)
         order = descending(total)
         first = code[groups.first[order]].tolist()
@@ -130,16 +137,72 @@ def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
             for place, name in enumerate(CATEGORIES)
             if place != BEFORE
         }
-        found.append(
+        tables.append(
             MemoryModules(
-                device=each.curve.device.name,
+                device=categories.curve.device.name,
                 source=modules.source,
-                peak=each.curve.peak.allocated,
-                unknown_bytes=int(each.at_peak[BEFORE]),
+                peak=categories.curve.peak.allocated,
+                unknown_bytes=int(categories.at_peak[BEFORE]),
                 module=tuple(modules.names[i] if i >= 0 else "" for i in first),
                 bytes=total[order],
                 blocks=groups.count()[order],
                 **columns,
             )
         )
-    return tuple(found)
+    return tuple(tables)
+
+
+#: columns that there are wherever a trace tells the parts of a step apart
+_USUAL = ("gradient", "optimizer_state", "saved_for_backward", "kept_from_forward")
+
+
+class ModuleMemoryDevice(msgspec.Struct, frozen=True):
+    """A device."""
+
+    device: Annotated[str | None, Meta(description="A device, as in meta.devices; without it the first.")] = None
+
+
+class MemoryModulesMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside what memory is for, by module.
+
+    device         which the table is about, null if no totals were recorded
+    source         what named the modules; null if nothing did, and everything is then in one row
+    peak           most in use: Σ rows + unknown_bytes
+    unknown_bytes  of what was allocated before the recording began
+    """
+
+    device: str | None
+    source: Source | None = None
+    peak: Bytes = 0
+    unknown_bytes: Bytes = 0
+
+
+def _modules(subject: Subject, params: ModuleMemoryDevice) -> Table[MemoryModulesMeta]:
+    found = memory_modules(subject.model)
+    chosen = next((each for each in found if params.device in (None, each.device)), None)
+    about = subject.about("memory")
+    if chosen is None:
+        if params.device is not None:
+            raise NotFound(because("no_memory_of", {"device": params.device}))
+        columns = [MemoryModules.columns[key] for key in ("module", "bytes", "blocks")]
+        return Table(MemoryModulesMeta(**about, device=None), columns, {column.key: () for column in columns})
+    # without phases none of the others is known, so that they are no columns of zeros
+    usual = () if chosen.in_use.any() else _USUAL
+    without = [
+        name
+        for place, name in enumerate(CATEGORIES)
+        if place != BEFORE and name not in usual and not getattr(chosen, name).any()
+    ]
+    meta = MemoryModulesMeta(
+        **about, device=chosen.device, source=chosen.source, peak=chosen.peak, unknown_bytes=chosen.unknown_bytes
+    )
+    return chosen.table(meta, without=without, totals={"bytes": chosen.peak})
+
+
+MEMORY_BY_MODULE = Question(
+    name="memory/modules",
+    summary="What memory is for at the peak, by module",
+    tag="memory",
+    compute=_modules,
+    of_steps=False,
+)

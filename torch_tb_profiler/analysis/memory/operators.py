@@ -90,7 +90,7 @@ class _Sums(NamedTuple):
 def memory_operators(
     model: Model, start_ns: int | None = None, end_ns: int | None = None
 ) -> tuple[MemoryOperators, ...]:
-    """One table per device with memory records, for what was recorded from one time to another, both included.
+    """Return one table per device with memory records, for what was recorded from one time to another, both included.
 
     Calls that touch the time range are counted, so that over the whole trace there are as many as in the operator
     view.
@@ -112,15 +112,13 @@ def _tables(model: Model, start_ns: int | None, end_ns: int | None) -> tuple[Mem
     touching = _touching(model, start_ns, end_ns)
     groups = group([model.tree.name[calls.node]])
     return tuple(
-        _table(model, records, device, window & (records.device == i), groups, touching)
+        _table(model, device, window & (records.device == i), groups, touching)
         for i, device in enumerate(records.devices)
     )
 
 
-def _table(
-    model: Model, records: MemoryRecords, device: MemoryDevice, chosen: Bool, groups: Groups, touching: Bool
-) -> MemoryOperators:
-    calls, tree = operator_nodes(model), model.tree
+def _table(model: Model, device: MemoryDevice, chosen: Bool, groups: Groups, touching: Bool) -> MemoryOperators:
+    records, calls, tree = memory_records(model), operator_nodes(model), model.tree
     position = np.flatnonzero(chosen)
     inside = position[records.node[position] >= 0]
     forest = call_forest(model)
@@ -169,7 +167,7 @@ def _change(records: MemoryRecords, position: Int64) -> MemoryChange:
 
 
 def _touching(model: Model, start_ns: int | None, end_ns: int | None) -> Bool:
-    """Which calls begin before the end of a time range and end after its start."""
+    """Return which calls begin before the end of a time range and end after its start."""
     tree, node = model.tree, operator_nodes(model).node
     touching = np.ones(len(node), np.bool_)
     if start_ns is not None:
@@ -181,7 +179,7 @@ def _touching(model: Model, start_ns: int | None, end_ns: int | None) -> Bool:
 
 @cached
 def _outermost(model: Model) -> Bool:
-    """Which calls are not inside another call of the same operator: what happens in them is counted there."""
+    """Return which calls are not inside another call of the same operator: what happens in them is counted there."""
     calls: OperatorNodes = operator_nodes(model)
     name = model.tree.name[calls.node].astype(np.int64)
     order = stable_order(name)

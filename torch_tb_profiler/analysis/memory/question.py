@@ -1,6 +1,6 @@
 """Questions about memory: in use over time, allocations, what operators allocated, blocks in use at a time.
 
-What is in use in a step was allocated before it, so a choice of steps is a window of time here.
+What is in use in a step was allocated before it, so a choice of steps is a time window here.
 """
 
 from __future__ import annotations
@@ -14,9 +14,17 @@ from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, InlineTable, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_table, memory_events, missing_blocks
-from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryChange, MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import Missing, devices_of, memory_records, missing
+from torch_tb_profiler.analysis.memory.records import (
+    MemoryAt,
+    MemoryCurve,
+    Missing,
+    devices_of,
+    memory_bins,
+    memory_curves,
+    memory_records,
+    missing,
+)
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
@@ -35,7 +43,7 @@ _Device = Annotated[
 ]
 
 
-class Bins(msgspec.Struct, frozen=True):
+class CurveWindow(msgspec.Struct, frozen=True):
     """A window of time, and how exactly it is drawn."""
 
     start_ns: _Start = None
@@ -194,57 +202,57 @@ class MemoryAliveAnswer(InlineTable, frozen=True, kw_only=True):
     meta: MemoryAliveMeta
 
 
-def _curve(subject: Subject, asked: Bins) -> MemoryCurveAnswer:
-    found = memory_curves(subject.model)
-    start_ns, end_ns = _window(subject, asked)
-    begins = [int(curve.time_ns[0]) for curve in found.curves]
-    ends = [int(curve.time_ns[-1]) for curve in found.curves]
+def _curve(subject: Subject, params: CurveWindow) -> MemoryCurveAnswer:
+    curves = memory_curves(subject.model)
+    start_ns, end_ns = _window(subject, params)
+    begins = [int(curve.time_ns[0]) for curve in curves.curves]
+    ends = [int(curve.time_ns[-1]) for curve in curves.curves]
     start = min(begins, default=0) if start_ns is None else start_ns
     end = max(max(ends, default=0) if end_ns is None else end_ns, start)
     return MemoryCurveAnswer(
-        meta=_about(subject, found.missing),
+        meta=_about(subject, curves.missing),
         start_ns=start,
         end_ns=end,
-        devices=[_of_device(curve, start, end, asked.bins) for curve in found.curves],
+        devices=[_of_device(curve, start, end, params.bins) for curve in curves.curves],
     )
 
 
 def _of_device(curve: MemoryCurve, start: int, end: int, bins: int) -> DeviceMemory:
-    found = memory_bins(curve, start, end, bins)
+    binned = memory_bins(curve, start, end, bins)
     return DeviceMemory(
         device=curve.device.name,
         records=len(curve),
         peak=_in_use(curve.peak),
-        peak_in_range=_in_use(found.peak),
-        before=MemoryHeld(allocated=found.before.allocated, reserved=found.before.reserved),
+        peak_in_range=_in_use(binned.peak),
+        before=MemoryHeld(allocated=binned.before.allocated, reserved=binned.before.reserved),
         device_bytes=curve.device_bytes,
         baseline=curve.baseline,
         unrecorded=curve.unrecorded,
-        time_ns=plain(found.time_ns),
-        allocated_min=plain(found.allocated_min),
-        allocated_max=plain(found.allocated_max),
-        allocated=plain(found.allocated_last),
-        reserved_max=plain(found.reserved_max),
-        reserved=plain(found.reserved_last),
+        time_ns=plain(binned.time_ns),
+        allocated_min=plain(binned.allocated_min),
+        allocated_max=plain(binned.allocated_max),
+        allocated=plain(binned.allocated_last),
+        reserved_max=plain(binned.reserved_max),
+        reserved=plain(binned.reserved_last),
     )
 
 
-def _events(subject: Subject, asked: OnDevice) -> Table[MemoryEventsMeta]:
-    window = _window(subject, asked)
-    if asked.device is not None:
-        _device_index(subject.model, asked.device)
-    found = memory_events(subject.model, *window, asked.device)
+def _events(subject: Subject, params: OnDevice) -> Table[MemoryEventsMeta]:
+    window = _window(subject, params)
+    if params.device is not None:
+        _device_index(subject.model, params.device)
+    found = memory_events(subject.model, *window, params.device)
     meta = MemoryEventsMeta(**asdict(_about(subject, missing_blocks(subject.model))))
     # a row for each allocation, not for each of a few hundred names: hardly anybody goes through them all
     return found.table(meta, whole=PAGE)
 
 
-def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
-    window = _window(subject, asked)
+def _operators(subject: Subject, params: OnDevice) -> Table[MemoryOperatorsMeta]:
+    window = _window(subject, params)
     if not len(memory_records(subject.model)):
         about = MemoryOperatorsMeta(**asdict(_about(subject, "no_memory")), device=None)
         return Table(about, list(MemoryOperators.columns.values()), dict.fromkeys(MemoryOperators.columns, ()))
-    index = _device_index(subject.model, asked.device)
+    index = _device_index(subject.model, params.device)
     found = memory_operators(subject.model, *window)[index]
     meta = MemoryOperatorsMeta(
         **asdict(_about(subject)), device=found.device.name, unattributed=found.unattributed, all=found.all
@@ -253,23 +261,23 @@ def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
     return found.table(meta, totals=totals)
 
 
-def _alive(subject: Subject, asked: AliveAt) -> MemoryAliveAnswer:
+def _alive(subject: Subject, params: AliveAt) -> MemoryAliveAnswer:
     records = memory_records(subject.model)
     if not len(records):
         meta = MemoryAliveMeta(**asdict(_about(subject, "no_memory")), device=None, total=0)
         none = block_table(subject.model, NO_BLOCKS, 0).as_columns()
         return MemoryAliveAnswer(meta=meta, columns=none.columns, rows=none.rows)
-    device = records.devices[_device_index(subject.model, asked.device)].name
-    found = alive(subject.model, device, asked.at_ns, asked.limit)
+    device = records.devices[_device_index(subject.model, params.device)].name
+    table = alive(subject.model, device, params.at_ns, params.limit)
     meta = MemoryAliveMeta(
         **asdict(_about(subject, missing_blocks(subject.model))),
         device=device,
-        total=found.blocks.total,
-        at=_in_use(found.at),
-        known_bytes=found.known_bytes,
-        unknown_bytes=found.unknown_bytes,
+        total=table.blocks.total,
+        at=_in_use(table.at),
+        known_bytes=table.known_bytes,
+        unknown_bytes=table.unknown_bytes,
     )
-    blocks = found.blocks.as_columns()
+    blocks = table.blocks.as_columns()
     return MemoryAliveAnswer(meta=meta, columns=blocks.columns, rows=blocks.rows)
 
 
@@ -284,32 +292,32 @@ def _in_use(at: MemoryAt) -> MemoryInUse:
 
 
 def _device_index(model: Model, device: str | None) -> int:
-    """Which device is asked about; by default the first, an accelerator if there is one."""
+    """Return the index of a device; by default the first, an accelerator if there is one."""
     index = 0 if device is None else memory_records(model).device_index(device)
     if index is None:
         raise NotFound(because("no_memory_of", {"device": device or ""}))
     return index
 
 
-def _window(subject: Subject, asked: Bins | OnDevice) -> tuple[int | None, int | None]:
-    """A window of time; without an end that of the steps that are chosen, without those that of the trace."""
+def _window(subject: Subject, params: CurveWindow | OnDevice) -> tuple[int | None, int | None]:
+    """Return a time window; missing ends are those of the chosen steps, or of the trace."""
     if subject.steps is None:
-        return asked.start_ns, asked.end_ns
+        return params.start_ns, params.end_ns
     steps = subject.model.steps
     chosen = steps_in_range(steps, subject.steps)
     start, end = int(steps.start[chosen][0]), int(steps.end[chosen][-1])
-    return start if asked.start_ns is None else asked.start_ns, end if asked.end_ns is None else asked.end_ns
+    return start if params.start_ns is None else params.start_ns, end if params.end_ns is None else params.end_ns
 
 
 P = TypeVar("P", OnDevice, AliveAt)
 
 
-def _of_first_device(asked: Callable[[str | None], P]) -> Callable[[Model], Sequence[P]]:
-    """About the first device: the page names it, others who ask mean it."""
+def _of_first_device(make_params: Callable[[str | None], P]) -> Callable[[Model], Sequence[P]]:
+    """Make parameters for the first device: the page names it, and others who ask without a name mean it."""
 
     def first(model: Model) -> Sequence[P]:
         devices, _ = devices_of(model.memory.device_type, model.memory.device)
-        return [asked(devices[0].name), asked(None)] if devices else []
+        return [make_params(devices[0].name), make_params(None)] if devices else []
 
     return first
 
@@ -321,7 +329,7 @@ MEMORY_CURVE = Question(
     compute=_curve,
     of_steps=False,
     bundle="memory",
-    precompute=(Bins(),),
+    precompute=(CurveWindow(),),
     report=({},),
 )
 

@@ -1,4 +1,4 @@
-"""Every call of an operator: what it took itself, and with everything it called."""
+"""Every call of an operator: its own time, that of all it called, and the forward call of a backward node."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.cached import cached
+from torch_tb_profiler.analysis.shared.backward_links import LINKS, backward_times, selected_links
+from torch_tb_profiler.analysis.shared.device_roles import share
 from torch_tb_profiler.analysis.shared.operator_times import call_forest, operator_times
 from torch_tb_profiler.analysis.shared.tensor_cores import (
     ELIGIBLE_OPERATORS,
@@ -16,12 +18,14 @@ from torch_tb_profiler.analysis.shared.tensor_cores import (
     eligible_device_work,
     use_of_device_work,
 )
-from torch_tb_profiler.arrays.distinct import distinct_first
+from torch_tb_profiler.arrays.distinct import distinct_first, distinct_places
 from torch_tb_profiler.arrays.forest import Forest
-from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.arrays.grouping import descending, group, sums_at
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category
+from torch_tb_profiler.model.program_tree import ACCUMULATE
+from torch_tb_profiler.trace import Category, StringTable
 
 
 class OperatorCalls(msgspec.Struct, frozen=True):
@@ -53,7 +57,7 @@ class OperatorCalls(msgspec.Struct, frozen=True):
 
 @cached
 def operator_calls(model: Model) -> OperatorCalls:
-    """Every call of an operator with its times, its kernels, and what used tensor cores; exact in ns."""
+    """Return every call of an operator with its times, its kernels, and what used tensor cores; exact in ns."""
     tree, trace = model.tree, model.trace
     nodes, head = len(tree), model.call_heads
     forest, times = call_forest(model), operator_times(model)
@@ -95,7 +99,7 @@ def operator_calls(model: Model) -> OperatorCalls:
 
 
 def old_order(model: Model, forest: Forest) -> Int64:
-    """Rank of each node: callees before their caller, threads in the order in which they begin."""
+    """Rank nodes: callees before their caller, threads in the order in which they begin."""
     tree = model.tree
     nodes = len(tree)
     place = np.arange(nodes)
@@ -107,3 +111,79 @@ def old_order(model: Model, forest: Forest) -> Int64:
     turn[tracks[np.argsort(tree.start[first], kind="stable")]] = np.arange(len(tracks))
     ranked: Int64 = turn[tree.track] * nodes + rank
     return ranked
+
+
+#: behind the name of a forward operator: all that its autograd nodes ran
+BACKWARD_OF = " (backward)"
+
+
+class CallKeys(msgspec.Struct, frozen=True):
+    """The keys by which calls of operators are grouped; parallel to `OperatorCalls`.
+
+    strings  of which `name` has codes
+    name     the operator, or its forward and `BACKWARD_OF`
+    node     position in the call tree of that operator: where shapes and stack are from
+    whole    whether its total times count; else they are in those of a call around it
+    counted  whether it counts as a call: of the backward pass those that accumulate gradients do not
+    """
+
+    strings: StringTable
+    name: Int32
+    node: Int64
+    whole: Bool
+    counted: Bool
+
+
+def keys_of(model: Model, calls: OperatorCalls, with_forward: bool) -> CallKeys:
+    tree, strings = model.tree, model.trace.strings
+    name, node = tree.name[calls.node], calls.node
+    whole = np.ones(len(node), np.bool_)
+    if not with_forward:
+        return CallKeys(strings, name, node, whole, whole)
+    linked, forward = selected_links(model)
+    of = np.full(len(tree), -1, np.int64)
+    of[linked] = forward
+    around = nearest(tree.parent, of >= 0, node)
+    moved = np.flatnonzero(around >= 0)
+    target = of[around[moved]]
+    different, place = distinct_places(tree.name[target].astype(np.int64))
+    texts = [strings[code] + BACKWARD_OF for code in different.tolist()]
+    name, node = name.copy(), node.copy()
+    name[moved] = len(strings) + place
+    node[moved] = target
+    whole[moved] = calls.of_node[around[moved]] == moved
+    codes = [strings.code(text) for text in (ACCUMULATE, "torch::autograd::AccumulateGrad")]
+    counted = whole & ~((around >= 0) & np.isin(tree.name[around], codes))
+    return CallKeys(StringTable([*strings, *texts]), name, node, whole, counted)
+
+
+def unlinked_share(model: Model) -> float | None:
+    """Return the share of the device time of autograd nodes, else of their host time, whose forward is unknown."""
+    times = backward_times(model)
+    spent: Int64 = times.device if times.device.any() else times.host
+    known = share(int(spent[LINKS.index("linked")]), int(spent.sum()))
+    return None if known is None else 1 - known
+
+
+class OperatorSelfTimes(msgspec.Struct, frozen=True):
+    """Operators by name, in the order of `OperatorTable`; columns as there, parallel."""
+
+    name: tuple[str, ...]
+    calls: Int64
+    device_self_ns: Int64
+    host_self_ns: Int64
+
+
+def operator_sums(model: Model) -> OperatorSelfTimes:
+    """Return some columns of `operators(model)` without computing the others."""
+    times = operator_times(model)
+    names = model.tree.name[times.node]
+    groups = group([names], old_order(model, call_forest(model))[times.node])
+    host_self, device_self = groups.sum(times.host_self), groups.sum(times.device_self)
+    order = descending(device_self if model.has_device_work else host_self)
+    return OperatorSelfTimes(
+        name=tuple(model.trace.strings[code] for code in names[groups.first][order].tolist()),
+        calls=groups.count()[order],
+        device_self_ns=device_self[order],
+        host_self_ns=host_self[order],
+    )

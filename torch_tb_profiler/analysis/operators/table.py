@@ -9,13 +9,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
-from torch_tb_profiler.analysis.kernels.table import KernelTable
-from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
-from torch_tb_profiler.analysis.operators.with_forward import keys_of
+from torch_tb_profiler.analysis.flops.calls import work_counts
+from torch_tb_profiler.analysis.flops.rates import RateSums, rate_sums
+from torch_tb_profiler.analysis.kernels import KernelTable
+from torch_tb_profiler.analysis.operators.calls import OperatorCalls, keys_of, operator_calls
 from torch_tb_profiler.analysis.result import Result, column, column_of, fact
-from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
+from torch_tb_profiler.analysis.stacks.recorded import OperatorStacks, call_stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known
@@ -169,7 +168,7 @@ class CallGroups(msgspec.Struct, frozen=True):
     bytes_ns: Int64
 
     def merged(self, keys: Sequence[str], chosen: Int64 | None = None) -> CallGroups:
-        """Those that have the keys in common together, of all or some; what is no key is that of the first."""
+        """Merge all or some groups that have the keys in common; what is no key is that of the first."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         if chosen is not None:
             columns = {name: values[chosen] for name, values in columns.items()}
@@ -210,14 +209,14 @@ class LaunchGroups(msgspec.Struct, frozen=True):
 
 
 class OperatorDetails(msgspec.Struct, frozen=True):
-    """What there is to know about operators without the trace: small, however many calls there were.
+    """All that is kept about operators without the trace: small, however many calls there were.
 
     strings, stacks  of the codes and numbers in `groups` and `launched`
     device_ns …      see `OperatorTable`
     """
 
     strings: StringTable
-    stacks: Stacks
+    stacks: OperatorStacks
     groups: CallGroups
     launched: LaunchGroups
     has_device_work: bool
@@ -226,50 +225,50 @@ class OperatorDetails(msgspec.Struct, frozen=True):
     unattributed_device_ns: int
 
     def table(self, group_by: OperatorGrouping, chosen: Int64 | None = None) -> OperatorTable:
-        """Of all groups, or of some."""
+        """Return the table of all groups, or of some."""
         keys = group_by.split("_")
-        found = self.groups.merged(keys, chosen)
-        order = descending(found.device_self if self.has_device_work else found.host_self)
+        groups = self.groups.merged(keys, chosen)
+        order = descending(groups.device_self if self.has_device_work else groups.host_self)
 
         def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
             return np.where(decided > 0, _percent(part, whole), np.nan)[order]
 
-        rates = Sums(found.flops, found.flops_ns, found.bytes, found.bytes_ns)
+        rates = RateSums(groups.flops, groups.flops_ns, groups.bytes, groups.bytes_ns)
         has_work = bool(self.groups.flops_ns.any() or self.groups.bytes_ns.any())
-        names = self._texts(found.name[order])
+        names = self._texts(groups.name[order])
         return OperatorTable(
             group_by=group_by,
             has_device_work=self.has_device_work,
             name=names,
             is_communication=np.array([is_host_communication(name) for name in names], np.bool_),
-            input_shape=self._texts(found.shape[order]) if "shape" in keys else None,
-            call_stack=tuple(self.stacks.texts(self.strings, found.stack[order])) if "stack" in keys else None,
-            calls=found.calls[order],
-            device_self_ns=found.device_self[order],
-            device_total_ns=found.device_total[order],
-            kernels=found.kernels[order],
-            host_self_ns=found.host_self[order],
-            host_total_ns=found.host_total[order],
-            api_self_ns=found.api_self[order] if self.groups.api_self.any() else None,
-            tensor_core_eligible=found.calls_eligible[order] > 0,
-            tensor_core_self=share(found.tensor_core_self, found.device_self, found.decided_self),
-            tensor_core_total=share(found.tensor_core_total, found.device_total, found.decided_total),
+            input_shape=self._texts(groups.shape[order]) if "shape" in keys else None,
+            call_stack=tuple(self.stacks.texts(self.strings, groups.stack[order])) if "stack" in keys else None,
+            calls=groups.calls[order],
+            device_self_ns=groups.device_self[order],
+            device_total_ns=groups.device_total[order],
+            kernels=groups.kernels[order],
+            host_self_ns=groups.host_self[order],
+            host_total_ns=groups.host_total[order],
+            api_self_ns=groups.api_self[order] if self.groups.api_self.any() else None,
+            tensor_core_eligible=groups.calls_eligible[order] > 0,
+            tensor_core_self=share(groups.tensor_core_self, groups.device_self, groups.decided_self),
+            tensor_core_total=share(groups.tensor_core_total, groups.device_total, groups.decided_total),
             flop_rate=rates.flop_rate[order] if has_work else None,
             byte_rate=rates.byte_rate[order] if has_work else None,
-            has_call_stack=found.calls_with_stack[order] > 0,
+            has_call_stack=groups.calls_with_stack[order] > 0,
             device_ns=self.device_ns,
             host_ns=self.host_ns,
             unattributed_device_ns=self.unattributed_device_ns,
         )
 
     def stacks_of(self, name: str, input_shape: str | None = None) -> OperatorTable:
-        """The calls of one operator (of one shape) split by call stack; those without a known stack are left out."""
+        """Split the calls of one operator (of one shape) by call stack; those without a known stack are left out."""
         groups = self.groups
         chosen = self._where(groups.name, groups.shape, name, input_shape) & (groups.stack > 0)
         return self.table("name_stack" if input_shape is None else "name_shape_stack", np.flatnonzero(chosen))
 
     def kernels_of(self, name: str, input_shape: str | None = None) -> LaunchedKernels:
-        """The kernels that an operator (of one shape) launched itself, by name."""
+        """Return the kernels that an operator (of one shape) launched itself, by name."""
         all_ = self.launched
         chosen = np.flatnonzero(self._where(all_.operator, all_.shape, name, input_shape))
         groups = group([all_.kernel[chosen]])
@@ -288,7 +287,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
         )
 
     def shapes_of(self, name: str) -> list[str]:
-        """The input shapes with which an operator was called, as the trace writes them."""
+        """Return the input shapes with which an operator was called, as the trace writes them."""
         codes = distinct(self.groups.shape[self.groups.name == self.strings.code(name)])
         return [self.strings[code] for code in codes.tolist()]
 
@@ -301,7 +300,7 @@ class OperatorDetails(msgspec.Struct, frozen=True):
 
 
 def operators(model: Model, group_by: OperatorGrouping = "name", with_forward: bool = False) -> OperatorTable:
-    """All operators, grouped by name and what else `group_by` says.
+    """Return all operators, grouped by name and what else `group_by` says.
 
     with_forward   what autograd nodes ran is a row `… (backward)` of the operator that they are the backward of, with
                    the shapes and the stack of that one; the sums stay the same
@@ -315,12 +314,12 @@ def _operators(model: Model, how: tuple[OperatorGrouping, bool]) -> OperatorTabl
 
 
 def operator_stacks(model: Model, name: str, input_shape: str | None = None) -> OperatorTable:
-    """The calls of one operator (of one shape) split by call stack; calls without a known stack are left out."""
+    """Split the calls of one operator (of one shape) by call stack; calls without a known stack are left out."""
     return operator_details(model).stacks_of(name, input_shape)
 
 
 def operator_kernels(model: Model, name: str, input_shape: str | None = None) -> LaunchedKernels:
-    """The kernels that an operator (of one shape) launched itself, by name."""
+    """Return the kernels that an operator (of one shape) launched itself, by name."""
     return operator_details(model).kernels_of(name, input_shape)
 
 
@@ -359,17 +358,17 @@ def _details(model: Model, with_forward: bool) -> OperatorDetails:
     )
 
 
-def _work(model: Model, calls: OperatorCalls, groups: Groups) -> Sums:
-    """The part of device work whose FLOP or bytes an operator knows; nothing about the host."""
-    found = counted(model)
-    node = take_known(found.calls.node, found.pieces.call)
-    of = calls.of_node[np.where(found.pieces.recorded >= 0, found.pieces.node, node)]
+def _work(model: Model, calls: OperatorCalls, groups: Groups) -> RateSums:
+    """Sum the device work whose FLOP or bytes operators tell; nothing about the host."""
+    found = work_counts(model)
+    node = take_known(found.calls.node, found.activities.call)
+    of = calls.of_node[np.where(found.activities.recorded >= 0, found.activities.node, node)]
     own = np.flatnonzero((of >= 0) & (not found.on_host))
-    return sums_of(model, own, Groups(groups.of[of[own]], groups.first))
+    return rate_sums(model, own, Groups(groups.of[of[own]], groups.first))
 
 
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:
-    """`name`, `shape`: of each call."""
+    """Group launches. `name`, `shape`: of each call."""
     trace = model.trace
     owner = calls.of_node[model.device_links.operator_node]
     own = np.flatnonzero((model.device_category == Category.KERNEL) & (owner >= 0))

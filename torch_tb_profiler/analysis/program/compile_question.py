@@ -1,4 +1,4 @@
-"""The questions about compiled code and about graphs that devices replay."""
+"""Questions about compiled code and about graphs that devices replay."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, Ns, TraceMeta
-from torch_tb_profiler.analysis.program.eager import eager_operators
-from torch_tb_profiler.analysis.program.generated import generated_kernels
-from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
-from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
-from torch_tb_profiler.analysis.program.regions import RegionTotals, compilations, region_totals, regions
-from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+from torch_tb_profiler.analysis.program.compiled_code import (
+    RegionTotals,
+    compilations,
+    eager_operators,
+    generated_kernels,
+    region_totals,
+    regions,
+)
+from torch_tb_profiler.analysis.program.graphs import (
+    captures,
+    graph_nodes,
+    graphs,
+    longest_gaps,
+    outside_graphs,
+    outside_ns,
+)
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 
 #: gaps of one answer, unless asked otherwise
@@ -88,16 +98,16 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     gap_count: Count
 
 
-def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
+def _graphs(subject: Subject, params: WhichGraph) -> GraphsAnswer:
     model = subject.model
     table = graphs(model)
     nodes = None
-    if asked.graph is not None:
-        nodes = graph_nodes(model, asked.graph)
+    if params.graph is not None:
+        nodes = graph_nodes(model, params.graph)
         if nodes is None:
-            raise NotFound(f"there is no graph {asked.graph}")
+            raise NotFound(f"there is no graph {params.graph}")
     replayed, outside = outside_ns(model)
-    gaps, count = longest_gaps(model, asked.graph, asked.limit)
+    gaps, count = longest_gaps(model, params.graph, params.limit)
     return GraphsAnswer(
         meta=TraceMeta(**subject.about("overview")),
         replayed_ns=replayed,

@@ -1,18 +1,21 @@
-"""What inference engines write into the names of their steps.
+"""What inference engines write into the names of their steps, and how their profiler is configured.
 
-vLLM, SGLang, ATOM, TensorRT-LLM and xDiT put a range around each pass of the model; its name says how many requests and
-tokens the pass has.
+vLLM, SGLang, ATOM, TensorRT-LLM and xDiT put a range around each pass of the model; its name tells how many requests
+and tokens the pass has. Engines that start the profiler themselves take options of their own for what is recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
-from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.kinds import ProgramPhase
 from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 
 
 class EngineStep(msgspec.Struct, frozen=True):
@@ -29,7 +32,7 @@ class EngineStep(msgspec.Struct, frozen=True):
     """
 
     engine: str
-    phase: Phase
+    phase: ProgramPhase
     requests: int | None = None
     context: int | None = None
     generation: int | None = None
@@ -55,28 +58,28 @@ _FIELD = lazy_pattern(r"(?<!\w)(?P<key>\w+)=(?P<value>\[[^\]]{0,1000}\]|[^\s\],]
 _NUMBER = lazy_pattern(r"[0-9]{1,15}")
 
 _SCOPES = {
-    "sample": Phase.SAMPLE,
-    "schedule": Phase.SCHEDULE,
-    "sample_logits": Phase.SAMPLE,
-    "sample_postprocess": Phase.SAMPLE,
-    "draft": Phase.DRAFT,
+    "sample": ProgramPhase.SAMPLE,
+    "schedule": ProgramPhase.SCHEDULE,
+    "sample_logits": ProgramPhase.SAMPLE,
+    "sample_postprocess": ProgramPhase.SAMPLE,
+    "draft": ProgramPhase.DRAFT,
 }
 _MODES = {
-    "EXTEND": Phase.PREFILL,
-    "SPLIT_PREFILL": Phase.PREFILL,
-    "DLLM_EXTEND": Phase.PREFILL,
-    "MIXED": Phase.MIXED,
-    "DECODE": Phase.DECODE,
-    "TARGET_VERIFY": Phase.VERIFY,
-    "DRAFT_EXTEND": Phase.DRAFT,
-    "DRAFT_EXTEND_V2": Phase.DRAFT,
-    "IDLE": Phase.OTHER,
-    "PREBUILT": Phase.OTHER,
+    "EXTEND": ProgramPhase.PREFILL,
+    "SPLIT_PREFILL": ProgramPhase.PREFILL,
+    "DLLM_EXTEND": ProgramPhase.PREFILL,
+    "MIXED": ProgramPhase.MIXED,
+    "DECODE": ProgramPhase.DECODE,
+    "TARGET_VERIFY": ProgramPhase.VERIFY,
+    "DRAFT_EXTEND": ProgramPhase.DRAFT,
+    "DRAFT_EXTEND_V2": ProgramPhase.DRAFT,
+    "IDLE": ProgramPhase.OTHER,
+    "PREBUILT": ProgramPhase.OTHER,
 }
 
 
 def engine_step(name: str) -> EngineStep | None:
-    """What a name says; None of one that no engine writes.
+    """Read the name of an engine's step; None for one that no engine writes.
 
     >>> engine_step("execute_context_1(888)_generation_0(0)").phase.value
     'prefill'
@@ -92,19 +95,19 @@ def engine_step(name: str) -> EngineStep | None:
     return None
 
 
-def mixed_or(context: int, generation: int) -> Phase:
-    """Of a step with so many requests that read their prompt, and so many that generate."""
+def mixed_or(context: int, generation: int) -> ProgramPhase:
+    """Return the phase of a step by how many requests read their prompt, and how many generate."""
     if not context and not generation:
-        return Phase.OTHER
+        return ProgramPhase.OTHER
     if not context:
-        return Phase.DECODE
-    return Phase.MIXED if generation else Phase.PREFILL
+        return ProgramPhase.DECODE
+    return ProgramPhase.MIXED if generation else ProgramPhase.PREFILL
 
 
-def _or_verify(phase: Phase, generation: int | None, tokens: int | None) -> Phase:
-    """Of a step that generates: with more tokens than requests it checks tokens that were guessed."""
-    guesses = phase is Phase.DECODE and generation is not None and tokens is not None and tokens > generation
-    return Phase.VERIFY if guesses else phase
+def _or_verify(phase: ProgramPhase, generation: int | None, tokens: int | None) -> ProgramPhase:
+    """Return the phase of a step that generates: with more tokens than requests it verifies speculated ones."""
+    guesses = phase is ProgramPhase.DECODE and generation is not None and tokens is not None and tokens > generation
+    return ProgramPhase.VERIFY if guesses else phase
 
 
 def _vllm(name: str) -> EngineStep | None:
@@ -128,7 +131,7 @@ def _vllm(name: str) -> EngineStep | None:
 
 
 def _tokens(text: str) -> int | None:
-    """`888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
+    """Read `888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
     detail = dict(SUM.findall(text)) if text.startswith("s") else {}
     if detail:
         return int(detail["sq"]) if "sq" in detail else None
@@ -160,9 +163,9 @@ def _sglang(name: str) -> EngineStep | None:
         return None
     requests, tokens = _number(fields, "bs"), _number(fields, "toks")
     context, generation = _number(fields, "c"), _number(fields, "g")
-    if phase is Phase.DECODE:
+    if phase is ProgramPhase.DECODE:
         context, generation, tokens = 0, requests, requests if tokens is None else tokens
-    if phase is Phase.PREFILL:
+    if phase is ProgramPhase.PREFILL:
         context, generation = requests, 0
     return EngineStep(
         engine="sglang",
@@ -171,30 +174,30 @@ def _sglang(name: str) -> EngineStep | None:
         context=context,
         generation=generation,
         tokens=tokens,
-        context_tokens=tokens if phase is Phase.PREFILL else None,
+        context_tokens=tokens if phase is ProgramPhase.PREFILL else None,
     )
 
 
 def _atom(name: str) -> EngineStep | None:
-    """A dummy step keeps ranks together and computes for nobody."""
-    found = _ATOM.match(name)
-    if found is None:
+    """Read a step of ATOM. A dummy step keeps ranks together and computes for nobody."""
+    match = _ATOM.match(name)
+    if match is None:
         return None
-    if found["mode"] is None:
-        return EngineStep("atom", Phase.DRAFT)
-    if found["dummy"]:
-        return EngineStep("atom", Phase.OTHER)
-    fields = _fields(found["rest"])
+    if match["mode"] is None:
+        return EngineStep("atom", ProgramPhase.DRAFT)
+    if match["dummy"]:
+        return EngineStep("atom", ProgramPhase.OTHER)
+    fields = _fields(match["rest"])
     if "bs" not in fields:
         return None
     real, _, padded = fields["bs"].partition("/")
     requests, tokens = _as_number(real), _number(fields, "tok")
     prefills, decodes = _number(fields, "p"), _number(fields, "d")
-    phase = Phase.PREFILL if found["mode"] == "prefill" else Phase.DECODE
+    phase = ProgramPhase.PREFILL if match["mode"] == "prefill" else ProgramPhase.DECODE
     if prefills is not None and decodes is not None:
         phase = mixed_or(prefills, decodes)
     phase = _or_verify(phase, requests, tokens)
-    reads, both = phase is Phase.PREFILL, phase is Phase.MIXED
+    reads, both = phase is ProgramPhase.PREFILL, phase is ProgramPhase.MIXED
     return EngineStep(
         engine="atom",
         phase=phase,
@@ -226,7 +229,7 @@ def _tensorrt(name: str) -> EngineStep | None:
 
 def _xdit(name: str) -> EngineStep | None:
     found = _XDIT.match(name)
-    return None if found is None else EngineStep("xdit", Phase.DENOISE, int(found["b"]))
+    return None if found is None else EngineStep("xdit", ProgramPhase.DENOISE, int(found["b"]))
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -250,3 +253,47 @@ _READERS: tuple[Callable[[str], EngineStep | None], ...] = (
     _tensorrt,
     _xdit,
 )
+
+
+class RecordingEngine(msgspec.Struct, frozen=True):
+    """An engine, and how its users ask it to record more.
+
+    name     as its users write it
+    command  tells it; `%s` stands for the options
+    options  its own, by the argument of `profile(...)` that each of them sets
+    """
+
+    name: str
+    command: str
+    options: dict[str, str]
+
+    def told_to_record(self, arguments: Iterable[str]) -> str:
+        """Return the command with the options for some of these arguments."""
+        return self.command % ", ".join(self.options[each] for each in arguments)
+
+
+#: by what `engine_step` calls them: options of vLLM's `ProfilerConfig`, since 0.13, and of SGLang's `/start_profile`
+_ENGINES = {
+    "vllm": RecordingEngine(
+        name="vLLM",
+        command="""vllm serve MODEL --profiler-config '{"profiler": "torch", "torch_profiler_dir": "/logs", %s}'""",
+        options={
+            "record_shapes": '"torch_profiler_record_shapes": true',
+            "with_stack": '"torch_profiler_with_stack": true',
+            "profile_memory": '"torch_profiler_with_memory": true',
+        },
+    ),
+    "sglang": RecordingEngine(
+        name="SGLang",
+        command="curl -X POST http://HOST:PORT/start_profile --json '{%s}'",
+        options={"record_shapes": '"record_shapes": true', "with_stack": '"with_stack": true'},
+    ),
+}
+
+
+def recording_engine(model: Model) -> RecordingEngine | None:
+    """Return who recorded the trace, by the names of its steps; None where a program may have called `profile(...)`."""
+    events = model.trace.events
+    names = model.trace.strings.texts(distinct(events.name[events.category == Category.USER_ANNOTATION]))
+    steps = (engine_step(name) for name in names)
+    return next((_ENGINES[step.engine] for step in steps if step is not None and step.engine in _ENGINES), None)

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.answer import (
     TraceMeta,
 )
 from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, engine, phase_codes, step_of_work
-from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, PhaseName, ProgramPhase, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.shared.device_roles import share
@@ -40,7 +40,7 @@ from torch_tb_profiler.trace import Category
 CountMean = Annotated[float, Meta(description="how many, a mean")]
 PerSecond = Annotated[float, Meta(description="how many in a second")]
 
-_GENERATING = (CODE[Phase.DECODE], CODE[Phase.MIXED], CODE[Phase.VERIFY])
+_GENERATING = (CODE[ProgramPhase.DECODE], CODE[ProgramPhase.MIXED], CODE[ProgramPhase.VERIFY])
 _DETOKENISE = lazy_pattern(r"detokeni[sz]e", re.IGNORECASE)
 
 
@@ -132,28 +132,28 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
 
 
 def engine_summary(model: Model) -> EngineSummary | None:
-    """Of the steps of inference that are selected."""
-    found = engine(model)
-    if found is None:
+    """Summarise the selected inference steps."""
+    passes = engine(model)
+    if passes is None:
         return None
-    steps, code = found.steps, phase_codes(found.steps)
+    steps, code = passes.steps, phase_codes(passes.steps)
     generating = np.isin(code, _GENERATING)
     followed = generating & (steps.period_ns >= 0)
     weight = steps.generation[followed]
     known = bool((weight > 0).all())
     period = steps.period_ns[followed].astype(np.float64)
-    decodes = code == CODE[Phase.DECODE]
+    decodes = code == CODE[ProgramPhase.DECODE]
     # of tokens that were guessed the trace does not tell how many were kept
     guesses = bool(_guesses(steps, code).any())
-    told = (steps.generation[generating] >= 0).all() and not guesses
-    generated = int(steps.generation[generating].sum()) if told else None
+    counts_tokens = (steps.generation[generating] >= 0).all() and not guesses
+    generated = int(steps.generation[generating].sum()) if counts_tokens else None
     window = int(steps.start_ns[-1] - steps.start_ns[0])
     early = generating & (np.arange(len(steps)) < len(steps) - 1)
     gaps = steps.gap_ns[steps.gap_ns >= 0]
     return EngineSummary(
-        kind=found.kind,
-        how=found.how,
-        steps=[_phase(found, PHASES[each], code == each) for each in distinct(code).tolist()],
+        kind=passes.kind,
+        how=passes.how,
+        steps=[_phase(passes, PHASES[each], code == each) for each in distinct(code).tolist()],
         tokens=int(steps.tokens.sum()) if (steps.tokens >= 0).all() else None,
         generated=generated if decodes.any() else None,
         tokens_per_second=int(steps.generation[early].sum()) / window * 1e9 if generated and window else None,
@@ -166,13 +166,15 @@ def engine_summary(model: Model) -> EngineSummary | None:
 
 
 def _guesses(steps: EngineSteps, code: Int8) -> Bool:
-    """Steps that check tokens which were guessed: they give a request one token or more."""
-    told = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
-    found: Bool = (code == CODE[Phase.VERIFY]) | (told & (steps.tokens - steps.context_tokens > steps.generation))
+    """Return the steps that verify speculated tokens: they give a request one token or more."""
+    has_counts = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
+    found: Bool = (code == CODE[ProgramPhase.VERIFY]) | (
+        has_counts & (steps.tokens - steps.context_tokens > steps.generation)
+    )
     return found
 
 
-def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> EnginePhase:
+def _phase(found: Engine, phase: ProgramPhase, mine: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> EnginePhase:
     steps = found.steps
     period = steps.period_ns[mine & (steps.period_ns >= 0)]
     requests, tokens = (column[mine & (column >= 0)] for column in (steps.requests, steps.tokens))
@@ -187,20 +189,25 @@ def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np
     )
 
 
-def engine_gaps(model: Model, found: Engine) -> EngineGaps | None:
-    """Σ by priority: what a range says comes before waiting, and that before the rest."""
-    steps = found.steps
+def engine_gaps(model: Model, passes: Engine) -> EngineGaps | None:
+    """Return Σ by priority: what a range says comes before waiting, and that before the rest."""
+    steps = passes.steps
     if not (steps.gap_ns >= 0).any():
         return None
     start = (steps.start_ns + steps.host_ns)[:-1]
     between = intervals.union(start, steps.start_ns[1:])
     segments = phases(model).segments
 
-    def marked(phase: Phase) -> Spans:
+    def marked(phase: ProgramPhase) -> Spans:
         mine = segments.phase == CODE[phase]
         return intervals.union(segments.start[mine], segments.end[mine])
 
-    sets = [marked(Phase.SAMPLE), marked(Phase.SCHEDULE), _detokenising(model), _waiting(model, found.track)]
+    sets = [
+        marked(ProgramPhase.SAMPLE),
+        marked(ProgramPhase.SCHEDULE),
+        _detokenising(model),
+        _waiting(model, passes.track),
+    ]
     parts = intervals.paint(sets, between.start, between.end).sum(axis=1).tolist()
     sample, schedule, detokenise, wait, other = parts
     return EngineGaps(
@@ -227,8 +234,8 @@ def _waiting(model: Model, track: int) -> Spans:
     return intervals.union(events.start[row[chosen]], events.end[row[chosen]])
 
 
-def _families(model: Model, found: Engine) -> dict[str, dict[str, int]]:
-    work, step = step_of_work(model, found)
+def _families(model: Model, passes: Engine) -> dict[str, dict[str, int]]:
+    work, step = step_of_work(model, passes)
     events, row = model.trace.events, model.device_work.row[work]
     duration = np.maximum(events.duration[row], 0)
     name = events.name[row]
@@ -238,7 +245,7 @@ def _families(model: Model, found: Engine) -> dict[str, dict[str, int]]:
         family = family_of(model.trace.strings[code])
         of_name[code] = kinds.setdefault("unknown" if family is None else family.kind.value, len(kinds))
     size = len(PHASES) * max(len(kinds), 1)
-    place: Int64 = phase_codes(found.steps)[step].astype(np.int64) * max(len(kinds), 1) + of_name[name]
+    place: Int64 = phase_codes(passes.steps)[step].astype(np.int64) * max(len(kinds), 1) + of_name[name]
     sums = sums_at(place, duration, size).reshape(len(PHASES), -1)
     return {
         phase.value: {kind: int(sums[code, at]) for kind, at in kinds.items() if sums[code, at]}

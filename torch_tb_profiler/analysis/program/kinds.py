@@ -1,4 +1,4 @@
-"""The phases of a program, and how a phase is known."""
+"""The phases of a program, and the evidence for a phase."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum, IntEnum
 from typing import Literal
 
 
-class Phase(str, Enum):
+class ProgramPhase(str, Enum):
     """What a stretch of time of a program is spent on.
 
     RECOMPUTE is part of the backward pass: the forward pass again, of what was not kept. VALIDATION is the forward pass
@@ -39,7 +39,7 @@ class Phase(str, Enum):
     NO_LAUNCH = "no_launch"
 
 
-#: the values of `Phase`, for answers and parameters
+#: the values of `ProgramPhase`, for answers and parameters
 PhaseName = Literal[
     "data",
     "forward",
@@ -66,16 +66,16 @@ PhaseName = Literal[
     "no_launch",
 ]
 
-PHASES = tuple(Phase)
+PHASES = tuple(ProgramPhase)
 CODE = {phase: code for code, phase in enumerate(PHASES)}
 
 
-def name_of(phase: Phase) -> PhaseName:
+def name_of(phase: ProgramPhase) -> PhaseName:
     return phase.value
 
 
-class Evidence(IntEnum):
-    """How the phase of a moment is known; from INFERRED on it is inferred."""
+class PhaseEvidence(IntEnum):
+    """The evidence for the phase of a moment; from INFERRED on it is inferred."""
 
     NONE = 0  # nothing says it: OTHER
     AUTOGRAD = 1  # a node of the autograd engine
@@ -90,4 +90,4 @@ class Evidence(IntEnum):
     OTHER_THREAD = 10  # what the main thread did at that moment
 
 
-INFERRED = Evidence.OPERATORS
+INFERRED = PhaseEvidence.OPERATORS

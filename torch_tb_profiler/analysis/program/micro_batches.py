@@ -1,4 +1,4 @@
-"""Passes of a step: each backward pass with what comes before it, and the optimizers that follow."""
+"""The passes of a step: each backward pass with what comes before it, and the optimizers that follow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, ProgramPhase
 from torch_tb_profiler.analysis.program.phases import device_phase, phases
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
@@ -21,8 +21,8 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.recording import still_open
 
-_FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
-_BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])
+_FORWARD = (CODE[ProgramPhase.FORWARD], CODE[ProgramPhase.LOSS])
+_BACKWARD = (CODE[ProgramPhase.BACKWARD], CODE[ProgramPhase.RECOMPUTE])
 #: what runs when the gradients of ranks are joined
 _SYNCHRONISES = lazy_pattern(
     r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::copy|(?:nccl|gloo|mpi|ucc|xccl|hccl):\w*reduce"
@@ -58,7 +58,7 @@ class Optimizers(Result, group="optimizers"):
 
 @cached
 def micro_batches(model: Model) -> MicroBatches:
-    """The backward passes that begin in the steps, on the host."""
+    """Return the backward passes that begin in the steps, on the host."""
     found, steps = phases(model), model.steps
     runs = found.runs
     step = np.searchsorted(steps.host_start, runs.start, side="right") - 1
@@ -91,7 +91,7 @@ def micro_batches(model: Model) -> MicroBatches:
         step=step,
         number=number,
         start_ns=runs.start[inside],
-        data_ns=on_host((CODE[Phase.DATA],)),
+        data_ns=on_host((CODE[ProgramPhase.DATA],)),
         forward_ns=on_host(_FORWARD),
         backward_ns=on_host(_BACKWARD),
         forward_device_ns=on_devices(_FORWARD),
@@ -116,7 +116,7 @@ class _Steps(msgspec.Struct, frozen=True):
 
 @cached
 def _steps_of_optimizers(model: Model) -> _Steps:
-    """By the ranges that torch writes around them."""
+    """Return optimizer steps by the ranges that torch writes around them."""
     tree, strings = model.in_steps.tree, model.trace.strings
     names = strings.where(_STEP.match, tree.name)[tree.name] if len(tree) else np.zeros(0, np.bool_)
     calls = np.flatnonzero(names)
@@ -137,22 +137,22 @@ def _steps_of_optimizers(model: Model) -> _Steps:
 
 @cached
 def optimizers(model: Model) -> Optimizers:
-    """What an optimizer calls, another one too, is in its time."""
-    inside, found = model.in_steps, _steps_of_optimizers(model)
-    tree, calls = inside.tree, found.node
+    """Return the outermost calls of optimizers; an optimizer called by another one is in its time."""
+    inside, steps = model.in_steps, _steps_of_optimizers(model)
+    tree, calls = inside.tree, steps.node
     work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
-    nesting = nest(tree.track[calls], tree.start[calls], found.end, np.zeros(len(calls), np.int32))
+    nesting = nest(tree.track[calls], tree.start[calls], steps.end, np.zeros(len(calls), np.int32))
     launched = inside.launches.row[inside.device_links.launch[work]]
     events = model.trace.events
     around = nesting.innermost(events.track[launched], events.start[launched])
     duration = np.maximum(events.duration[inside.device_work.row[work]], 0)
     own = sums_at(around[around >= 0], duration[around >= 0], len(calls))
-    count = len(found.kinds)
+    count = len(steps.kinds)
     return Optimizers(
-        name=found.kinds,
-        calls=np.bincount(found.place, minlength=count).astype(np.int64),
-        host_ns=sums_at(found.place, found.end - tree.start[calls], count),
-        device_ns=sums_at(found.place[nesting.order], Forest(nesting.parent).below(own), count),
+        name=steps.kinds,
+        calls=np.bincount(steps.place, minlength=count).astype(np.int64),
+        host_ns=sums_at(steps.place, steps.end - tree.start[calls], count),
+        device_ns=sums_at(steps.place[nesting.order], Forest(nesting.parent).below(own), count),
     )
 
 
@@ -170,7 +170,7 @@ class Updates(msgspec.Struct, frozen=True):
 
 
 def updates(model: Model) -> Updates:
-    """A pass belongs to the optimizer that steps next, so that several optimizers in a step are no accumulation."""
+    """Assign each pass to the optimizer that steps next, so that several optimizers in a step are no accumulation."""
     passes, found = micro_batches(model), _steps_of_optimizers(model)
     order = np.argsort(found.end, kind="stable")
     following = np.searchsorted(found.end[order], passes.start_ns, side="left")
@@ -190,7 +190,7 @@ def _spans(model: Model, codes: tuple[int, ...]) -> intervals.Spans:
 
 
 def _launched(model: Model) -> tuple[Int64, Int64, Int64]:
-    """Phase, time of the launch and duration of all device work that has a launch."""
+    """Return phase, time of the launch and duration of all device work that has a launch."""
     whole = model.whole
     work = np.flatnonzero(whole.is_work & (whole.device_links.launch >= 0))
     events = model.trace.events
@@ -200,7 +200,7 @@ def _launched(model: Model) -> tuple[Int64, Int64, Int64]:
 
 
 def _synchronises(model: Model, start: Int64, end: Int64) -> Bool:
-    """Whether a range that joins gradients begins between."""
+    """Return whether a range that joins gradients begins between."""
     tree = model.structure.tree
     if not len(tree):
         return np.zeros(len(start), np.bool_)

@@ -11,16 +11,16 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, InlineTable, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
+from torch_tb_profiler.analysis.program.kinds import CODE, PhaseEvidence, PhaseName, ProgramPhase, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import (
+from torch_tb_profiler.analysis.program.phases import (
     PhaseAtPeak,
     PhaseTimes,
     phase_amounts,
     phase_times,
+    phases,
     phases_at_peak,
 )
-from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.device_roles import share
@@ -168,7 +168,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     stretches: Sequence[Stretch]
 
 
-def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
+def _phases(subject: Subject, params: WhichPhase) -> PhasesAnswer:
     model = subject.model
     times, amounts, steps = phase_times(model), phase_amounts(model), model.steps
     passes = micro_batches(model)
@@ -185,8 +185,8 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
             PhaseRow(
                 **msgspec.structs.asdict(mean),
                 communication_ns=float(exposed),
-                allocated_bytes=_amount(amounts.allocated_bytes, Phase(mean.name)),
-                flops=_amount(amounts.flops, Phase(mean.name)),
+                allocated_bytes=_amount(amounts.allocated_bytes, ProgramPhase(mean.name)),
+                flops=_amount(amounts.flops, ProgramPhase(mean.name)),
             )
             for mean, exposed in zip(phase_means(model), communication, strict=True)
         ],
@@ -202,13 +202,13 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=optimizers(model).as_columns(),
         peaks=phases_at_peak(model),
-        stretches=[] if asked.phase is None else _stretches(model, Phase(asked.phase), asked.limit),
+        stretches=[] if params.phase is None else _stretches(model, ProgramPhase(params.phase), params.limit),
     )
 
 
 @cached
 def phase_means(model: Model) -> tuple[PhaseMean, ...]:
-    """The phases of the average step; exposed times in whole ns but for the largest, which has the rest of the mean."""
+    """Return the phases of the average step; exposed times are whole ns, and the largest takes the rest of the mean."""
     times, steps = phase_times(model), model.steps
     count = len(steps)
     if not count:
@@ -227,8 +227,8 @@ def recompute_shares(model: Model) -> Recomputation:
     times = phase_times(model)
 
     def part(column: Int64) -> float | None:
-        again = times.of(Phase.RECOMPUTE, column)
-        return share(again, again + times.of(Phase.BACKWARD, column))
+        again = times.of(ProgramPhase.RECOMPUTE, column)
+        return share(again, again + times.of(ProgramPhase.BACKWARD, column))
 
     return Recomputation(host=part(times.host_ns), device=part(times.device_ns), exposed=part(times.exposed_ns))
 
@@ -244,7 +244,7 @@ def _backward(model: Model) -> list[BackwardShare]:
 
 
 def _adding_up(total: Int64, mean: float) -> list[float]:
-    """Parts of a mean in proportion to sums, that add up to it exactly, in any order."""
+    """Divide a mean in proportion to sums, into parts that add up to it exactly, in any order."""
     if not total.any():
         return [0.0] * len(total)
     parts: list[float] = list(apportion(total, int(mean)))
@@ -252,7 +252,7 @@ def _adding_up(total: Int64, mean: float) -> list[float]:
     return parts
 
 
-def _amount(amounts: Mapping[Phase, int] | None, phase: Phase) -> int | None:
+def _amount(amounts: Mapping[ProgramPhase, int] | None, phase: ProgramPhase) -> int | None:
     return None if amounts is None else amounts.get(phase, 0)
 
 
@@ -260,21 +260,21 @@ def _by_phase(times: PhaseTimes, column: Int64) -> dict[str, list[int]]:
     return {phase.value: column[:, at].tolist() for at, phase in enumerate(times.phases)}
 
 
-def _stretches(model: Model, phase: Phase, limit: int) -> list[Stretch]:
-    """Those that begin in the steps, the longest first."""
+def _stretches(model: Model, phase: ProgramPhase, limit: int) -> list[Stretch]:
+    """Return the intervals of a phase that begin in the steps, the longest first."""
     segments, steps = phases(model).segments, model.steps
     step = np.searchsorted(steps.host_start, segments.start, side="right") - 1
     inside = (step >= 0) & (segments.start < np.append(steps.host_end, 0)[step])
-    at = np.flatnonzero(inside & (segments.phase == CODE[phase]))
-    length = segments.end[at] - segments.start[at]
+    place = np.flatnonzero(inside & (segments.phase == CODE[phase]))
+    length = segments.end[place] - segments.start[place]
     return [
         Stretch(
             step=steps.names[int(step[each])],
             start_ns=int(segments.start[each]),
             duration_ns=int(segments.end[each] - segments.start[each]),
-            evidence=Evidence(int(segments.evidence[each])).name.lower(),
+            evidence=PhaseEvidence(int(segments.evidence[each])).name.lower(),
         )
-        for each in at[descending(length)[:limit]].tolist()
+        for each in place[descending(length)[:limit]].tolist()
     ]
 
 

@@ -1,17 +1,23 @@
-"""The ranges that the program, its frameworks and torch itself name: nested, with their time, and the time between."""
+"""Ranges that the program, its frameworks and torch name: nested, with their time, by step, and the time between."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated
+
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.known_names import known_names
-from torch_tb_profiler.analysis.program.phase_times import foremost_work
+from torch_tb_profiler.analysis.program.phases import priority_work
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.shared.host_threads import main_lane
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.forest import Forest, paths, preorder
@@ -20,7 +26,7 @@ from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import Nesting, nest
 from torch_tb_profiler.arrays.order import inverse
-from torch_tb_profiler.arrays.types import Float64, Int32, Int64, Ints
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, Ints
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
@@ -123,7 +129,7 @@ class NamedCalls(msgspec.Struct, frozen=True):
 
 
 def template(name: str) -> str:
-    """A name without what differs from call to call.
+    """Strip from a name what differs from call to call.
 
     >>> template("## Call CompiledFxGraph fv7qlmqxhkd2a5lcgzm4mbglmmq2y4ngq ##"), template("layer 12")
     ('## Call CompiledFxGraph … ##', 'layer …')
@@ -135,7 +141,7 @@ def template(name: str) -> str:
 
 @cached
 def ranges(model: Model) -> RangeTable:
-    """Of the steps that are chosen; of the whole trace without steps."""
+    """Return the ranges of the chosen steps; of the whole trace without steps."""
     calls = named_calls(model)
     tree, events = model.in_steps.tree, model.trace.events
     row = tree.row[calls.node].astype(np.int64)
@@ -176,28 +182,28 @@ def ranges(model: Model) -> RangeTable:
 
 
 def sums_of_known(groups: Groups, values: Int64) -> Int64:
-    """Shape (groups,): sums; -1 where one of the values is -1."""
+    """Return the sums of groups, shape (groups,); -1 where one of the values is -1."""
     return np.where(groups.sum((values < 0).astype(np.int64)) > 0, -1, groups.sum(values))
 
 
 def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
-    """The calls of one row of the table; None of a row that there is not."""
+    """Return the calls of one row of the table; None if there is no such row."""
     calls = named_calls(model)
     if not 0 <= entry < len(calls.parents):
         return None
     tree, steps = model.in_steps.tree, model.steps
-    at = np.flatnonzero(calls.entry == entry)
-    at = at[np.argsort(tree.start[calls.node[at]], kind="stable")]
-    node = calls.node[at]
+    place = np.flatnonzero(calls.entry == entry)
+    place = place[np.argsort(tree.start[calls.node[place]], kind="stable")]
+    node = calls.node[place]
     step = np.searchsorted(steps.host_start, tree.start[node], side="right") - 1
     return RangeCalls(
         row=tree.row[node].astype(np.int64),
         name=tuple(model.trace.strings.texts(tree.name[node])),
         step=tuple(steps.names[each] if each >= 0 else None for each in step.tolist()),
         start_ns=tree.start[node],
-        duration_ns=calls.duration[at],
-        device_ns=calls.device[at],
-        between_ns=calls.between[at],
+        duration_ns=calls.duration[place],
+        device_ns=calls.device[place],
+        between_ns=calls.between[place],
     )
 
 
@@ -243,7 +249,7 @@ class _Nested(msgspec.Struct, frozen=True):
     lanes: int
 
     def add_up(self, track: Ints, time: Int64, amount: Int64) -> Int64:
-        """Shape (ranges,): Σ of amounts at times of threads, in each range that holds them."""
+        """Return Σ of amounts at times of threads, in each range that holds them, shape (ranges,)."""
         own = np.zeros(len(self.node), np.int64)
         for lane in (track, track + self.lanes):
             at = self.nesting.innermost(lane.astype(np.int32), time)
@@ -253,7 +259,7 @@ class _Nested(msgspec.Struct, frozen=True):
 
 @cached
 def _nested(model: Model) -> _Nested:
-    """As recorded: a mark of a step that crosses other ranges is around none of them, and cuts none."""
+    """Nest ranges as recorded: a mark of a step that crosses other ranges is around none of them, and cuts none."""
     tree, events = model.in_steps.tree, model.trace.events
     node = np.flatnonzero(tree.category == Category.USER_ANNOTATION)
     start, row = tree.start[node], tree.row[node]
@@ -292,12 +298,12 @@ def _launched(model: Model, nested: _Nested, row: Int32, amount: Int64) -> Int64
 
 
 def _exposed(model: Model, nested: _Nested) -> Int64:
-    """Of each call: see the definition of the column."""
+    """Return the exposed time of each call: see the definition of the column."""
     whole, steps, nesting = model.whole, model.steps, nested.nesting
     periods = intervals.union(steps.start, steps.end)
-    work, pieces, busy = foremost_work(whole)
-    row = whole.device_links.launch_row[work[pieces.source]]
-    length = Coverage(periods).between(pieces.start, pieces.end)
+    work, by_priority, busy = priority_work(whole)
+    row = whole.device_links.launch_row[work[by_priority.source]]
+    length = Coverage(periods).between(by_priority.start, by_priority.end)
     known = np.flatnonzero((row >= 0) & (length > 0))
     launched = _launched(model, nested, row[known], length[known])
     idle = Coverage(intervals.subtraction(periods, busy))
@@ -311,3 +317,122 @@ def _between(entry: Int64, track: Int32, start: Int64, end: Int64) -> Int64:
     same = (entry[order][1:] == entry[order][:-1]) & (track[order][1:] == track[order][:-1])
     gap = np.where(same, np.maximum(start[order][1:] - end[order][:-1], 0), -1)
     return np.concatenate(([-1], gap))[: len(order)][inverse(order)].astype(np.int64)
+
+
+def _ranges(subject: Subject, _: NoParameters) -> Table[TableMeta]:
+    model = subject.model
+    totals = {"exposed_ns": int((model.steps.end - model.steps.start).sum())}
+    return _table(ranges(model), subject, totals)
+
+
+def _table(found: Result, subject: Subject, totals: Mapping[str, int] | None = None) -> Table[TableMeta]:
+    without = () if subject.model.has_device_work else ("device_ns",)
+    return found.table(TableMeta(**subject.about("overview")), without=without, totals=totals)
+
+
+class WhichRange(msgspec.Struct, frozen=True):
+    """Whose calls."""
+
+    range: Annotated[int, Meta(description="`id` of a row of /api/ranges, with the same steps.", ge=0)] = 0
+
+
+def _calls(subject: Subject, params: WhichRange) -> Table[TableMeta]:
+    found = calls_of_range(subject.model, params.range)
+    if found is None and params.range:
+        raise NotFound(f"there is no range {params.range}")
+    return _table(NO_CALLS if found is None else found, subject)
+
+
+PROGRAM_RANGES = Question(
+    name="ranges",
+    summary="The ranges that the program, its frameworks and torch name, as a tree in a table",
+    compute=_ranges,
+    precompute=(NoParameters(),),
+    more="`parent` is an `id`, null at the top. How names are folded: docs/views/program.md.",
+    report=({},),
+)
+
+PROGRAM_RANGE_CALLS = Question(
+    name="range_calls",
+    summary="The calls of one range",
+    compute=_calls,
+)
+
+
+class RangesByStep(msgspec.Struct, frozen=True):
+    """One row per name and step in which it was called, parallel but for `names` and `left`.
+
+    name     place in `names`
+    step     in which the calls begin
+    calls    all of them
+    host     ns: Σ durations of the calls that are in no other of the same name
+    device   ns: Σ durations of what these launched; -1 where that is not known
+    exposed  ns: of these, as `RangeTable` has it; -1 likewise
+    names    the longest on the host first
+    left     how many names were left out
+    """
+
+    name: Int64
+    step: Int64
+    calls: Int64
+    host: Int64
+    device: Int64
+    exposed: Int64
+    names: tuple[str, ...]
+    left: int
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def ranges_by_step(model: Model, most: int) -> RangesByStep:
+    """Return the `most` ranges that take longest on the host. Marks of steps are no ranges here."""
+    tree, strings, steps = model.in_steps.tree, model.trace.strings, model.steps
+    codes = tree.name[tree.category == Category.USER_ANNOTATION]
+    of_steps = strings.where(PROFILER_STEP.fullmatch, codes)
+    if of_steps[codes].all():
+        return RangesByStep(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, (), 0)
+    named = named_calls(model)
+    ranges = ~of_steps[tree.name[named.node]]
+    step = np.searchsorted(steps.host_start, tree.start[named.node], side="right") - 1
+    kept = np.flatnonzero(ranges & (step >= 0))
+    top = _outermost(named.outer, named.template)[kept]
+    template, duration = named.template[kept], named.duration[kept]
+    total = sums_at(template[top], duration[top], len(named.names))
+    called = np.bincount(template, minlength=len(named.names)) > 0
+    known = np.flatnonzero(called)
+    chosen = known[np.lexsort((known, -total[known]))][:most]
+    place = np.full(len(named.names), -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    inside = place[template] >= 0
+    kept, top = kept[inside], top[inside]
+    name = place[template[inside]]
+    rows = group([name, step[kept]])
+
+    def sums(values: Int64) -> Int64:
+        return sums_of_known(Groups(rows.of[top], rows.first), values[kept[top]])
+
+    return RangesByStep(
+        name=name[rows.first],
+        step=step[kept[rows.first]],
+        calls=rows.count(),
+        host=sums(named.duration),
+        device=sums(named.device),
+        exposed=sums(named.exposed),
+        names=tuple(named.names[at] for at in chosen.tolist()),
+        left=len(known) - len(chosen),
+    )
+
+
+def _outermost(outer: Int32, template: Int64) -> Bool:
+    """Return which ranges no range of the same name encloses, shape (ranges,)."""
+    is_outermost = np.ones(len(outer), np.bool_)
+    around = outer.astype(np.int64)
+    open_ = np.flatnonzero(around >= 0)
+    while len(open_):
+        same = template[around[open_]] == template[open_]
+        is_outermost[open_[same]] = False
+        open_ = open_[~same]
+        around[open_] = outer[around[open_]]
+        open_ = open_[around[open_] >= 0]
+    return is_outermost

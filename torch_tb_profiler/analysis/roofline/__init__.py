@@ -1,1 +1,1 @@
-"""How fast it could be: time at the roof, time lost, and how much of what devices can do a program uses."""
+"""How fast a program could be: time at the roof, time lost, and how much of its devices it uses."""

@@ -1,6 +1,6 @@
-"""What the sizes of a product, beside its kernel, say about why it is far from its roof.
+"""Why a matmul is far from its roof, by its sizes and its kernel.
 
-Products of matrices alone; what is near its roof, or too short for its duration to say anything, has no advice.
+Matmuls near their roof, or too short for their duration to say anything, get no advice.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import Counted, counted
-from torch_tb_profiler.analysis.flops.work import Product
-from torch_tb_profiler.analysis.roofline.pieces import BOUNDS, call_roofs
+from torch_tb_profiler.analysis.flops.calls import WorkCounts, work_counts
+from torch_tb_profiler.analysis.flops.work import Matmul
+from torch_tb_profiler.analysis.roofline.activities import BOUNDS, call_roofs
 from torch_tb_profiler.analysis.shared.kernel_use import resident_blocks, threads_of
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import first_at, group
@@ -50,26 +50,26 @@ _SPLIT = lazy_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 
 @cached
 def call_advice(model: Model) -> Int8:
-    """Shape (calls,): index into ADVICES, -1 for none."""
-    found, of_calls = counted(model), call_roofs(model)
-    calls = found.calls
+    """Return the advice on each: an index into ADVICES, -1 for none, shape (calls,)."""
+    counts, of_calls = work_counts(model), call_roofs(model)
+    calls = counts.calls
     advice = np.full(len(calls), -1, np.int8)
     is_product = np.array([_is_matrices(work.product) for work in calls.works] or [False], np.bool_)[calls.work]
-    if found.on_host or not is_product.any():
+    if counts.on_host or not is_product.any():
         return advice
     with np.errstate(divide="ignore", invalid="ignore"):
         slow = is_product & (of_calls.roof_ns < _GOOD * calls.duration)
     launched = of_calls.bound == BOUNDS.index("launch")
     chosen = np.flatnonzero(slow & ~launched & (calls.duration >= _SHORT_NS))
-    pieces, work = found.pieces, model.device_work
-    at = _longest(found, chosen)
-    place = pieces.place[at]
-    name = model.trace.events.name[pieces.row[at]]
+    activities, work = counts.activities, model.device_work
+    at = _longest(counts, chosen)
+    place = activities.place[at]
+    name = model.trace.events.name[activities.row[at]]
     limited = of_calls.bound[chosen] == BOUNDS.index("memory")
     sizes = (work.device[place], work.block[place], work.registers[place], work.shared_memory[place])
     groups = group([calls.work[chosen], name, *sizes, limited])
     strings, header = model.trace.strings, model.trace.header
-    said = []
+    advices = []
     for first in groups.first.tolist():
         product = calls.works[int(calls.work[chosen[first]])].product
         device, block, registers, shared = (int(each[first]) for each in sizes)
@@ -79,15 +79,15 @@ def call_advice(model: Model) -> Int8:
         count = properties.get("numSms")
         multiprocessors = count if isinstance(count, int) and count > 0 else 0
         assert product is not None
-        told = of_product(product, str(strings[int(name[first])]), multiprocessors, held, bool(limited[first]))
-        said.append(-1 if told is None else ADVICES.index(told))
-    advice[chosen] = np.array(said or [-1], np.int8)[groups.of]
-    in_a_row = _in_a_row(model, found, is_product)
+        kernel_advice = of_product(product, str(strings[int(name[first])]), multiprocessors, held, bool(limited[first]))
+        advices.append(-1 if kernel_advice is None else ADVICES.index(kernel_advice))
+    advice[chosen] = np.array(advices or [-1], np.int8)[groups.of]
+    in_a_row = _in_a_row(model, counts, is_product)
     return np.where(((advice < 0) & slow) | (in_a_row == ADVICES.index("batch")), in_a_row, advice).astype(np.int8)
 
 
-def of_product(product: Product, kernel: str, multiprocessors: int, held: int, by_memory: bool) -> Advice | None:
-    """What a product and its longest kernel say.
+def of_product(product: Matmul, kernel: str, multiprocessors: int, held: int, by_memory: bool) -> Advice | None:
+    """Advise on a product by its sizes and its longest kernel.
 
     multiprocessors   of the device; 0: not known
     held              how many of the kernel's blocks one of them holds at once; 0: not known
@@ -117,7 +117,7 @@ def of_product(product: Product, kernel: str, multiprocessors: int, held: int, b
 
 @lru_cache(maxsize=4096)
 def tile_of(kernel: str) -> tuple[int, int] | None:
-    """Rows and columns of the result that a block computes, by the name of the kernel.
+    """Return rows and columns of the result that a block computes, by the name of the kernel.
 
     >>> tile_of("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_32x5_tn")
     (128, 64)
@@ -129,40 +129,40 @@ def tile_of(kernel: str) -> tuple[int, int] | None:
     return (a, b) if a and b else None
 
 
-def _is_matrices(product: Product | None) -> bool:
+def _is_matrices(product: Matmul | None) -> bool:
     return product is not None and product.batch > 0 and product.m > 0 and product.k > 0
 
 
-def _longest(found: Counted, chosen: Int64) -> Int64:
-    """Shape (chosen,): the longest piece of some calls, an index into `Pieces`."""
-    pieces = found.pieces
+def _longest(found: WorkCounts, chosen: Int64) -> Int64:
+    """Return the longest activity of some calls, an index into `Activities`, shape (chosen,)."""
+    activities = found.activities
     place = places_of(chosen, len(found.calls))
-    call = take_known(place, pieces.call)
+    call = take_known(place, activities.call)
     owned = np.flatnonzero(call >= 0)
-    owned = owned[np.argsort(-pieces.duration[owned], kind="stable")]
+    owned = owned[np.argsort(-activities.duration[owned], kind="stable")]
     return first_at(call[owned], owned, len(chosen))
 
 
-def _in_a_row(model: Model, found: Counted, is_product: Bool) -> Int8:
+def _in_a_row(model: Model, found: WorkCounts, is_product: Bool) -> Int8:
     """Shape (calls,): products that follow one another on their thread with no other device work between, as they do
     with the same input (2 to 7, weights) or in a loop (8 and more); index into ADVICES, -1.
     """
-    calls, pieces, tree = found.calls, found.pieces, model.tree
+    calls, activities, tree = found.calls, found.activities, model.tree
     advice = np.full(len(calls), -1, np.int8)
     # what ran on the device in the order of the program: products by their call, all else by itself
-    launched = np.flatnonzero(pieces.node >= 0)
-    launched = launched[stable_order(pieces.node[launched])]
-    call = pieces.call[launched]
+    launched = np.flatnonzero(activities.node >= 0)
+    launched = launched[stable_order(activities.node[launched])]
+    call = activities.call[launched]
     code = np.where(call >= 0, call, -1 - np.arange(len(launched)))
     steps = launched[begins_run(code)]
-    call = pieces.call[steps]
+    call = activities.call[steps]
     product = np.append(is_product, False)[call]
     work = np.append(calls.work, -1)[call]
     numbers: dict[object, int] = {}
-    inputs = [_input_of(each.product) for each in calls.works]
-    like = np.array([*(numbers.setdefault(each, len(numbers)) for each in inputs), -1], np.int64)
+    inputs = [_input_of(item.product) for item in calls.works]
+    like = np.array([*(numbers.setdefault(item, len(numbers)) for item in inputs), -1], np.int64)
     alike = np.where(product, like[work], -1)
-    thread = model.trace.events.track[tree.row[pieces.node[steps]]]
+    thread = model.trace.events.track[tree.row[activities.node[steps]]]
     begins = np.flatnonzero(begins_run(np.where(alike >= 0, alike, -1 - np.arange(len(alike))), thread))
     ends = np.append(begins[1:], len(alike))
     several = (ends - begins > 1) & (alike[begins] >= 0)
@@ -171,15 +171,15 @@ def _in_a_row(model: Model, found: Counted, is_product: Bool) -> Int8:
         if end - begin >= _MANY and (calls.work[row] == calls.work[row[0]]).all():
             small = calls.duration[row] < 2 * _SHORT_NS
             advice[row[small]] = ADVICES.index("batch")
-        elif end - begin < _MANY and all(_has_weights(calls.works[int(each)].product) for each in calls.work[row]):
+        elif end - begin < _MANY and all(_has_weights(calls.works[int(item)].product) for item in calls.work[row]):
             advice[row] = ADVICES.index("merge")
     return advice
 
 
-def _input_of(product: Product | None) -> tuple[int, int, int, str] | None:
-    """What the first matrix is like."""
+def _input_of(product: Matmul | None) -> tuple[int, int, int, str] | None:
+    """Return the sizes and the type of the first matrix."""
     return None if product is None else (product.batch, product.m, product.k, product.data)
 
 
-def _has_weights(product: Product | None) -> bool:
+def _has_weights(product: Matmul | None) -> bool:
     return product is not None and product.constant and min(product.m, product.n) > _FEW

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.answer import Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
-from torch_tb_profiler.analysis.roofline.reached import reached
+from torch_tb_profiler.analysis.roofline.activities import reached
 from torch_tb_profiler.analysis.roofline.roofs import DeviceRoofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
@@ -72,7 +72,7 @@ class RooflineGrouped(msgspec.Struct, frozen=True):
 
 
 def device_roofs(model: Model) -> list[DeviceRoofs]:
-    """Of the devices that did some work, with what the trace itself reaches."""
+    """Return the roofs of the devices that did some work, with what the trace itself reaches."""
     best = reached(model)
     return [
         replace(each, reached_flops=best[each.device].flops, reached_bandwidth=best[each.device].bandwidth)
@@ -94,20 +94,20 @@ def _flops(subject: Subject, _: NoParameters) -> FlopsAnswer:
     )
 
 
-def _roofline(subject: Subject, asked: RooflineGrouped) -> Table[RooflineMeta]:
+def _roofline(subject: Subject, params: RooflineGrouped) -> Table[RooflineMeta]:
     model = subject.model
-    found = roofline(model, asked.group_by)
-    lost = found.lost_ns[~np.isnan(found.lost_ns)]
+    table = roofline(model, params.group_by)
+    lost = table.lost_ns[~np.isnan(table.lost_ns)]
     meta = RooflineMeta(
         **subject.about("roofline"),
-        group_by=found.group_by,
-        total_ns=found.total_ns,
+        group_by=table.group_by,
+        total_ns=table.total_ns,
         lost_ns=float(lost.sum()) if len(lost) else None,
         devices=device_roofs(model),
         modules=bool(len(nn_modules(model).row)),
         lines=bool(len(model.frames)),
     )
-    return found.table(meta, totals={"time_ns": found.total_ns})
+    return table.table(meta, totals={"time_ns": table.total_ns})
 
 
 FLOPS = Question(

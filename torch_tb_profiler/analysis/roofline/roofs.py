@@ -1,4 +1,4 @@
-"""The roofs of the devices of a trace: what they multiply by element type, and what their memory and links move."""
+"""The roofs of a trace's devices: FLOP/s by element type, bandwidth of memory and links, and the least time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
+from torch_tb_profiler.analysis.flops.work import Matmul
 from torch_tb_profiler.analysis.shared.peaks import (
     SPREAD,
     ElementType,
+    Peaks,
     Source,
     architecture_flops,
     peaks_of,
@@ -52,18 +54,18 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     source: Source | None
 
     def rate(self, element: str) -> float | None:
-        """FLOP/s of an element type; None if it is not known."""
+        """Return the FLOP/s of an element type; None if unknown."""
         return rate_of(self.flops, element)
 
 
 @cached
 def roofs(model: Model) -> Sequence[DeviceRoofs]:
-    """Of the devices that did some work, by number. What the trace reaches is not in it: see `device_roofs`."""
+    """Return the roofs of the devices that did some work, by number. For what the trace reaches see `device_roofs`."""
     return tuple(_of(model, number) for number in model.used_devices)
 
 
 class RoofTable(msgspec.Struct, frozen=True):
-    """The same of all devices, and a last place for what is on none of them; NaN: not known.
+    """The roofs of all devices as columns, with a last place for what is on none of them; NaN: unknown.
 
     number                             shape (devices,), ascending
     bandwidth, link, host, cache       shape (devices + 1,)
@@ -77,11 +79,11 @@ class RoofTable(msgspec.Struct, frozen=True):
     flops: tuple[Mapping[ElementType, float], ...]
 
     def places(self, device: Ints) -> Int64:
-        """Where each device is in the columns."""
+        """Return where each device is in the columns."""
         return find(self.number, device)
 
     def rates(self, elements: Sequence[str]) -> Float64:
-        """FLOP/s of element types; shape (devices + 1, elements)."""
+        """Return the FLOP/s of element types, shape (devices + 1, elements)."""
         known: dict[tuple[tuple[ElementType, float], ...], list[float]] = {}
         rows = []
         for flops in self.flops:
@@ -94,7 +96,7 @@ class RoofTable(msgspec.Struct, frozen=True):
 
 @cached
 def roof_table(model: Model) -> RoofTable:
-    """Of the devices that did some work."""
+    """Return the roofs of the devices that did some work as columns."""
     found = roofs(model)
 
     def column(name: str, of: Sequence[Any] = found) -> Float64:
@@ -140,3 +142,16 @@ def _of(model: Model, number: int) -> DeviceRoofs:
 def _has_tensor_cores(flops: Mapping[ElementType, float]) -> bool:
     plain = flops.get("fp32", 0.0)
     return any(rate > 2 * plain for kind, rate in flops.items() if kind != "fp64")
+
+
+def minimal_ns(product: Matmul, peaks: Peaks, multiplied: ElementType, size: int | None = None) -> float | None:
+    """Return the longer of the times to multiply and to move a product, ns. None if the device has no such units.
+
+    multiplied   the element type that it would multiply
+    size         bytes that an element would have; by default as it is
+    """
+    rate = peaks.flops.get(multiplied)
+    if rate is None:
+        return None
+    moved = product.bytes if size is None else size * (product.elements + product.weights)
+    return 1e9 * max(product.flops / rate, moved / peaks.bandwidth)

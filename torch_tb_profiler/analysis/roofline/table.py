@@ -1,4 +1,4 @@
-"""The roofline of operators, their shapes, kernels, modules, or lines of the program."""
+"""The roofline of operators, their shapes, kernels, modules, phases, or lines of the program."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import Counted, counted
-from torch_tb_profiler.analysis.flops.coverage import known_pieces
-from torch_tb_profiler.analysis.flops.products import ELEMENTS
-from torch_tb_profiler.analysis.flops.rates import shared, shared_whole
-from torch_tb_profiler.analysis.flops.work import Sure
-from torch_tb_profiler.analysis.kernels.table import by_owner
+from torch_tb_profiler.analysis.flops.calls import WorkCounts, work_counts
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS
+from torch_tb_profiler.analysis.flops.rates import known_work, share_of_call, whole_share_of_call
+from torch_tb_profiler.analysis.flops.work import Certainty
+from torch_tb_profiler.analysis.kernels import by_owner
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.result import Result, column, fact
+from torch_tb_profiler.analysis.roofline.activities import ABOVES, BOUNDS, TENSOR_CORES, activity_roofs, reached_ns
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
-from torch_tb_profiler.analysis.roofline.phases import piece_phase
-from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
-from torch_tb_profiler.analysis.roofline.reached import reached_ns
-from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
+from torch_tb_profiler.analysis.roofline.utilization import SOME, activity_phase, at_peak_ns
 from torch_tb_profiler.analysis.shared.operator_times import nn_program
 from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group, ties_sorted
 from torch_tb_profiler.arrays.lookup import take_known
@@ -34,7 +31,7 @@ from torch_tb_profiler.model.program_tree import NodeKind
 
 RooflineGrouping = Literal["operator", "operator_shape", "kernel", "module", "line", "element", "phase"]
 #: from the surest on
-_SURE = (Sure.EXACT, Sure.RECORDED, Sure.DERIVED, Sure.BOUND, Sure.ESTIMATE)
+_SURE = (Certainty.EXACT, Certainty.RECORDED, Certainty.DERIVED, Certainty.BOUND, Certainty.ESTIMATE)
 _NOT_KNOWN = "(not known)"
 _NO_PRODUCTS = "(no products)"
 
@@ -170,12 +167,12 @@ class RooflineTable(Result, group="roofline"):
 
 @cached
 def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
-    """All that took time on devices, or on the host where nothing ran on one."""
-    found, roof = counted(model), roof_pieces(model)
-    pieces = found.pieces
+    """Return all that took time on devices, or on the host where nothing ran on one."""
+    counts, roof = work_counts(model), activity_roofs(model)
+    activities = counts.activities
     code, text, shape = _keys(model, group_by)
     groups = group([code, shape]) if group_by == "operator_shape" else group([code])
-    duration = pieces.duration
+    duration = activities.duration
     time = groups.sum(duration)
     lost = groups.sum_of_floats(np.nan_to_num(roof.lost_ns))
     strings = model.trace.strings
@@ -185,7 +182,7 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         lambda at: (text(int(code[groups.first[at]])) or "", strings[int(shape[groups.first[at]])]),
     )
     first = groups.first[order]
-    has_flops, has_bytes, has_roof = (~np.isnan(each) for each in (roof.flops, roof.bytes, roof.roof_ns))
+    has_flops, has_bytes, has_roof = (~np.isnan(value) for value in (roof.flops, roof.bytes, roof.roof_ns))
     multiplies = np.nan_to_num(roof.flops) > 0
     flops = _sum(groups, roof.flops, has_flops)
     both = multiplies & has_bytes
@@ -198,18 +195,18 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         return groups.sum(np.where(chosen, duration, 0))
 
     by_loss = np.lexsort((-duration, -np.nan_to_num(roof.lost_ns)))
-    worst = first_at(groups.of[by_loss], pieces.row[by_loss], len(groups))[order]
+    worst = first_at(groups.of[by_loss], activities.row[by_loss], len(groups))[order]
     known_roof = groups.sum_of_floats(np.where(has_roof, roof.roof_ns, 0.0))
     return RooflineTable(
         group_by=group_by,
-        name=tuple(text(each) for each in code[first].tolist()),
-        input_shape=tuple(strings[each] for each in shape[first].tolist()) if group_by == "operator_shape" else None,
+        name=tuple(text(value) for value in code[first].tolist()),
+        input_shape=tuple(strings[value] for value in shape[first].tolist()) if group_by == "operator_shape" else None,
         element=_most(groups, roof.element, np.nan_to_num(roof.flops), ELEMENTS, order),
         calls=(groups.count() if group_by == "kernel" else groups.sum(roof.first))[order],
         time_ns=time[order],
         flops=flops[order],
-        least_flops=_limit(groups, found, "least", roof.flops)[order],
-        most_flops=_limit(groups, found, "most", roof.flops)[order],
+        least_flops=_limit(groups, counts, "least", roof.flops)[order],
+        most_flops=_limit(groups, counts, "most", roof.flops)[order],
         bytes=_sum(groups, roof.bytes, has_bytes)[order],
         intensity=ratio(
             groups.sum_of_floats(np.where(both, roof.flops, 0.0)), groups.sum_of_floats(np.where(both, roof.bytes, 0.0))
@@ -225,7 +222,7 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         bound=_most(groups, roof.bound, duration, BOUNDS, order),
         tensor_cores=_most(groups, roof.tensor_cores, duration, TENSOR_CORES, order),
         below_wave=ratio(within(roof.below_wave).astype(np.float64), time),
-        advice=_most(groups, take_known(call_advice(model), pieces.call), duration, ADVICES, order),
+        advice=_most(groups, take_known(call_advice(model), activities.call), duration, ADVICES, order),
         above=_most(groups, roof.above, duration, ABOVES, order),
         known=ratio(within(has_roof).astype(np.float64), time),
         sure=_least_sure(model, groups, order),
@@ -237,14 +234,14 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
 
 
 def _sum(groups: Groups, values: Float64, known: Bool) -> Float64:
-    """Σ of what is known; NaN where nothing is."""
+    """Return Σ of what is known; NaN where nothing is."""
     total = groups.sum_of_floats(np.where(known, values, 0.0))
     return np.where(groups.sum(known) > 0, total, np.nan)
 
 
-def _limit(groups: Groups, found: Counted, name: Literal["least", "most"], flops: Float64) -> Float64:
-    """Σ of what there is at least or at most, with what is known; NaN of groups without any that lie between."""
-    limit = shared_whole(found, found.calls.limits(name))
+def _limit(groups: Groups, found: WorkCounts, name: Literal["least", "most"], flops: Float64) -> Float64:
+    """Return Σ of what there is at least or at most, with what is known; NaN of groups without any that lie between."""
+    limit = whole_share_of_call(found, found.calls.limits(name))
     open_ = ~np.isnan(limit)
     total = groups.sum_of_floats(np.where(open_, limit, np.nan_to_num(flops)))
     return np.where(groups.sum(open_) > 0, total, np.nan)
@@ -253,7 +250,7 @@ def _limit(groups: Groups, found: Counted, name: Literal["least", "most"], flops
 def _most(
     groups: Groups, code: Int8, weight: Float64 | Int64, names: tuple[str, ...], order: Int64
 ) -> tuple[str | None, ...]:
-    """Of each group the name with the largest weight; None without any."""
+    """Return the name with the largest weight in each group; None without any."""
     weights = np.array(
         [groups.sum_of_floats(np.where(code == at, weight, 0).astype(np.float64)) for at in range(len(names))]
     )
@@ -262,17 +259,17 @@ def _most(
 
 
 def _lost_here(model: Model) -> Float64:
-    """Of each piece, beside what the trace reaches; of copies beside the peaks; 0 where nothing is known."""
-    found = counted(model)
-    lost = shared(found, np.maximum(found.calls.duration - reached_ns(model), 0.0))
-    return np.nan_to_num(np.where(found.pieces.recorded >= 0, roof_pieces(model).lost_ns, lost))
+    """Return the time that each activity loses to what the trace reaches; of copies to the peaks; 0 if unknown."""
+    found = work_counts(model)
+    lost = share_of_call(found, np.maximum(found.calls.duration - reached_ns(model), 0.0))
+    return np.nan_to_num(np.where(found.activities.recorded >= 0, activity_roofs(model).lost_ns, lost))
 
 
 def _utilization(model: Model, groups: Groups, which: Literal["mfu", "hfu"]) -> Float64:
-    """Of each group; NaN without FLOP, without a peak, and where too little of the time of products is known."""
-    found, is_known = counted(model), known_pieces(model)
-    duration = found.pieces.duration
-    at_peak = shared(found, at_peak_ns(model, which))
+    """Return the utilization of each group; NaN without FLOP, without a peak, or if too much is unknown."""
+    found, is_known = work_counts(model), known_work(model)
+    duration = found.activities.duration
+    at_peak = share_of_call(found, at_peak_ns(model, which))
     matrix = groups.sum(np.where(is_known.multiplies, duration, 0))
     missing = groups.sum(np.where(is_known.flops, 0, duration))
     peakless = groups.sum(is_known.multiplies & np.isnan(at_peak))
@@ -283,48 +280,48 @@ def _utilization(model: Model, groups: Groups, which: Literal["mfu", "hfu"]) -> 
 
 
 def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None, ...]:
-    found = counted(model)
+    found = work_counts(model)
     works = found.calls.works
-    said = [-1 if work.flops is None and work.bytes is None else _SURE.index(work.sure) for work in works]
-    of_call = np.array([*said, -1], np.int64)[np.append(found.calls.work, -1)]
-    sure = of_call[found.pieces.call]
-    sure[found.pieces.recorded >= 0] = _SURE.index(Sure.RECORDED)
+    certainty = [-1 if work.flops is None and work.bytes is None else _SURE.index(work.sure) for work in works]
+    of_call = np.array([*certainty, -1], np.int64)[np.append(found.calls.work, -1)]
+    sure = of_call[found.activities.call]
+    sure[found.activities.recorded >= 0] = _SURE.index(Certainty.RECORDED)
     worst = greatest_at(groups.of, sure, len(groups))[order]
     return tuple(_SURE[at].value if at >= 0 else None for at in worst.tolist())
 
 
 def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[int], str], Int64]:
-    """Of each piece what it is grouped by, as a number; the text of a number; and the code of its shapes."""
-    found, strings = counted(model), model.trace.strings
-    pieces, tree = found.pieces, model.tree
-    none = np.zeros(len(pieces), np.int64)
+    """Return the group of each activity as a number, the text of a number, and the code of its shapes."""
+    counts, strings = work_counts(model), model.trace.strings
+    activities, tree = counts.activities, model.tree
+    none = np.zeros(len(activities), np.int64)
     if group_by == "kernel":
-        codes = model.trace.events.name[pieces.row].astype(np.int64)
+        codes = model.trace.events.name[activities.row].astype(np.int64)
         return codes, lambda code: short_name(strings[code]), none
     if group_by == "element":
-        element = roof_pieces(model).element.astype(np.int64)
+        element = activity_roofs(model).element.astype(np.int64)
         return element, lambda code: ELEMENTS[code] if code >= 0 else _NO_PRODUCTS, none
     if group_by == "phase":
-        return piece_phase(model).astype(np.int64), lambda code: PHASES[code].value, none
+        return activity_phase(model).astype(np.int64), lambda code: PHASES[code].value, none
     if group_by == "module":
         return _modules(model, none)
     if group_by == "line":
         return _lines(model, none)
-    node = np.where(pieces.call >= 0, take_known(found.calls.node, pieces.call), pieces.node)
+    node = np.where(activities.call >= 0, take_known(counts.calls.node, activities.call), activities.node)
     name = take_known(tree.name, node).astype(np.int64)
     shape = take_known(model.trace.operators.input_dims, take_known(tree.operator, node), missing=0).astype(np.int64)
-    if found.on_host:
+    if counts.on_host:
         return name, strings.__getitem__, shape
     owner, owner_text = by_owner(model)
     shift = len(strings)
-    code = np.where(name >= 0, name, shift + owner[pieces.place])
+    code = np.where(name >= 0, name, shift + owner[activities.place])
     return code, lambda each: strings[each] if each < shift else owner_text(each - shift), shape
 
 
 def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
-    """The innermost Python frame of the program's own code around the call."""
+    """Group by the innermost Python frame of the program's own code around the call."""
     strings, frames = model.trace.strings, model.frames
-    frame = take_known(model.tree.frame, counted(model).pieces.node)
+    frame = take_known(model.tree.frame, work_counts(model).activities.node)
     code = np.full(len(frame), -1, np.int64)
     if len(frames):
         own = strings.where(is_own_code, frames.name)[frames.name]
@@ -333,18 +330,18 @@ def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int6
 
 
 def _modules(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
-    """The innermost module around, of the backward pass the one whose backward it is."""
-    found, strings = counted(model), model.trace.strings
+    """Group by the innermost module around; in the backward pass by the module whose backward it is."""
+    counts, strings = work_counts(model), model.trace.strings
     timed = nn_program(model)
     tree = timed.tree
     named = (tree.kind == NodeKind.MODULE) | (tree.kind == NodeKind.BACKWARD)
-    if found.on_host:
+    if counts.on_host:
         of_row = np.full(len(model.trace.events), -1, np.int32)
         real = np.flatnonzero(tree.row >= 0)
         of_row[tree.row[real]] = real
-        node = of_row[found.pieces.row]
+        node = of_row[counts.activities.row]
     else:
-        node = timed.work_node[found.pieces.place]
+        node = timed.work_node[counts.activities.place]
     module = nearest(tree.parent, named, node)
     code = take_known(tree.name, module).astype(np.int64)
     return code, lambda each: module_name(strings[each]) if each >= 0 else _NOT_KNOWN, none

@@ -1,7 +1,7 @@
 """Model FLOP utilization (MFU) and hardware FLOP utilization (HFU), and how much of them is known.
 
-MFU = Σ FLOP that the model needs ÷ peak FLOP/s of their element types ÷ time of the steps ÷ devices. HFU counts what
-is executed: also what is computed a second time in the backward pass.
+MFU = Σ FLOP that the model needs ÷ peak FLOP/s of their element types ÷ time of the steps ÷ devices. HFU counts what is
+executed: also what is computed a second time in the backward pass.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, NsMean
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
-from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
-from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.flops.calls import CountedCalls, WorkCounts, work_counts
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS
+from torch_tb_profiler.analysis.flops.rates import WorkCoverage, known_work, work_coverage
 from torch_tb_profiler.analysis.overview import step_times
-from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
-from torch_tb_profiler.analysis.roofline.phases import call_phase, piece_phase, tells_phases
-from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, PhaseName, ProgramPhase, name_of
+from torch_tb_profiler.analysis.program.phases import device_phase, event_phase, phases
+from torch_tb_profiler.analysis.roofline.activities import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.backward_links import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import COMPUTING, device_roles
@@ -29,15 +29,38 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Bool, Float64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8
 from torch_tb_profiler.model import Model
+
+_NOT_KNOWN = (CODE[ProgramPhase.OTHER], CODE[ProgramPhase.NO_LAUNCH])
+
+
+@cached
+def activity_phase(model: Model) -> Int8:
+    """Return the phase that launched each activity, on the host that in which it begins, shape (activities,)."""
+    found, program = work_counts(model), phases(model)
+    if found.on_host:
+        return event_phase(model, program, found.activities.row)
+    return device_phase(model, program)[found.activities.place]
+
+
+@cached
+def call_phase(model: Model) -> Int8:
+    """Return the code of the phase in which each call begins, shape (calls,)."""
+    return event_phase(model, phases(model), work_counts(model).calls.row)
+
+
+def tells_phases(phase: Int8) -> Bool:
+    """Return where a phase is more than OTHER and NO_LAUNCH, shape as `phase`."""
+    return ~np.isin(phase, _NOT_KNOWN)
+
 
 Flop = Annotated[int, Meta(description="FLOP")]
 
 #: with so much of the time of products known, a utilization is a number; with less it is a least
 ENOUGH, SOME = 0.9, 0.6
 #: `exact`; `range`: it is not known which peak counts; `at_least`: a part of the products is not known; `hidden`: most
-Shown = Literal["exact", "range", "at_least", "hidden"]
+FlopPrecision = Literal["exact", "range", "at_least", "hidden"]
 #: why there is no utilization: no steps, no device work, no peak of the device, no products, or too little is known
 NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "coverage"]
 
@@ -55,7 +78,7 @@ class Utilization(msgspec.Struct, frozen=True):
     value: Fraction | None
     low: Fraction | None
     high: Fraction | None
-    shown: Shown
+    shown: FlopPrecision
     why: NoUtilization | None
 
 
@@ -127,55 +150,55 @@ class StepFlops(Answer, frozen=True, kw_only=True):
     busy_mfu: Utilization
     elements: Sequence[OfElement]
     phases: Sequence[OfPhase]
-    coverage: Coverage | None
+    coverage: WorkCoverage | None
 
 
 @cached
 def step_flops(model: Model) -> StepFlops:
-    """FLOP and utilizations of the steps that are chosen."""
-    found, of_calls = counted(model), call_roofs(model)
-    inside = _in_steps(model, found)
-    weight = _weights(found, inside)
+    """Return FLOP and utilizations of the chosen steps."""
+    counts, of_calls = work_counts(model), call_roofs(model)
+    inside = _in_steps(model, counts)
+    weight = _weights(counts, inside)
     steps = len(model.steps)
     time, busy = int(step_times(model).duration_ns.sum()), _busy_ns(model)
     again = computed_again(model)
-    model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
-    flops = np.nan_to_num(found.calls.numbers("flops"))
-    covered = coverage(model, inside)
-    needs, does = (_Limits.of(found.calls, weight, again, part) for part in ("model", "all"))
+    model_flops = np.where(again, 0.0, np.nan_to_num(counts.calls.numbers("model_flops")))
+    flops = np.nan_to_num(counts.calls.numbers("flops"))
+    covered = work_coverage(model, inside)
+    needs, does = (_Limits.of(counts.calls, weight, again, part) for part in ("model", "all"))
     usage = {
-        name: _utilization(model, found, inside, of_calls, weight * values, limits, span, covered)
+        name: _utilization(model, weight * values, limits, span, covered)
         for name, values, limits, span in (
             ("mfu", model_flops, needs, time),
             ("hfu", flops, does, time),
             ("busy", model_flops, needs, busy),
         )
     }
-    each = max(steps, 1)
+    divisor = max(steps, 1)
     return StepFlops(
         steps=steps,
         time_ns=time,
         busy_ns=busy,
-        per_step=round(_total(found, "model_flops", weight, ~again) / each),
-        executed=round(_total(found, "flops", weight, np.ones(len(again), np.bool_)) / each),
-        packed=needs.sum(each),
+        per_step=round(_total(counts, "model_flops", weight, ~again) / divisor),
+        executed=round(_total(counts, "flops", weight, np.ones(len(again), np.bool_)) / divisor),
+        packed=needs.sum(divisor),
         mfu=usage["mfu"],
         hfu=usage["hfu"],
         busy_mfu=usage["busy"],
-        elements=_by_element(found, of_calls, weight, each),
-        phases=_by_phase(model, found, inside, weight * flops, each),
+        elements=_by_element(counts, of_calls, weight, divisor),
+        phases=_by_phase(model, counts, inside, weight * flops, divisor),
         coverage=covered,
     )
 
 
 class _Limits(msgspec.Struct, frozen=True):
-    """What FLOP of calls in the steps lie between, shape (calls,): 0 where they are known, or nothing is."""
+    """Bounds of the FLOP of calls in the steps, shape (calls,); 0 where they are exact or unbounded."""
 
     least: Float64
     most: Float64
 
     @classmethod
-    def of(cls, calls: Calls, weight: Float64, again: Bool, part: Literal["model", "all"]) -> _Limits:
+    def of(cls, calls: CountedCalls, weight: Float64, again: Bool, part: Literal["model", "all"]) -> _Limits:
         if part == "all":
             names, taken = ("least", "most"), weight
         else:
@@ -184,49 +207,49 @@ class _Limits(msgspec.Struct, frozen=True):
         return cls(least, most)
 
     def sum(self, steps: int) -> PackedFlops | None:
-        """Of an average step; None without any."""
+        """Return the bounds of an average step; None without any."""
         if not self.most.any():
             return None
         return PackedFlops(round(float(self.least.sum()) / steps), round(float(self.most.sum()) / steps))
 
 
-def _in_steps(model: Model, found: Counted) -> Bool:
-    """Shape (pieces,): which are in a step."""
+def _in_steps(model: Model, found: WorkCounts) -> Bool:
+    """Return which activities are in a step, shape (activities,)."""
     if found.on_host:
-        in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.pieces.row]) >= 0
+        in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.activities.row]) >= 0
         return in_a_step
-    return model.in_steps.are_selected(found.pieces.row)
+    return model.in_steps.are_selected(found.activities.row)
 
 
-def _weights(found: Counted, inside: Bool) -> Float64:
-    """Shape (calls,): which part of the time of its pieces is in the steps."""
-    pieces, count = found.pieces, len(found.calls)
-    owned = (pieces.call >= 0) & (pieces.recorded < 0)
-    whole = sums_at(pieces.call[owned], pieces.duration[owned], count)
-    part = sums_at(pieces.call[owned & inside], pieces.duration[owned & inside], count)
+def _weights(found: WorkCounts, inside: Bool) -> Float64:
+    """Return the part of each call's activity time that is in the steps, shape (calls,)."""
+    activities, count = found.activities, len(found.calls)
+    owned = (activities.call >= 0) & (activities.recorded < 0)
+    whole = sums_at(activities.call[owned], activities.duration[owned], count)
+    part = sums_at(activities.call[owned & inside], activities.duration[owned & inside], count)
     return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)
 
 
-def _total(found: Counted, name: str, weight: Float64, chosen: Bool) -> float:
-    """Exact where calls are in the steps as a whole."""
+def _total(found: WorkCounts, name: str, weight: Float64, chosen: Bool) -> float:
+    """Sum work over the steps; exact if calls lie in the steps as a whole."""
     parts = chosen & (weight > 0) & (weight < 1)
     values = np.nan_to_num(found.calls.numbers(name))
     return found.calls.total(name, chosen & (weight == 1)) + float((values * weight)[parts].sum())
 
 
 def _busy_ns(model: Model) -> int:
-    """`StepFlops.busy_ns`."""
+    """Return `StepFlops.busy_ns`."""
     inside = np.flatnonzero(model.in_steps.are_selected(model.device_work.row))
     row, events = model.device_work.row[inside], model.trace.events
     return intervals.total(COMPUTING.spans_of(events.start[row], events.end[row], device_roles(model)[inside]))
 
 
 def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
-    """Shape (calls,): how long each needs at the peak of what it multiplies, ns; 0 without FLOP, NaN: not known.
+    """Return how long each needs at the peak of what it multiplies, ns, shape (calls,); 0 without FLOP, NaN: not known.
 
     which   of the FLOP that the model needs, or of all that are executed
     """
-    calls, rate = counted(model).calls, call_roofs(model).rate
+    calls, rate = work_counts(model).calls, call_roofs(model).rate
     flops = calls.numbers("flops" if which == "hfu" else "model_flops")
     if which == "mfu":
         flops[computed_again(model)] = 0.0
@@ -235,8 +258,8 @@ def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
 
 @cached
 def computed_again(model: Model) -> Bool:
-    """Shape (calls,): computed a second time in the backward pass."""
-    found, nodes = counted(model), recomputed(model)
+    """Return which calls recompute in the backward pass, shape (calls,)."""
+    found, nodes = work_counts(model), recomputed(model)
     again = np.zeros(len(model.tree), np.bool_)
     again[nodes] = True
     if not again.any():
@@ -245,26 +268,18 @@ def computed_again(model: Model) -> Bool:
     return inside
 
 
-def _utilization(
-    model: Model,
-    found: Counted,
-    inside: Bool,
-    of_calls: CallRoofs,
-    flops: Float64,
-    limits: _Limits,
-    time: int,
-    said: Coverage | None,
-) -> Utilization:
-    """flops, limits: of each call in the steps."""
-    devices = roofs(model)
+def _utilization(model: Model, flops: Float64, limits: _Limits, time: int, covered: WorkCoverage | None) -> Utilization:
+    """Return FLOP in the steps ÷ the peak in `time` ns. flops, limits: of each call in the steps."""
+    devices, counts, of_calls = roofs(model), work_counts(model), call_roofs(model)
+    inside = _in_steps(model, counts)
     if not len(model.steps):
         return _none("no_steps")
-    if found.on_host or not time:
+    if counts.on_host or not time:
         return _none("no_device")
     multiplies = flops > 0
-    is_known = known_pieces(model)
-    missing_ns = int(found.pieces.duration[inside & ~is_known.flops].sum())
-    matrix_ns = int(found.pieces.duration[inside & is_known.multiplies].sum())
+    is_known = known_work(model)
+    missing_ns = int(counts.activities.duration[inside & ~is_known.flops].sum())
+    matrix_ns = int(counts.activities.duration[inside & is_known.multiplies].sum())
     if not multiplies.any():
         return _none("coverage" if missing_ns else "no_products")
     used = set(distinct(of_calls.device[multiplies]).tolist())
@@ -279,27 +294,27 @@ def _utilization(
     is_range = low <= 0.99 * high
     share = matrix_ns / (matrix_ns + missing_ns)
     value = at_peak / room
-    least_ns, open_ns = _of_limits(found, inside, of_calls, limits)
+    least_ns, open_ns = _of_limits(counts, inside, of_calls, limits)
     low += least_ns / room / (1 + spread)
     most = high + (missing_ns - open_ns) / room
-    if said is None or share < SOME:
+    if covered is None or share < SOME:
         return Utilization(None, low, most, "hidden", "coverage")
     if share < ENOUGH or limits.most.any():
         return Utilization(value, low, most, "at_least", None)
     return Utilization(value, low, most, "range" if is_range else "exact", None)
 
 
-def _of_limits(found: Counted, inside: Bool, of_calls: CallRoofs, limits: _Limits) -> tuple[float, float]:
+def _of_limits(found: WorkCounts, inside: Bool, of_calls: CallRoofs, limits: _Limits) -> tuple[float, float]:
     """How long the least of FLOP that lie between take at the peak; and how much less than all of their time the most.
 
-    Both in ns, of pieces in the steps.
+    Both in ns, of activities in the steps.
     """
-    pieces, calls = found.pieces, found.calls
+    activities, calls = found.activities, found.calls
     bounded = (limits.most > 0) & ~np.isnan(of_calls.rate)
     if not bounded.any():
         return 0.0, 0.0
-    mine = inside & (pieces.call >= 0) & (pieces.recorded < 0)
-    time = sums_at(pieces.call[mine], pieces.duration[mine], len(calls))[bounded]
+    mine = inside & (activities.call >= 0) & (activities.recorded < 0)
+    time = sums_at(activities.call[mine], activities.duration[mine], len(calls))[bounded]
     at_most = 1e9 * limits.most[bounded] / of_calls.rate[bounded]
     least = 1e9 * limits.least[bounded] / of_calls.most[bounded]
     return float(least.sum()), float(np.maximum(time - at_most, 0.0).sum())
@@ -309,7 +324,7 @@ def _none(why: NoUtilization) -> Utilization:
     return Utilization(None, None, None, "hidden", why)
 
 
-def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int) -> Sequence[OfElement]:
+def _by_element(found: WorkCounts, of_calls: CallRoofs, weight: Float64, steps: int) -> Sequence[OfElement]:
     flops = weight * np.nan_to_num(found.calls.numbers("flops"))
     rows = []
     for code, name in enumerate(ELEMENTS):
@@ -322,14 +337,14 @@ def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int
     return sorted(rows, key=lambda each: -each.flops)
 
 
-def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
-    """Those that occur, in the order of `Phase`; together all FLOP and all time. Empty if no phase is known."""
-    calls, pieces = call_phase(model), piece_phase(model)[inside]
-    if not tells_phases(pieces).any():
+def _by_phase(model: Model, found: WorkCounts, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
+    """Return the phases that occur, in the order of `ProgramPhase`; together all FLOP and time. Empty if unknown."""
+    calls, activities = call_phase(model), activity_phase(model)[inside]
+    if not tells_phases(activities).any():
         return ()
     many = len(PHASES)
     executed = np.bincount(calls, flops, many)
-    time = np.bincount(pieces, found.pieces.duration[inside], many)
+    time = np.bincount(activities, found.activities.duration[inside], many)
     return tuple(
         OfPhase(name_of(phase), round(float(executed[code]) / steps), float(time[code]) / steps)
         for code, phase in enumerate(PHASES)

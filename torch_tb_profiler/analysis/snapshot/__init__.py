@@ -2,19 +2,18 @@
 
 Every number of bytes is either `requested`, what the program asked for, or of blocks, what the allocator took.
 
-    device      the records and the final state of one device
-    lives       every allocation from its birth to its release; what contradicts itself
-    blocks      how large the blocks of allocations were
-    curves      what was in use after every record
-    layout      which segments there were at a moment, and what lay in them
-    alive       what was alive at a moment: by stack, line, size
-    frames      what stacks are called, and which frame is the user's
-    oom         why an allocation failed
-    growth      what grows from step to step
-    findings    what to change: rules over all of this
-    lifetimes   how long allocations of a stack live, and which are made again and again
-    timeline    allocations stacked over time
-    summary     all of it in a few numbers
-    link        whether a trace is of the same process, and how clocks differ
-    question    the questions, and the types of their answers
+    lifetimes            the records and the final state of each device; every allocation from birth to release
+    blocks               the sizes of the blocks behind allocations
+    history              usage curves, annotations, and the moments that requests name
+    layout, segment_map  the segments at a moment and what lies in them; the map that is drawn of them
+    frames               names of stacks, and which frame is the user's
+    alive                what is in use at a moment by stack, line or size; the difference between two snapshots
+    timeline             allocations stacked over time
+    oom                  why an allocation failed
+    allocation_patterns  what grows from step to step, how long allocations live, which are made again and again
+    summary              a snapshot in a few numbers, and what to change
+    ranks                the snapshots of several ranks side by side
+    link, linked_alive   the trace of the same process: clock offset, and what its operators and modules hold
+    tracks               what the Trace view draws of a snapshot
+    question             the other questions
 """

@@ -1,22 +1,36 @@
-"""What was alive at a moment, by stack, line, size, module or annotation; and what it was more than at another."""
+"""What is in use at a moment, by stack, line, size, module or annotation; compared with another moment or snapshot."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, TraceMeta
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.snapshot.curves import History
-from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
+from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames, stack_names
+from torch_tb_profiler.analysis.snapshot.history import (
+    AtMoment,
+    History,
+    Moment,
+    device_history,
+    find_moment,
+    moment_of,
+)
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up, top_down
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import NO_TIME
+from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 AliveBy = Literal["line", "stack", "size", "stream", "module", "annotation"]
 FramesShown = Literal["python", "own", "all"]
@@ -60,54 +74,54 @@ class AliveRows(Result, group="snapshot"):
 
 
 def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, since: int | None = None) -> AliveRows:
-    """What is in use after a record; with `since` also what was then and is not any more, with 0 bytes."""
-    lives = history.lives
-    now = lives.wanted(position)
-    then = lives.wanted(since) if since is not None else np.zeros(len(lives), np.bool_)
+    """Return what is in use after a record; with `since` also what was in use then and is no longer, with 0 bytes."""
+    lifetimes = history.lifetimes
+    now = lifetimes.wanted(position)
+    then = lifetimes.wanted(since) if since is not None else np.zeros(len(lifetimes), np.bool_)
     chosen = np.flatnonzero(now | then)
     own = group_names(history, names, chosen, by)
     groups = _groups(history, names, chosen, by) if own is None else group([own.of])
-    here, there = now[chosen], then[chosen]
-    requested = lives.requested[chosen]
-    bytes_ = groups.sum(np.where(here, requested, 0))
-    before = groups.sum(np.where(there, requested, 0))
+    is_now, was_then = now[chosen], then[chosen]
+    requested = lifetimes.requested[chosen]
+    bytes_ = groups.sum(np.where(is_now, requested, 0))
+    before = groups.sum(np.where(was_then, requested, 0))
     difference = bytes_ - before if since is not None else np.zeros(len(groups), np.int64)
     order = descending(np.abs(difference)) if since is not None else descending(bytes_)
     first = chosen[groups.first[order]]
     least, most = groups.min(requested)[order], groups.max(requested)[order]
-    stack = lives.stack[first]
+    stack = lifetimes.stack[first]
     return AliveRows(
         group=("",) * len(order)
         if own is None
         else tuple(own.names[own.of[row]] for row in groups.first[order].tolist()),
         stack=stack,
-        line=tuple(line_named(names, s, b) for s, b in zip(stack.tolist(), lives.born[first].tolist(), strict=True)),
+        line=tuple(map(partial(line_named, names), stack.tolist(), lifetimes.born[first].tolist())),
         size=np.where(least == most, least, -1),
-        blocks=groups.sum(here)[order],
+        blocks=groups.sum(is_now)[order],
         bytes=bytes_[order],
-        block_bytes=groups.sum(np.where(here, history.blocks.bytes[chosen], 0))[order],
+        block_bytes=groups.sum(np.where(is_now, history.blocks.bytes[chosen], 0))[order],
         difference=difference[order],
-        born=lives.born[first],
+        born=lifetimes.born[first],
     )
 
 
 def line_named(names: StackNames, stack: int, born: int) -> str:
-    """What an allocation of a stack is called, born at a record or before the first."""
+    """Name the line of an allocation by its stack and the record at which it was made."""
     return names.line_of(stack) if stack >= 0 else BEFORE_RECORDING if born < 0 else NO_STACK
 
 
 class GroupNames(msgspec.Struct, frozen=True):
-    """of: the code in `names` of each of some allocations."""
+    """Names of some allocations. of: the code in `names` of each."""
 
     of: Int64
     names: tuple[str, ...]
 
 
 def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> GroupNames | None:
-    """The module or annotation of some allocations; None if neither is asked for."""
+    """Return the module or annotation of some allocations; None if neither is requested."""
     if by not in ("module", "annotation"):
         return None
-    born, stack = history.lives.born[chosen], history.lives.stack[chosen]
+    born, stack = history.lifetimes.born[chosen], history.lifetimes.stack[chosen]
     if by == "module":
         texts = (*names.modules, NO_MODULE, NO_STACK, BEFORE_RECORDING)
         code = names.module[np.maximum(stack, 0)] if len(names.module) else np.full(len(stack), -1, np.int64)
@@ -124,50 +138,54 @@ def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy)
 
 
 def _groups(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> Groups:
-    lives = history.lives
-    stack = lives.stack[chosen]
+    lifetimes = history.lifetimes
+    stack = lifetimes.stack[chosen]
     if by == "size":
-        return group([lives.requested[chosen]])
+        return group([lifetimes.requested[chosen]])
     if by == "stream":
-        return group([lives.stream[chosen]])
+        return group([lifetimes.stream[chosen]])
     if by == "stack":
-        return group([stack, np.minimum(lives.born[chosen], 0)])
-    return group([lines_of(names, stack), np.where(stack < 0, np.minimum(lives.born[chosen], 0), 0)])
+        return group([stack, np.minimum(lifetimes.born[chosen], 0)])
+    return group([lines_of(names, stack), np.where(stack < 0, np.minimum(lifetimes.born[chosen], 0), 0)])
 
 
 def lines_of(names: StackNames, stack: Int64) -> Int64:
-    """The code of the line of each stack, -1 for none."""
+    """Return the code of the line of each stack, -1 for none."""
     if not len(names.line):
         return np.full(len(stack), -1, np.int64)
     return np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1)
 
 
-def alive_stacks(
-    history: History,
-    names: StackNames,
-    position: int,
-    direction: Direction,
-    shown: FramesShown,
-    root: int,
-    smallest_share: float,
-) -> StackTable | None:
-    """Bytes in use by call stack, as a tree: all that is called ns in the result is bytes, and calls are blocks.
+class WhichTree(AtMoment, frozen=True):
+    """A moment, and how stacks are seen."""
 
-    shown: python leaves out the frames of C++ where a stack has others; own those of libraries, too
-    None if there is no entry `root`.
+    direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
+    frames: Annotated[
+        FramesShown,
+        Meta(description="python leaves out frames of C++ where a stack has others; own those of libraries, too."),
+    ] = "python"
+    root: Annotated[int, Meta(description="The id of the only entry that is asked about.", ge=0, le=2**53)] = 0
+
+
+def alive_stacks(
+    history: History, names: StackNames, position: int, tree: WhichTree, smallest_share: float
+) -> StackTable | None:
+    """Return the bytes in use by call stack as a tree; None if there is no entry `tree.root`.
+
+    All that is called ns in the result is bytes, and calls are blocks.
     """
-    lives = history.lives
-    chosen = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))
-    groups = group([lives.stack[chosen], np.minimum(lives.born[chosen], 0)])
+    lifetimes = history.lifetimes
+    chosen = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
+    groups = group([lifetimes.stack[chosen], np.minimum(lifetimes.born[chosen], 0)])
     first = chosen[groups.first]
-    weights, counts = groups.sum(lives.requested[chosen]).tolist(), groups.count().tolist()
+    weights, counts = groups.sum(lifetimes.requested[chosen]).tolist(), groups.count().tolist()
     labels = Labels()
     columns: list[list[int]] = [[], [], [], [], []]  # parent, label, blocks, first seen, bytes
     for stack, born, weight, count in zip(
-        lives.stack[first].tolist(), lives.born[first].tolist(), weights, counts, strict=True
+        lifetimes.stack[first].tolist(), lifetimes.born[first].tolist(), weights, counts, strict=True
     ):
         above = -1
-        chain = _chain(names, stack, shown) or [line_named(names, stack, born)]
+        chain = _chain(names, stack, tree.frames) or [line_named(names, stack, born)]
         for place, label in enumerate(chain):
             is_last = place == len(chain) - 1
             number = labels.number(label, "frame" if stack >= 0 else "other")
@@ -178,11 +196,11 @@ def alive_stacks(
     parent, label_, blocks, seen, bytes_ = (np.array(column, np.int64) for column in columns)
     none = np.zeros(len(bytes_), np.int64)
     found = merged(EntryColumns(parent, label_, blocks, seen, bytes_, none), labels, 0, True)
-    return (top_down if direction == "top_down" else bottom_up)(found, "host", root, smallest_share)
+    return (top_down if tree.direction == "top_down" else bottom_up)(found, "host", tree.root, smallest_share)
 
 
 def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:
-    """The frames of a stack from the outermost inwards."""
+    """Return the frames of a stack from the outermost inwards."""
     if stack < 0:
         return []
     begin = int(names.start[stack])
@@ -192,3 +210,125 @@ def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:
         wanted = frames[(names.is_own if shown == "own" else names.is_python)[frames]]
         kept = wanted.tolist() or [int(names.line[stack])]
     return [names.labels[frame] for frame in kept]
+
+
+#: streams are not among them: their ids are pointers
+AgainstBy = Literal["line", "stack", "size", "module", "annotation"]
+
+
+class AgainstRows(Result, group="snapshot.against"):
+    """A row for each line, stack, size, module or annotation of either snapshot; what differs most is first."""
+
+    name: tuple[str, ...] = column(
+        "Allocated at", "The line, stack, module or annotation that the row is about, in both snapshots."
+    )
+    size: Int64 = column("Size of each", "Requested bytes of each.", unit="bytes", missing_below_zero=True)
+    blocks_before: Int64 = column("Allocations before", "How many were in use in the other snapshot.")
+    blocks: Int64 = column("Allocations", "How many are in use in this one.")
+    bytes_before: Int64 = column("Requested before", "Requested bytes in use in the other snapshot.", unit="bytes")
+    bytes: Int64 = column("Requested", "Requested bytes in use in this one.")
+    difference: Int64 = column("Difference", "Requested bytes − those in the other snapshot.", unit="bytes")
+
+
+Side = tuple[History, StackNames, int]
+"""A device of a snapshot, the names of its stacks, and after which record."""
+
+
+def against(before: Side, after: Side, by: AgainstBy) -> AgainstRows:
+    """Match rows of both by name: numbers of stacks mean nothing in another file.
+
+    A line that moved within its file is another one; functions of modules are not.
+    """
+    sums: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    names: dict[Hashable, tuple[str, set[int]]] = {}
+    for side, (history, stacks, position) in enumerate((before, after)):
+        rows = alive_rows(history, stacks, position, by)
+        for at, key in enumerate(_keys(rows, stacks, by)):
+            row = sums[key]
+            row[side] += int(rows.blocks[at])
+            row[2 + side] += int(rows.bytes[at])
+            name = rows.group[at] if by in ("module", "annotation") else rows.line[at]
+            names.setdefault(key, (name, set()))[1].add(int(rows.size[at]))
+    keys = sorted(sums, key=lambda key: (-abs(sums[key][3] - sums[key][2]), -sums[key][3]))
+    columns = np.array([sums[key] for key in keys], np.int64).reshape(-1, 4)
+    sizes = [names[key][1] for key in keys]
+    return AgainstRows(
+        name=tuple(names[key][0] for key in keys),
+        size=np.array([next(iter(each)) if len(each) == 1 else -1 for each in sizes], np.int64),
+        blocks_before=columns[:, 0],
+        blocks=columns[:, 1],
+        bytes_before=columns[:, 2],
+        bytes=columns[:, 3],
+        difference=columns[:, 3] - columns[:, 2],
+    )
+
+
+def _keys(rows: AliveRows, stacks: StackNames, by: AgainstBy) -> list[Hashable]:
+    """Return the keys by which rows of both snapshots are matched."""
+    if by == "size":
+        return list(rows.size.tolist())
+    if by in ("module", "annotation"):
+        return list(rows.group)
+    if by == "stack":
+        ends = zip(rows.stack.tolist(), rows.line, strict=True)
+        return [(line, *stacks.frames_of(stack)) for stack, line in ends]
+    return list(rows.line)
+
+
+MOST_ROWS = 2000
+
+_At = Annotated[str, Meta(description="A moment of this side, as `at` of what is alive.", max_length=40)]
+_Device = Annotated[int | None, Meta(description="Number of a device; without it that with most records.")]
+
+
+class WhichTwo(msgspec.Struct, frozen=True):
+    """A moment of each of two snapshots, and what makes a row."""
+
+    at: _At = "peak"
+    exp_at: _At = "peak"
+    device: _Device = None
+    exp_device: _Device = None
+    by: Annotated[AgainstBy, Meta(description="What makes a row.")] = "line"
+
+
+class AgainstAnswer(Answer, frozen=True, kw_only=True):
+    """What is in use in a snapshot, the second of the two, and what was in another.
+
+    meta      the snapshot that is looked at
+    before    the moment of the other side: its peak if it has none of the requested kind
+    moment    the moment
+    rows      what differs most first; Σ difference over all rows = the difference of `requested` of the moments
+    left_out  how many more there are
+    """
+
+    meta: TraceMeta
+    before: Moment
+    moment: Moment
+    rows: InlineTable
+    left_out: Count
+
+
+def _against(other: Subject, own: Subject, params: WhichTwo) -> AgainstAnswer:
+    if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
+        raise NotFound(because("no_snapshot"))
+    theirs, ours = device_history(other.model, params.device), device_history(own.model, params.exp_device)
+    # a program that ran out of memory is compared with one that did not
+    before = find_moment(theirs, params.at) or moment_of(theirs, "peak")
+    at = moment_of(ours, params.exp_at)
+    found = against(
+        (theirs, stack_names(other.model), before.position), (ours, stack_names(own.model), at.position), params.by
+    )
+    return AgainstAnswer(
+        meta=TraceMeta(**own.about("snapshot")),
+        before=before,
+        moment=at,
+        rows=found.as_columns(without=() if params.by == "size" else ("size",), most=MOST_ROWS),
+        left_out=max(len(found) - MOST_ROWS, 0),
+    )
+
+
+SNAPSHOT_AGAINST_ANOTHER = Question(
+    name="snapshot/against",
+    summary="Memory in use in a memory snapshot, but not in another",
+    compute=_against,
+)

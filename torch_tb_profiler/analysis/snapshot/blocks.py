@@ -1,4 +1,4 @@
-"""How large the blocks of allocations were: the allocator's rules, and what follows from a whole history."""
+"""The sizes of the blocks behind allocations: the allocator's rounding, and what a whole history tells."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.numerals import whole_number
-from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot
-from torch_tb_profiler.analysis.snapshot.lives import Lives
+from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lifetimes
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import Action
 
@@ -24,7 +23,7 @@ MOST_RECORDS = 3_000_000
 
 
 def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int64:
-    """Bytes of the block that a request needs: a multiple of 512, or what roundup_power2_divisions makes of it.
+    """Return the bytes of the block that a request needs: a multiple of 512, or as roundup_power2_divisions rounds it.
 
     >>> rounded(np.array([1, 512, 513])).tolist()
     [512, 512, 1024]
@@ -36,7 +35,7 @@ def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int6
     divisions = sorted(
         (size, v) for k, v in table.items() if (size := whole_number(str(k))) is not None and isinstance(v, int)
     )
-    found = whole.copy()
+    sizes = whole.copy()
     for row in np.flatnonzero(requested > SMALLEST).tolist():
         size = int(requested[row])
         bucket = min(max((size >> 20).bit_length() - 1, 0), len(divisions) - 1)
@@ -44,12 +43,12 @@ def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int6
         if parts > 1 and size > SMALLEST * parts:
             floor = 1 << (size.bit_length() - 1)
             step = floor // parts
-            found[row] = size if size == floor else floor + -(-(size - floor) // step) * step
-    return found
+            sizes[row] = size if size == floor else floor + -(-(size - floor) // step) * step
+    return sizes
 
 
 def segment_for(request: int) -> int:
-    """Bytes of the segment that the allocator takes of the device for a rounded request."""
+    """Return the bytes of the segment that the allocator takes of the device for a rounded request."""
     if request <= SMALL_REQUEST:
         return SMALL_SEGMENT
     if request < LARGE_REQUEST:
@@ -58,38 +57,38 @@ def segment_for(request: int) -> int:
 
 
 class BlockBytes(msgspec.Struct, frozen=True):
-    """Bytes of the block of each life. exact: whether they are known; else the least that they can be."""
+    """Bytes of the block of each lifetime. exact: whether they are known; else a lower bound."""
 
     bytes: Int64
     exact: bool
 
 
-def block_bytes(device: DeviceSnapshot, lives: Lives) -> BlockBytes:
-    """From the state at the end, from a history that begins with nothing, else the request rounded."""
-    least = np.where(lives.block >= 0, lives.block, rounded(lives.requested, device.settings))
+def block_bytes(device: DeviceSnapshot, lifetimes: Lifetimes) -> BlockBytes:
+    """Return block sizes by the state at the end, by a history that begins with nothing, else by the request."""
+    least = np.where(lifetimes.block >= 0, lifetimes.block, rounded(lifetimes.requested, device.settings))
     if not len(device.records):
         return BlockBytes(least, True)
-    if device.cut_off or lives.missing or (lives.born < 0).any() or len(device.records) > MOST_RECORDS:
+    if device.cut_off or lifetimes.missing or (lifetimes.born < 0).any() or len(device.records) > MOST_RECORDS:
         return BlockBytes(least, False)
-    followed = _follow(device, lives, rounded(lives.requested, device.settings))
-    if followed is None or (followed[lives.block >= 0] != lives.block[lives.block >= 0]).any():
+    followed = _follow(device, lifetimes, rounded(lifetimes.requested, device.settings))
+    if followed is None or (followed[lifetimes.block >= 0] != lifetimes.block[lifetimes.block >= 0]).any():
         return BlockBytes(least, False)
     return BlockBytes(followed, True)
 
 
-def _follow(device: DeviceSnapshot, lives: Lives, need: Int64) -> Int64 | None:
+def _follow(device: DeviceSnapshot, lifetimes: Lifetimes, need: Int64) -> Int64 | None:
     """Cut and join blocks as the allocator does; None if the records do not fit each other.
 
     A block is cut where what is left is worth keeping: 512 B of small and expandable segments, else more than 1 MiB.
     """
     records = device.records
     life_at = np.full(len(records), -1, np.int64)
-    life_at[lives.born] = np.arange(len(lives))
-    goes = np.flatnonzero(lives.gone < len(records))
-    life_at[lives.gone[goes]] = goes
+    life_at[lifetimes.born] = np.arange(len(lifetimes))
+    goes = np.flatnonzero(lifetimes.gone < len(records))
+    life_at[lifetimes.gone[goes]] = goes
     most_split = device.settings.get("max_split_size")
     limit = most_split if isinstance(most_split, int) and most_split > 0 else None
-    size_of = np.zeros(len(lives), np.int64)
+    size_of = np.zeros(len(lifetimes), np.int64)
     free, borders = _Free(), set[int]()
     used: dict[int, tuple[int, bool]] = {}
     needs, actions, addresses, sizes, which = (

@@ -1,4 +1,4 @@
-"""What stacks are called, which of their frames is the user's, and which part of a step they are of."""
+"""Names of stacks, which of their frames is the user's, and which part of a step they belong to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.event_names import is_own_code
-from torch_tb_profiler.snapshot.schema import Frames, StackFrames, Stacks
+from torch_tb_profiler.snapshot.schema import Frames, StackFrames, StackRanges
 
 NO_STACK = "(no stack)"
 
@@ -72,7 +72,7 @@ class StackNames(msgspec.Struct, frozen=True):
         return self.lines[int(self.line[stack])] if stack >= 0 else NO_STACK
 
     def frames_of(self, stack: int) -> list[str]:
-        """From the innermost outwards."""
+        """Return the frames of a stack from the innermost outwards."""
         if stack < 0:
             return []
         begin = int(self.start[stack])
@@ -82,7 +82,7 @@ class StackNames(msgspec.Struct, frozen=True):
 @cached
 def stack_names(model: Model) -> StackNames:
     strings = model.trace.strings
-    frames, stacks = model.trace.table(Frames), model.trace.table(Stacks)
+    frames, stacks = model.trace.table(Frames), model.trace.table(StackRanges)
     inside = model.trace.table(StackFrames).frame
     if (stacks.depth < 1).any() or not np.array_equal(np.append(stacks.start, len(inside)), running_sums(stacks.depth)):
         raise ValueError("the stacks are not made of these frames")
@@ -99,13 +99,13 @@ def stack_names(model: Model) -> StackNames:
     many = len(inside)
 
     def first(of_frame: Bool) -> Int64:
-        """The first place in each stack where a frame is so; `many` or more where none is."""
+        """Return the first place in each stack where `of_frame` holds; `many` or more where it nowhere does."""
         where = np.where(of_frame[inside], place, many)
         return np.minimum.reduceat(where, stacks.start) if len(stacks) else np.empty(0, np.int64)
 
     machinery = re.compile("|".join(_MACHINERY))
-    told = np.array([machinery.search(name) is None for name in names], np.bool_)
-    own, python, telling = first(is_own), first(is_python), first(told)
+    is_telling = np.array([machinery.search(name) is None for name in names], np.bool_)
+    own, python, telling = first(is_own), first(is_python), first(is_telling)
     chosen = np.where(own < many, own, np.where(python < many, python, np.where(telling < many, telling, stacks.start)))
     shown = inside[chosen].astype(np.int64) if len(stacks) else np.empty(0, np.int64)
     functions = [f"{file}: {name}" for name, file in zip(names, files, strict=True)]
@@ -132,8 +132,8 @@ def _is_caller(file: str) -> bool:
     return _CALLS_MODULES.search(file) is not None
 
 
-def first_called(inside: Int32, stacks: Stacks, is_python: Bool, is_caller: Bool) -> Int64:
-    """Of each stack the first place of a frame of Python whose caller, of the frames of Python, is a certain one.
+def first_called(inside: Int32, stacks: StackRanges, is_python: Bool, is_caller: Bool) -> Int64:
+    """Return the first place in each stack of a Python frame whose caller, among Python frames, is a certain one.
 
     inside: the frame at each place; is_python, is_caller: of each frame. -1 where there is none.
     """

@@ -1,4 +1,4 @@
-"""Which segments there were at a moment, and what lay in them."""
+"""The segments at a moment, and what lay in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.analysis.snapshot.blocks import SMALL_SEGMENT
-from torch_tb_profiler.analysis.snapshot.curves import History
+from torch_tb_profiler.analysis.snapshot.history import History
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.snapshot.schema import Action
 
@@ -17,7 +17,7 @@ _TAKEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 _GIVEN = (Action.SEGMENT_FREE, Action.SEGMENT_UNMAP)
 
 
-class Layout(msgspec.Struct, frozen=True):
+class SegmentLayout(msgspec.Struct, frozen=True):
     """Segments of one device after a record, by address, and the pieces they are cut into, by segment and address.
 
     position        of the record
@@ -25,7 +25,7 @@ class Layout(msgspec.Struct, frozen=True):
     piece_segment   index of the segment
     piece_address   where the piece begins
     piece_bytes     its size
-    life            index into `Lives`, -1 of what is free
+    life            index into `Lifetimes`, -1 of what is free
     exact           whether the sizes of blocks are known; else rounding is seen as free
     """
 
@@ -68,18 +68,18 @@ class _Segment(msgspec.Struct):
     pool: tuple[int, int]
 
 
-def layout(history: History, position: int) -> Layout:
-    """What there was after a record."""
-    device, lives = history.device, history.lives
+def segment_layout(history: History, position: int) -> SegmentLayout:
+    """Return the segments after a record and what lay in them."""
+    device, lifetimes = history.device, history.lifetimes
     segments = _segments(history, position)
     address = np.array(list(segments), np.int64)
     described = list(segments.values())
-    size = np.array([each.bytes for each in described], np.int64)
+    size = np.array([part.bytes for part in described], np.int64)
     at_end = position >= history.last and not device.cut_off
-    life = np.flatnonzero(lives.alive(position))
-    order = np.argsort(lives.address[life], kind="stable")
+    life = np.flatnonzero(lifetimes.alive(position))
+    order = np.argsort(lifetimes.address[life], kind="stable")
     life = life[order]
-    begin, length = lives.address[life], history.blocks.bytes[life]
+    begin, length = lifetimes.address[life], history.blocks.bytes[life]
     segment = np.searchsorted(address, begin, "right") - 1
     inside = segment >= 0
     inside[inside] &= begin[inside] < address[segment[inside]] + size[segment[inside]]
@@ -89,15 +89,15 @@ def layout(history: History, position: int) -> Layout:
     following = np.append(begin[1:], np.iinfo(np.int64).max)
     length = np.minimum(length, np.minimum(following, ends) - begin)
     pieces = _with_gaps(address, size, segment, begin, length, life)
-    return Layout(
+    return SegmentLayout(
         position,
         address,
         size,
-        np.array([each.stream for each in described], np.int64),
-        np.array([each.small for each in described], np.bool_),
-        np.array([each.expandable for each in described], np.bool_),
-        np.array([each.pool[0] for each in described], np.int64),
-        np.array([each.pool[1] for each in described], np.int64),
+        np.array([part.stream for part in described], np.int64),
+        np.array([part.small for part in described], np.bool_),
+        np.array([part.expandable for part in described], np.bool_),
+        np.array([part.pool[0] for part in described], np.int64),
+        np.array([part.pool[1] for part in described], np.int64),
         *pieces,
         at_end or history.blocks.exact,
     )
@@ -106,7 +106,7 @@ def layout(history: History, position: int) -> Layout:
 def _with_gaps(
     address: Int64, size: Int64, segment: Int64, begin: Int64, length: Int64, life: Int64
 ) -> tuple[Int64, Int64, Int64, Int64]:
-    """Blocks, and what lies between them, by address: segment, begin, size, life."""
+    """Return blocks and what lies between them, by address: segment, begin, size, life."""
     first = np.ones(len(begin), np.bool_)
     first[1:] = segment[1:] != segment[:-1]
     before_end = np.where(first, address[segment], np.append(0, (begin + length)[:-1]))
@@ -121,13 +121,13 @@ def _with_gaps(
         (empty, address[empty], size[empty], None),
     ]
     columns = [np.concatenate([part[place] for part in parts]) for place in range(3)]
-    lives = np.concatenate([np.full(len(part[0]), -1, np.int64) if part[3] is None else part[3] for part in parts])
+    lifetimes = np.concatenate([np.full(len(part[0]), -1, np.int64) if part[3] is None else part[3] for part in parts])
     order = np.lexsort((columns[1], columns[0]))
-    return columns[0][order], columns[1][order], columns[2][order], lives[order]
+    return columns[0][order], columns[1][order], columns[2][order], lifetimes[order]
 
 
 def _segments(history: History, position: int) -> dict[int, _Segment]:
-    """By address: those of the end with later records undone; of a file that is cut off from its beginning."""
+    """Return segments by address: the final ones with later records undone; of a truncated file from its beginning."""
     device = history.device
     records = device.records
     of_segments = np.flatnonzero(device.is_action(*_TAKEN, *_GIVEN))
@@ -147,7 +147,7 @@ def _segments(history: History, position: int) -> dict[int, _Segment]:
 
 
 def _told(history: History, place: int) -> tuple[int, _Segment]:
-    """The segment, or the piece of one, that a record is about."""
+    """Return the segment, or the part of one, that a record is about."""
     records, contexts = history.device.records, history.device.contexts
     size, context = int(records.bytes[place]), int(records.context[place])
     pool = (0, 0)
@@ -191,7 +191,7 @@ class _Ranges:
         return start if found.expandable and found.stream == stream and start + found.bytes == address else None
 
     def _join(self, address: int) -> None:
-        """With the expandable piece behind it."""
+        """Join it with the expandable piece behind it."""
         found = self._found[address]
         after = self._found.get(address + found.bytes)
         if after is not None and after.expandable and after.stream == found.stream:
@@ -207,18 +207,18 @@ class _Ranges:
         if place < 0:
             return
         start = self._starts[place]
-        found = self._found[start]
-        end = start + found.bytes
+        held = self._found[start]
+        end = start + held.bytes
         if address >= end:
             return
         after = end - (address + size)
         if after > 0:
-            rest = _Segment(after, found.stream, found.small, found.expandable, found.pool)
+            rest = _Segment(after, held.stream, held.small, held.expandable, held.pool)
             self.add(address + size, rest)
         if address == start:
             self._drop(start)
         else:
-            found.bytes = address - start
+            held.bytes = address - start
 
     def by_address(self) -> dict[int, _Segment]:
         return {start: self._found[start] for start in self._starts}
@@ -255,19 +255,18 @@ def pool_name(a: int, b: int) -> str:
     return "default" if (a, b) == (0, 0) else f"CUDA graph or MemPool ({a}, {b})"
 
 
-def pools(found: Layout) -> tuple[PoolRow, ...]:
-    """Pools × streams × size classes, the largest first."""
-    keys = list(
-        zip(found.pool_a.tolist(), found.pool_b.tolist(), found.stream.tolist(), found.is_small.tolist(), strict=True)
-    )
-    free = found.free_bytes
+def pools(layout: SegmentLayout) -> tuple[PoolRow, ...]:
+    """Return pools × streams × size classes, the largest first."""
+    columns = (layout.pool_a, layout.pool_b, layout.stream, layout.is_small)
+    keys = list(zip(*(column.tolist() for column in columns), strict=True))
+    free = layout.free_bytes
     rows = []
-    is_free = found.is_free
+    is_free = layout.is_free
     for key in sorted(set(keys)):
         mine = np.array([each == key for each in keys], np.bool_)
-        in_mine = mine[found.piece_segment] & is_free
-        holds = mine & (free < found.bytes)
-        reserved, unused_bytes = int(found.bytes[mine].sum()), int(free[mine].sum())
+        in_mine = mine[layout.piece_segment] & is_free
+        holds = mine & (free < layout.bytes)
+        reserved, unused_bytes = int(layout.bytes[mine].sum()), int(free[mine].sum())
         rows.append(
             PoolRow(
                 pool_name(key[0], key[1]),
@@ -277,16 +276,16 @@ def pools(found: Layout) -> tuple[PoolRow, ...]:
                 reserved,
                 reserved - unused_bytes,
                 unused_bytes,
-                int(found.piece_bytes[in_mine].max(initial=0)),
-                int(free[holds & ~found.is_expandable].sum()),
-                int(free[mine & (free == found.bytes)].sum()),
+                int(layout.piece_bytes[in_mine].max(initial=0)),
+                int(free[holds & ~layout.is_expandable].sum()),
+                int(free[mine & (free == layout.bytes)].sum()),
             )
         )
     return tuple(sorted(rows, key=lambda row: -row.reserved))
 
 
-def fragmentation(found: Layout) -> float | None:
-    """1 − largest free piece / Σ free pieces; None if nothing is free."""
-    free = found.piece_bytes[found.is_free]
+def fragmentation(layout: SegmentLayout) -> float | None:
+    """Return 1 − largest free piece / Σ free pieces; None if nothing is free."""
+    free = layout.piece_bytes[layout.is_free]
     whole = int(free.sum())
     return 1 - int(free.max()) / whole if whole else None

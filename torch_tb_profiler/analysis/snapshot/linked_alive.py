@@ -1,27 +1,33 @@
-"""What was alive at a moment of a snapshot, by what the trace of the same process says of its allocations.
+"""What is in use at a moment of a snapshot, by module, annotation or operator of the trace of the same process.
 
-Each allocation that both wrote down is found in the trace by its address and time. Its module, annotation and operator
-are those around the record in the trace: also of a backward pass, whose threads have no Python stacks.
+An allocation that both recorded is found in the trace by its address and time. Its module, annotation and operator are
+those around the record in the trace: also in a backward pass, whose threads have no Python stacks.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, TraceMeta, plain
 from torch_tb_profiler.analysis.memory.module_categories import record_modules
 from torch_tb_profiler.analysis.memory.records import CPU, memory_records, operator_names
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.snapshot.alive import NO_ANNOTATION, NO_MODULE
-from torch_tb_profiler.analysis.snapshot.curves import History
-from torch_tb_profiler.analysis.snapshot.link import Meeting, SnapshotLink, meet
+from torch_tb_profiler.analysis.snapshot.history import History, Moment, device_history, moment_of
+from torch_tb_profiler.analysis.snapshot.link import AddressEvents, SnapshotLink, link, match_events
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME
+from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 LinkedBy = Literal["module", "annotation", "operator"]
 
@@ -52,21 +58,21 @@ class _Named(msgspec.Struct, frozen=True):
 def linked_alive(
     trace: Model, snapshot: Model, history: History, link: SnapshotLink, position: int, by: LinkedBy
 ) -> LinkedAliveRows:
-    """What is in use after a record; `link`: of this device."""
-    lives = history.lives
-    alive = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))
+    """Return what is in use after a record; `link`: of this device."""
+    lifetimes = history.lifetimes
+    alive = np.flatnonzero(lifetimes.wanted(position) & (lifetimes.requested > 0))
     record = _records_of(trace, snapshot, history, link)[alive]
-    found = record >= 0
+    is_linked = record >= 0
     named = _names(trace, by)
     texts = (*named.names, NOT_LINKED)
-    code = np.where(found, named.of[np.maximum(record, 0)] if len(named.of) else -1, len(texts) - 1)
-    requested = lives.requested[alive]
+    code = np.where(is_linked, named.of[np.maximum(record, 0)] if len(named.of) else -1, len(texts) - 1)
+    requested = lifetimes.requested[alive]
     groups = group([code])
     bytes_ = groups.sum(requested)
     order = descending(bytes_)
     return LinkedAliveRows(
-        linked_blocks=int(np.count_nonzero(found)),
-        linked_bytes=int(requested[found].sum()),
+        linked_blocks=int(np.count_nonzero(is_linked)),
+        linked_bytes=int(requested[is_linked].sum()),
         group=tuple(texts[i] for i in code[groups.first[order]].tolist()),
         blocks=groups.count()[order],
         bytes=bytes_[order],
@@ -74,9 +80,9 @@ def linked_alive(
 
 
 def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotLink) -> Int64:
-    """Of each life the record of the trace that is its allocation, -1 where none is."""
-    lives, device = history.lives, history.device
-    none = np.full(len(lives), -1, np.int64)
+    """Return the trace's record of each lifetime's allocation, -1 where there is none."""
+    lifetimes, device = history.lifetimes, history.device
+    none = np.full(len(lifetimes), -1, np.int64)
     records = memory_records(trace)
     if link.offset_ns is None or link.device != device.number or not len(records):
         return none
@@ -84,17 +90,19 @@ def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotL
     chosen = np.flatnonzero(
         (memory.device_type != CPU) & (memory.device == device.number) & (memory.address >= 0) & (records.bytes > 0)
     )
-    born = np.flatnonzero(lives.born >= 0)
-    at = lives.born[born]
+    born = np.flatnonzero(lifetimes.born >= 0)
+    at = lifetimes.born[born]
     known = device.records.time[at] != NO_TIME
     born, at = born[known], at[known]
     if not len(chosen) or not len(born):
         return none
-    ours = Meeting(records.time[chosen] + trace.trace.origin_ns, memory.address[chosen] * 2, records.bytes[chosen])
-    theirs = Meeting(
+    ours = AddressEvents(
+        records.time[chosen] + trace.trace.origin_ns, memory.address[chosen] * 2, records.bytes[chosen]
+    )
+    theirs = AddressEvents(
         device.records.time[at] + snapshot.trace.origin_ns, device.records.address[at] * 2, device.records.bytes[at]
     )
-    met, differs, partner = meet(ours, theirs, link.offset_ns)
+    met, differs, partner = match_events(ours, theirs, link.offset_ns)
     mine = np.flatnonzero(met)
     # of several records near one allocation the nearest is written last
     mine = mine[np.argsort(-np.abs(differs[mine]), kind="stable")]
@@ -103,7 +111,7 @@ def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotL
 
 
 def _names(model: Model, by: LinkedBy) -> _Named:
-    """The module, annotation or operator of each of `memory_records`."""
+    """Return the module, annotation or operator of each of `memory_records`."""
     records = memory_records(model)
     if by == "module":
         modules = record_modules(model)
@@ -119,3 +127,78 @@ def _names(model: Model, by: LinkedBy) -> _Named:
         texts = [strings[int(tree.name[node])] if node >= 0 else NO_ANNOTATION for node in around.tolist()]
     number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     return _Named(np.array([number[text] for text in texts], np.int64), tuple(number))
+
+
+MOST_ROWS = 2000
+
+
+class WhichLinked(msgspec.Struct, frozen=True):
+    """A moment of the snapshot, and what makes a row."""
+
+    at: Annotated[str, Meta(description="A moment, as `at` of what is alive.", max_length=40)] = "peak"
+    by: Annotated[LinkedBy, Meta(description="What of the trace makes a row.")] = "module"
+
+
+class LinkedRows(msgspec.Struct, frozen=True, kw_only=True):
+    """Parallel lists, the most bytes first.
+
+    group   the module, annotation or operator of the trace
+    blocks  how many allocations
+    bytes   requested
+    """
+
+    group: Sequence[str]
+    blocks: Sequence[Count]
+    bytes: Sequence[Bytes]
+
+
+class LinkedAliveAnswer(Answer, frozen=True, kw_only=True):
+    """What was alive in a snapshot, by module, annotation or operator of the trace.
+
+    meta      of the trace
+    link      whether they are of one process; without it there are no rows
+    moment    the moment, null if they are not linked
+    linked    which part of the bytes was found in the trace, null if they are not linked or nothing was alive
+    rows      Σ bytes over all rows = the bytes requested at that moment
+    left_out  how many more rows there are
+    """
+
+    meta: TraceMeta
+    link: SnapshotLink
+    moment: Moment | None
+    linked: Fraction | None
+    rows: LinkedRows
+    left_out: Count
+
+
+def _linked(trace: Subject, snapshot: Subject, params: WhichLinked) -> LinkedAliveAnswer:
+    if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
+        raise NotFound(because("no_pair"))
+    clocks = link(trace.model, snapshot.model)
+    meta = TraceMeta(**trace.about("memory"))
+    if clocks.offset_ns is None:
+        nothing = LinkedRows(group=[], blocks=[], bytes=[])
+        return LinkedAliveAnswer(meta=meta, link=clocks, moment=None, linked=None, rows=nothing, left_out=0)
+    history = device_history(snapshot.model, clocks.device)
+    at = moment_of(history, params.at)
+    rows = linked_alive(trace.model, snapshot.model, history, clocks, at.position, params.by)
+    total = int(rows.bytes.sum())
+    return LinkedAliveAnswer(
+        meta=meta,
+        link=clocks,
+        moment=at,
+        linked=rows.linked_bytes / total if total else None,
+        rows=LinkedRows(
+            group=list(rows.group[:MOST_ROWS]),
+            blocks=plain(rows.blocks[:MOST_ROWS]),
+            bytes=plain(rows.bytes[:MOST_ROWS]),
+        ),
+        left_out=max(len(rows) - MOST_ROWS, 0),
+    )
+
+
+SNAPSHOT_LINKED_ALIVE = Question(
+    name="snapshot/alive_in_trace",
+    summary="What is in use in a memory snapshot, by module, annotation or operator of the trace of the same process",
+    compute=_linked,
+)

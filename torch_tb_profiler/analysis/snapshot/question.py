@@ -1,65 +1,36 @@
-"""Questions about a memory snapshot."""
+"""Questions about a memory snapshot: a summary, what is in use by line or stack, and lifetimes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
-import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, InlineTable, TraceMeta
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.snapshot.alive import AliveBy, FramesShown, alive_rows, alive_stacks, line_named
-from torch_tb_profiler.analysis.snapshot.answers import (
-    AliveMeta,
-    AtMoment,
-    BandColumn,
-    Mark,
-    OfDevice,
-    SegmentColumns,
-    SegmentsAnswer,
-    ShapeColumns,
-    SnapshotAnswer,
-    SnapshotStacksAnswer,
-    SnapshotTimelineAnswer,
-    StacksOfSnapshotMeta,
-)
-from torch_tb_profiler.analysis.snapshot.curves import History
-from torch_tb_profiler.analysis.snapshot.device import about
+from torch_tb_profiler.analysis.snapshot.alive import AliveBy, WhichTree, alive_rows, alive_stacks
+from torch_tb_profiler.analysis.snapshot.allocation_patterns import lifetime_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.layout import fragmentation, layout, pool_name, pools
-from torch_tb_profiler.analysis.snapshot.lifetimes import lifetime_rows
-from torch_tb_profiler.analysis.snapshot.lives import NEVER
-from torch_tb_profiler.analysis.snapshot.map_pieces import drawn_pieces
-from torch_tb_profiler.analysis.snapshot.moments import device_history, moment_of, moments, time_at
-from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
-from torch_tb_profiler.analysis.snapshot.timeline import Axis, BandBy, columns_of, drawing
+from torch_tb_profiler.analysis.snapshot.history import (
+    AtMoment,
+    Moment,
+    OfDevice,
+    device_history,
+    moment_of,
+    snapshot_question,
+)
+from torch_tb_profiler.analysis.snapshot.lifetimes import about
+from torch_tb_profiler.analysis.snapshot.oom import Oom
+from torch_tb_profiler.analysis.snapshot.segment_map import SNAPSHOT_SEGMENTS
+from torch_tb_profiler.analysis.snapshot.summary import SnapshotDevice, SnapshotFinding, memory_snapshot
+from torch_tb_profiler.analysis.snapshot.timeline import SNAPSHOT_TIMELINE
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
-from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
 from torch_tb_profiler.words.memory import memory_text
 from torch_tb_profiler.words.reasons import because
-
-TAG = "memory snapshots"
-MOST_COLUMNS = 2000
-#: of annotations and of segments that are taken or given back
-MOST_MARKS = 400
-_SHOWN = lazy_pattern(r"ProfilerStep|Optimizer\.(?:step|zero_grad)")
-
-
-class WhichWindow(OfDevice, frozen=True):
-    """A window of the recording, and how exactly it is drawn."""
-
-    axis: Annotated[Axis, Meta(description="What x is; without times always records.")] = "time"
-    start: Annotated[int | None, Meta(description="Where the window begins, on the axis.")] = None
-    end: Annotated[int | None, Meta(description="Where it ends, included.")] = None
-    columns: Annotated[int, Meta(description="Columns at most.", ge=1, le=MOST_COLUMNS)] = 1000
-    by: Annotated[BandBy, Meta(description="What is drawn together where it is not drawn one by one.")] = "line"
 
 
 class WhichAlive(AtMoment, frozen=True):
@@ -69,128 +40,76 @@ class WhichAlive(AtMoment, frozen=True):
     since: Annotated[str | None, Meta(description="The moment to compare with, as `at`; without it none.")] = None
 
 
-class WhichTree(AtMoment, frozen=True):
-    """A moment, and how stacks are seen."""
+class SnapshotAnswer(Answer, frozen=True, kw_only=True):
+    """A memory snapshot in a few numbers.
 
-    direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
-    frames: Annotated[
-        FramesShown,
-        Meta(description="python leaves out frames of C++ where a stack has others; own those of libraries, too."),
-    ] = "python"
-    root: Annotated[int, Meta(description="The id of the only entry that is asked about.", ge=0, le=2**53)] = 0
+    meta            which snapshot
+    said            the sentence: why memory ran out, otherwise the largest numbers
+    devices         that have a record or a segment, the one with most records first
+    device_texts    the same in words: what was most, and what is left
+    inferred_texts  why memory ran out, if it did when the snapshot was taken; empty of devices with a history
+    ooms            failed allocations, by device, then record
+    oom_sentences   the same in words
+    findings        what to change
+    finding_texts   the same in words
+    contradictions  how often there is what cannot be, in the records and the state at the end
+    cut_off         whether the file ends too early; if so, memory in use is counted from the first record
+    overflowed      whether the oldest records were overwritten; null if the file does not contain it
+    settings        of the allocator
+    """
 
-
-def _snapshot(subject: Subject, _: NoParameters) -> SnapshotAnswer:
-    found = memory_snapshot(subject.model)
-    return SnapshotAnswer(
-        meta=_meta(subject),
-        said=found.text,
-        devices=found.devices,
-        device_texts=[device.text for device in found.devices],
-        inferred_texts=[
-            memory_text("inferred_oom", device.inferred_oom) if device.inferred_oom else "" for device in found.devices
-        ],
-        ooms=found.ooms,
-        oom_sentences=[memory_text("oom", oom) for oom in found.ooms],
-        findings=found.findings,
-        finding_texts=[memory_text(finding.id, finding) for finding in found.findings],
-        contradictions=found.contradictions,
-        cut_off=found.cut_off,
-        overflowed=found.overflowed,
-        settings=about(subject.model).get("settings") or {},
-    )
-
-
-def _meta(subject: Subject) -> TraceMeta:
-    return TraceMeta(**subject.about("snapshot"))
+    meta: TraceMeta
+    said: str
+    devices: Sequence[SnapshotDevice]
+    device_texts: Sequence[str]
+    inferred_texts: Sequence[str]
+    ooms: Sequence[Oom]
+    oom_sentences: Sequence[str]
+    findings: Sequence[SnapshotFinding]
+    finding_texts: Sequence[str]
+    contradictions: Count
+    cut_off: bool
+    overflowed: bool | None
+    settings: Mapping[str, str | int | float | bool | Mapping[str, int | str | bool]]
 
 
-def _timeline(subject: Subject, asked: WhichWindow) -> SnapshotTimelineAnswer:
-    model = subject.model
-    history, names = device_history(model, asked.device), stack_names(model)
-    columns = columns_of(history, asked.axis, asked.start, asked.end, asked.columns)
-    shapes, bands = drawing(history, names, columns, asked.by)
-    lives = history.lives
-    ends = zip(lives.stack[shapes.life].tolist(), lives.born[shapes.life].tolist(), strict=True)
-    texts = [line_named(names, stack, born) for stack, born in ends]
-    lines = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    time = history.device.records.time
-    last = max(history.last, 0)
-    whole = (int(time[0]), int(time[-1])) if columns.axis == "time" and len(time) else (0, last)
-    released = lives.released[shapes.life].tolist()
-    return SnapshotTimelineAnswer(
-        meta=_meta(subject),
-        device=history.device.number,
-        axis=columns.axis,
-        start=whole[0] if asked.start is None else asked.start,
-        end=whole[1] if asked.end is None else asked.end,
-        whole_start=whole[0],
-        whole_end=whole[1],
-        position=plain(columns.position),
-        x=plain(columns.x),
-        requested=plain(columns.requested),
-        lowest=plain(columns.lowest),
-        reserved=plain(columns.reserved),
-        lines=list(lines),
-        shapes=ShapeColumns(
-            begin=plain(shapes.begin),
-            end=plain(shapes.end),
-            bytes=plain(lives.requested[shapes.life]),
-            line=[lines[text] for text in texts],
-            born=plain(lives.born[shapes.life]),
-            released=[None if each == NEVER else each for each in released],
-        ),
-        bands=[BandColumn(name=band.name, blocks=band.blocks, bytes=plain(band.bytes)) for band in bands],
-        marks=_marks(subject, history),
-    )
+class AliveMeta(TableMeta, frozen=True, kw_only=True):
+    """What accompanies the blocks that are alive.
+
+    moment    the record after which it is
+    since     the record that is compared with, null for none
+    group_by  what makes a row
+    """
+
+    moment: Moment
+    since: Moment | None
+    group_by: str
 
 
-def _marks(subject: Subject, history: History) -> list[Mark]:
-    """Moments, annotations of steps and optimizers, and when segments were taken or given back."""
-    found = [
-        Mark(kind=each.kind, name="", position=each.position, time_ns=each.time_ns, count=1)
-        for each in moments(history)
-        if each.kind not in ("start", "end")
-    ]
-    records, trace = history.device.records, subject.model.trace
-    table = trace.table(Annotations)
-    known = len(records.time) > 0 and bool((records.time != NO_TIME).all())
-    names = trace.strings.texts(table.name)
-    shown = [row for row, name in enumerate(names) if _SHOWN.match(name)] or list(range(len(names)))
-    for row in shown[:MOST_MARKS] if known else ():
-        start = int(table.start[row])
-        if start != NO_TIME:
-            place = int(np.searchsorted(records.time, start, "right")) - 1
-            found.append(Mark(kind="annotation", name=names[row], position=place, time_ns=start, count=1))
-    segments = (Action.SEGMENT_ALLOC, Action.SEGMENT_FREE, Action.SEGMENT_MAP, Action.SEGMENT_UNMAP)
-    places = np.flatnonzero(history.device.is_action(*segments))
-    every = -(-len(places) // MOST_MARKS) or 1
-    for place in places[::every].tolist():
-        count = min(every, len(places))
-        found.append(Mark(kind="segment", name="", position=place, time_ns=time_at(history, place), count=count))
-    return found
+class StacksOfSnapshotMeta(TraceMeta, frozen=True, kw_only=True):
+    """Beside bytes by call stack.
+
+    moment       the record after which they are in use
+    root         id of the only entry that is shown, with everything below it; 0 for everything
+    whole_bytes  of what is shown
+    all_bytes    of all stacks
+    limit_bytes  entries with less are folded together
+    """
+
+    moment: Moment
+    root: int
+    whole_bytes: Bytes
+    all_bytes: Bytes
+    limit_bytes: Bytes
 
 
-def _alive(subject: Subject, asked: WhichAlive) -> Table[AliveMeta]:
-    model = subject.model
-    history = device_history(model, asked.device)
-    at = moment_of(history, asked.at)
-    since = None if asked.since is None else moment_of(history, asked.since)
-    rows = alive_rows(history, stack_names(model), at.position, asked.by, None if since is None else since.position)
-    meta = AliveMeta(
-        **subject.about("snapshot"),
-        moment=at,
-        since=since,
-        group_by=asked.by,
-    )
-    without = ("line", "size") if asked.by in ("module", "annotation") else ("group",)
-    return rows.table(meta, without=without if since else (*without, "difference"))
+class SnapshotStacksAnswer(InlineTable, frozen=True, kw_only=True):
+    """Bytes in use by call stack as a tree in a table: `parent` is a row, -1 at the top.
 
+    meta  which snapshot and moment
+    """
 
-def _lifetimes(subject: Subject, asked: OfDevice) -> Table[TableMeta]:
-    model = subject.model
-    found = lifetime_rows(device_history(model, asked.device), stack_names(model))
-    return found.table(TableMeta(**subject.about("snapshot")))
+    meta: StacksOfSnapshotMeta
 
 
 class SnapshotStacks(Result, group="snapshot.stacks"):
@@ -205,69 +124,79 @@ class SnapshotStacks(Result, group="snapshot.stacks"):
     folded: Int64 = column("Folded", "How many entries were folded into this one; 0 for all others.")
 
 
-def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
+def _snapshot(subject: Subject, _: NoParameters) -> SnapshotAnswer:
+    summary = memory_snapshot(subject.model)
+    return SnapshotAnswer(
+        meta=TraceMeta(**subject.about("snapshot")),
+        said=summary.text,
+        devices=summary.devices,
+        device_texts=[device.text for device in summary.devices],
+        inferred_texts=[
+            memory_text("inferred_oom", device.inferred_oom) if device.inferred_oom else ""
+            for device in summary.devices
+        ],
+        ooms=summary.ooms,
+        oom_sentences=[memory_text("oom", oom) for oom in summary.ooms],
+        findings=summary.findings,
+        finding_texts=[memory_text(finding.id, finding) for finding in summary.findings],
+        contradictions=summary.contradictions,
+        cut_off=summary.cut_off,
+        overflowed=summary.overflowed,
+        settings=about(subject.model).get("settings") or {},
+    )
+
+
+def _alive(subject: Subject, params: WhichAlive) -> Table[AliveMeta]:
     model = subject.model
-    history = device_history(model, asked.device)
-    at = moment_of(history, asked.at)
+    history = device_history(model, params.device)
+    at = moment_of(history, params.at)
+    since = None if params.since is None else moment_of(history, params.since)
+    rows = alive_rows(history, stack_names(model), at.position, params.by, None if since is None else since.position)
+    meta = AliveMeta(
+        **subject.about("snapshot"),
+        moment=at,
+        since=since,
+        group_by=params.by,
+    )
+    without = ("line", "size") if params.by in ("module", "annotation") else ("group",)
+    return rows.table(meta, without=without if since else (*without, "difference"))
+
+
+def _lifetimes(subject: Subject, params: OfDevice) -> Table[TableMeta]:
+    model = subject.model
+    found = lifetime_rows(device_history(model, params.device), stack_names(model))
+    return found.table(TableMeta(**subject.about("snapshot")))
+
+
+def _stacks(subject: Subject, params: WhichTree) -> SnapshotStacksAnswer:
+    model = subject.model
+    history = device_history(model, params.device)
+    moment = moment_of(history, params.at)
     names = stack_names(model)
-    found = alive_stacks(history, names, at.position, asked.direction, asked.frames, asked.root, SMALLEST_SHARE)
-    if found is None:
-        raise NotFound(because("no_such_stack", {"root": asked.root}))
+    stacks = alive_stacks(history, names, moment.position, params, SMALLEST_SHARE)
+    if stacks is None:
+        raise NotFound(because("no_such_stack", {"root": params.root}))
     tree = SnapshotStacks(
-        id=found.id,
-        parent=found.parent,
-        name=found.name,
-        self_bytes=found.self_ns,
-        total_bytes=found.total_ns,
-        blocks=found.calls,
-        folded=found.folded,
+        id=stacks.id,
+        parent=stacks.parent,
+        name=stacks.name,
+        self_bytes=stacks.self_ns,
+        total_bytes=stacks.total_ns,
+        blocks=stacks.calls,
+        folded=stacks.folded,
     ).as_columns()
     meta = StacksOfSnapshotMeta(
         **subject.about("snapshot"),
-        moment=at,
-        root=asked.root,
-        whole_bytes=found.whole_ns,
-        all_bytes=found.all_ns,
-        limit_bytes=found.limit_ns,
+        moment=moment,
+        root=params.root,
+        whole_bytes=stacks.whole_ns,
+        all_bytes=stacks.all_ns,
+        limit_bytes=stacks.limit_ns,
     )
     return SnapshotStacksAnswer(meta=meta, columns=tree.columns, rows=tree.rows)
 
 
-def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
-    model = subject.model
-    history, names = device_history(model, asked.device), stack_names(model)
-    at = moment_of(history, asked.at)
-    found = layout(history, at.position)
-    chosen, pieces, lines = drawn_pieces(found, history.lives, names)
-    return SegmentsAnswer(
-        meta=_meta(subject),
-        moment=at,
-        exact=found.exact,
-        fragmentation=fragmentation(found),
-        pools=pools(found),
-        lines=lines,
-        segments=SegmentColumns(
-            address=plain(found.address[chosen]),
-            bytes=plain(found.bytes[chosen]),
-            stream=plain(found.stream[chosen]),
-            is_small=plain(found.is_small[chosen]),
-            pool=[
-                pool_name(a, b)
-                for a, b in zip(found.pool_a[chosen].tolist(), found.pool_b[chosen].tolist(), strict=True)
-            ],
-            free=plain(found.free_bytes[chosen]),
-        ),
-        pieces=pieces,
-        left_out=len(found.address) - len(chosen),
-    )
-
-
-def _question(**declared: Any) -> Question:
-    """What all questions about a snapshot have in common: there are no steps to choose."""
-    return Question(tag=TAG, about="snapshot", of_steps=False, **declared)
-
-
-MEMORY_SNAPSHOT = _question(
+MEMORY_SNAPSHOT = snapshot_question(
     name="snapshot",
     summary="A memory snapshot in a few numbers, and why memory ran out",
     answer=SnapshotAnswer,
@@ -276,17 +205,8 @@ MEMORY_SNAPSHOT = _question(
     report=({},),
 )
 
-SNAPSHOT_TIMELINE = _question(
-    name="snapshot/timeline",
-    summary="Allocations stacked over time",
-    answer=SnapshotTimelineAnswer,
-    parameters=WhichWindow,
-    compute=_timeline,
-    precompute=(WhichWindow(),),
-    report=({},),
-)
 
-SNAPSHOT_ALIVE = _question(
+SNAPSHOT_ALIVE = snapshot_question(
     name="snapshot/alive",
     summary="What is in use at a moment, by line, stack, size, stream, module or annotation",
     answer=Table[AliveMeta],
@@ -296,7 +216,8 @@ SNAPSHOT_ALIVE = _question(
     report=({}, {"by": "size"}, {"by": "module"}),
 )
 
-SNAPSHOT_TREE = _question(
+
+SNAPSHOT_TREE = snapshot_question(
     name="snapshot/stacks",
     summary="Bytes in use at a moment by call stack, as a tree in a table",
     answer=SnapshotStacksAnswer,
@@ -306,17 +227,8 @@ SNAPSHOT_TREE = _question(
     report=({},),
 )
 
-SNAPSHOT_SEGMENTS = _question(
-    name="snapshot/segments",
-    summary="The segments at a moment, and what is in them",
-    answer=SegmentsAnswer,
-    parameters=AtMoment,
-    compute=_segments,
-    precompute=(AtMoment(),),
-    report=({},),
-)
 
-LIFETIMES = _question(
+LIFETIMES = snapshot_question(
     name="snapshot/lifetimes",
     summary="How long the allocations of each stack live",
     answer=Table[TableMeta],
@@ -325,6 +237,7 @@ LIFETIMES = _question(
     precompute=(OfDevice(),),
     report=({},),
 )
+
 
 #: in the order in which the page asks them
 QUESTIONS: Sequence[Question] = (

@@ -1,22 +1,26 @@
-"""Several snapshots beside each other, ranks of a job or moments of one: which has more in use, and where."""
+"""Several snapshots side by side, ranks of a job or moments of one: which has more in use, and where."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Bytes, Count
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, TraceMeta
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject, absent_traces, first_of
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.inferred_oom import has_history
-from torch_tb_profiler.analysis.snapshot.moments import device_history
+from torch_tb_profiler.analysis.snapshot.history import device_history
+from torch_tb_profiler.analysis.snapshot.oom import has_history
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
+from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.traces import TracesMeta, titles_of
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note, note
 
 #: that are kept of each snapshot to be compared
 MOST_LINES = 300
@@ -80,7 +84,7 @@ NAMELESS = {"trace": None, "run": None, "worker": None, "span": None}
 
 
 def snapshot_figures(model: Model) -> SnapshotFigures:
-    """Raises NotFound where the snapshot holds nothing."""
+    """Return the figures of one snapshot. Raises NotFound if it is empty."""
     history, curves = device_history(model, None), device_history(model, None).curves
     rows = alive_rows(history, stack_names(model), curves.peak(curves.requested), "line")
     number, is_told = history.device.number, has_history(history.device)
@@ -96,7 +100,7 @@ def snapshot_figures(model: Model) -> SnapshotFigures:
 
 
 def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
-    """Where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
+    """Compare snapshots; where one has more lines than are kept, a line that only the other kept is left out."""
     if not figures:
         none = np.empty(0, np.int64)
         return RankRows(
@@ -144,3 +148,70 @@ def _furthest(median: SnapshotFigures, own: SnapshotFigures) -> tuple[str, int]:
     found = max(names, key=lambda name: abs(after.get(name, 0) - before.get(name, 0)), default="")
     bytes_ = after.get(found, 0) - before.get(found, 0)
     return (found, bytes_) if bytes_ else ("", 0)
+
+
+class SnapshotFiguresAnswer(Answer, frozen=True, kw_only=True):
+    """What is compared of a snapshot.
+
+    meta     which snapshot
+    figures  its numbers
+    """
+
+    meta: TraceMeta
+    figures: SnapshotFigures
+
+
+def _figures(subject: Subject, _: NoParameters) -> SnapshotFiguresAnswer:
+    return SnapshotFiguresAnswer(meta=TraceMeta(**subject.about("snapshot")), figures=snapshot_figures(subject.model))
+
+
+SNAPSHOT_FIGURES = Question(
+    name="snapshot/figures",
+    summary="What is compared of several memory snapshots",
+    compute=_figures,
+    tag="memory snapshots",
+    about="snapshot",
+    of_steps=False,
+)
+
+
+def _of_each(_: Scope) -> Mapping[str, tuple[Question, msgspec.Struct]]:
+    return {"figures": (SNAPSHOT_FIGURES, NoParameters())}
+
+
+def _ranks(listed: Sequence[Listed], params: Scope) -> Table[TracesMeta]:
+    found = [(each, each.answers["figures"].figures) for each in listed if each.answers]
+    rows = rank_rows([figures for _, figures in found])
+    named = [found[place][0] for place in rows.place.tolist()]
+    names = {
+        "trace": titles_of([(each.run, each.worker, each.span) for each in named]),
+        "run": [each.run for each in named],
+        "worker": [each.worker for each in named],
+        "span": [each.span for each in named],
+    }
+    table = rows.replace(**names).as_columns()
+    return Table(TracesMeta(of=params.of, notes=_absent(listed)), table.columns, table.rows)
+
+
+def _absent(listed: Sequence[Listed]) -> list[Note]:
+    notes = list(
+        absent_traces(
+            "snapshot",
+            "snapshots",
+            loading=[each.file for each in listed if each.state in ("queued", "loading")],
+            failed=[each.file for each in listed if each.state == "failed"],
+        )
+    )
+    empty = [each.file for each in listed if each.state == "ready" and not each.answers]
+    if empty:
+        notes.append(note("empty_snapshots", "info", len(empty), ("snapshot",), values={"files": first_of(empty)}))
+    return notes
+
+
+SNAPSHOT_BY_RANK = Question(
+    name="snapshot/ranks",
+    summary="Memory snapshots side by side: ranks of a job, or moments",
+    each=_of_each,
+    kind="snapshot",
+    compute=_ranks,
+)

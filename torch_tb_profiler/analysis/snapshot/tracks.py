@@ -1,6 +1,6 @@
-"""What is drawn of a snapshot beside a trace: curves, the lines of the program that hold them, calls of the allocator.
+"""Snapshot tracks of the Trace view: curves, the lines of the program that hold them, calls of the allocator.
 
-A window is cut into columns of equal length; only those with a record are told, as between records nothing changes.
+A window is cut into columns of equal length; only those with a record are sent, as nothing changes between records.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, plain
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
-from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, stack_names
+from torch_tb_profiler.analysis.snapshot.history import History, histories
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Int64
@@ -42,13 +42,13 @@ MOST_LINES = 8
 OTHER_LINES = "(others)"
 
 
-class Tracks(msgspec.Struct, frozen=True):
-    """What windows of one device are cut from.
+class SnapshotTracks(msgspec.Struct, frozen=True):
+    """One device's data, from which windows are cut.
 
     time    of each record, ns since the start of the recording, never less than before; empty without times
     curves  that are known after every record
     lines   what is told apart of the bytes requested, most bytes × time first; empty if those are not known
-    line    shape (lives,): index into `lines`, -1 of what is never in use
+    line    shape (lifetimes,): index into `lines`, -1 of what is never in use
     """
 
     history: History
@@ -63,7 +63,7 @@ class Tracks(msgspec.Struct, frozen=True):
         return (int(self.time[0]), int(self.time[-1])) if len(self.time) else None
 
     def values(self, kind: CurveKind) -> Int64:
-        """Before the first record, and after each."""
+        """Return a curve before the first record, and after each."""
         found: Int64 = getattr(self.history.curves, kind)
         return found
 
@@ -125,48 +125,48 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
 
 
 @cached
-def tracks(model: Model) -> tuple[Tracks, ...]:
-    """Of each device of `histories`."""
+def tracks(model: Model) -> tuple[SnapshotTracks, ...]:
+    """Return the tracks of each device of `histories`."""
     return tuple(_tracks(model, history) for history in histories(model))
 
 
-def _tracks(model: Model, history: History) -> Tracks:
+def _tracks(model: Model, history: History) -> SnapshotTracks:
     time = history.device.records.time
     # a clock that was set back does not lead back
     time = np.empty(0, np.int64) if (time == NO_TIME).any() else np.maximum.accumulate(time)
     curves = _known_curves(history) if len(time) else ()
     lines, line = _lines(model, history, time) if "requested" in curves else ((), np.empty(0, np.int64))
-    return Tracks(history, time, curves, lines, line)
+    return SnapshotTracks(history, time, curves, lines, line)
 
 
 def _known_curves(history: History) -> tuple[CurveKind, ...]:
-    """Those that need no action that is not recorded, and that do not contradict each other."""
-    curves, missing = history.curves, set(history.lives.missing)
+    """Return the curves that need no action that is not recorded, and that do not contradict each other."""
+    curves, missing = history.curves, set(history.lifetimes.missing)
     if not curves.known_start:
         return ()
-    found: list[CurveKind] = []
+    kinds: list[CurveKind] = []
     if not missing & {"alloc", "free_requested"}:
-        found += ["requested", "allocated"]
+        kinds += ["requested", "allocated"]
     if not missing & {"alloc", "free_completed"}:
-        found.append("active")
+        kinds.append("active")
     # segments that were not recorded leave less than what lies in them
-    inside = curves.active if "active" in found else curves.allocated if found else np.zeros(1, np.int64)
+    inside = curves.active if "active" in kinds else curves.allocated if kinds else np.zeros(1, np.int64)
     if not (curves.reserved < inside).any():
-        found.append("reserved")
-    return tuple(found)
+        kinds.append("reserved")
+    return tuple(kinds)
 
 
 def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...], Int64]:
-    lives, names, last = history.lives, stack_names(model), history.last
-    used = np.flatnonzero((lives.released > lives.born) & (lives.requested > 0))
-    line = np.full(len(lives), -1, np.int64)
+    lifetimes, names, last = history.lifetimes, stack_names(model), history.last
+    used = np.flatnonzero((lifetimes.released > lifetimes.born) & (lifetimes.requested > 0))
+    line = np.full(len(lifetimes), -1, np.int64)
     if not len(used):
         return (), line
-    stack, born = lives.stack[used], lives.born[used]
+    stack, born = lifetimes.stack[used], lifetimes.born[used]
     code = lines_of(names, stack)
     groups = group([np.where((code < 0) & (born < 0), -2, code)])
-    length = time[np.minimum(lives.released[used], last)] - time[np.maximum(born, 0)]
-    weight = groups.sum_of_floats(lives.requested[used].astype(np.float64) * np.maximum(length, 1))
+    length = time[np.minimum(lifetimes.released[used], last)] - time[np.maximum(born, 0)]
+    weight = groups.sum_of_floats(lifetimes.requested[used].astype(np.float64) * np.maximum(length, 1))
     order = np.argsort(-weight, kind="stable")
     rank = np.empty(len(groups), np.int64)
     rank[order] = np.arange(len(groups))
@@ -178,27 +178,27 @@ def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...]
     return tuple(found + [OTHER_LINES] * (len(groups) > MOST_LINES)), line
 
 
-def track_window(tracks: Tracks, start: int, width: int, columns: int) -> SnapshotTracksTileAnswer:
-    """So many columns of `width` ns from `start` on."""
+def track_window(tracks: SnapshotTracks, start: int, width: int, columns: int) -> SnapshotTracksTileAnswer:
+    """Return `columns` columns of `width` ns from `start` on."""
     time = tracks.time
     first, after = np.searchsorted(time, [start, start + width * columns], "left").tolist()
     column = (time[first:after] - start) // width
     begins = begins_run(column)
-    place, of = column[begins], np.cumsum(begins) - 1
-    ends = np.searchsorted(of, np.arange(len(place)), "right") - 1
+    place, column_of = column[begins], np.cumsum(begins) - 1
+    ends = np.searchsorted(column_of, np.arange(len(place)), "right") - 1
     is_known = 0 < first <= tracks.history.last
     curves = []
     for kind in tracks.curves:
         values = tracks.values(kind)
         inside = values[1:][first:after]
         before = int(values[first]) if is_known else None
-        least, most = least_at(of, inside, len(place)), greatest_at(of, inside, len(place))
+        least, most = least_at(column_of, inside, len(place)), greatest_at(column_of, inside, len(place))
         curves.append(
             TrackCurveColumns(kind=kind, before=before, least=plain(least), most=plain(most), last=plain(inside[ends]))
         )
     position = np.empty(1 + 2 * len(place), np.int64)
     position[0] = first - 1
-    position[1::2] = _highest(tracks, first, after, of, len(place))
+    position[1::2] = _highest(tracks, first, after, column_of, len(place))
     position[2::2] = first + ends
     lines = _line_bytes(tracks, position)
     return SnapshotTracksTileAnswer(
@@ -211,31 +211,31 @@ def track_window(tracks: Tracks, start: int, width: int, columns: int) -> Snapsh
     )
 
 
-def _highest(tracks: Tracks, first: int, after: int, of: Int64, count: int) -> Int64:
-    """The first record of each column after which most is requested."""
+def _highest(tracks: SnapshotTracks, first: int, after: int, of: Int64, count: int) -> Int64:
+    """Return the first record of each column after which most is requested."""
     values = tracks.values("requested")[1:][first:after]
     top = np.flatnonzero(values == greatest_at(of, values, count)[of])
     return first + top[begins_run(of[top])]
 
 
-def _line_bytes(tracks: Tracks, position: Int64) -> Int64:
-    """Bytes of each line that are in use after some records, which ascend."""
-    lives, count, width = tracks.history.lives, len(tracks.lines), len(position) + 1
+def _line_bytes(tracks: SnapshotTracks, position: Int64) -> Int64:
+    """Return the bytes of each line that are in use after some records, which ascend."""
+    lifetimes, count, width = tracks.history.lifetimes, len(tracks.lines), len(position) + 1
     if not count:
         return np.zeros((0, len(position)), np.int64)
-    # lives are in the order of their births
-    born = int(np.searchsorted(lives.born, position[-1], "right"))
-    chosen = np.flatnonzero((lives.released[:born] > position[0]) & (tracks.line[:born] >= 0))
-    begin = np.searchsorted(position, lives.born[chosen], "left")
-    end = np.searchsorted(position, lives.released[chosen], "left")
-    line, requested = tracks.line[chosen] * width, lives.requested[chosen]
+    # lifetimes are in the order of their births
+    born = int(np.searchsorted(lifetimes.born, position[-1], "right"))
+    chosen = np.flatnonzero((lifetimes.released[:born] > position[0]) & (tracks.line[:born] >= 0))
+    begin = np.searchsorted(position, lifetimes.born[chosen], "left")
+    end = np.searchsorted(position, lifetimes.released[chosen], "left")
+    line, requested = tracks.line[chosen] * width, lifetimes.requested[chosen]
     change = np.zeros(count * width, np.int64)
     np.add.at(change, line + begin, requested)
     np.add.at(change, line + end, -requested)
     return np.cumsum(change.reshape(count, width), axis=1)[:, :-1]
 
 
-def _calls(tracks: Tracks, first: int, after: int, column: Int64) -> TrackCallColumns:
+def _calls(tracks: SnapshotTracks, first: int, after: int, column: Int64) -> TrackCallColumns:
     device = tracks.history.device
     inside = np.flatnonzero(device.is_action(*CALLS)[first:after])
     action, size = device.records.action[first:after][inside], device.records.bytes[first:after][inside]

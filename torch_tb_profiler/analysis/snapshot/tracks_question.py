@@ -1,4 +1,4 @@
-"""Questions of the Trace view about a snapshot of the same process, in times of the recording of the snapshot."""
+"""Questions of the Trace view about a snapshot of the same process, in the snapshot's own time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, TraceMeta
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
-from torch_tb_profiler.analysis.snapshot.answers import AtMoment, OfDevice
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of, time_at
+from torch_tb_profiler.analysis.snapshot.history import (
+    AtMoment,
+    Moment,
+    OfDevice,
+    device_history,
+    moments,
+    position_of,
+    time_at,
+)
 from torch_tb_profiler.analysis.snapshot.tracks import (
     CALLS,
     AllocatorCall,
     CurveKind,
+    SnapshotTracks,
     SnapshotTracksTileAnswer,
-    Tracks,
     track_window,
     tracks,
 )
@@ -153,19 +160,19 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     curves: Sequence[CurveValue]
 
 
-def _found(model: Model, device: int | None) -> Tracks:
-    """Raises NotFound."""
+def _found(model: Model, device: int | None) -> SnapshotTracks:
+    """Return the tracks of a device. Raises NotFound."""
     history = device_history(model, device)
     return next(each for each in tracks(model) if each.history is history)
 
 
-def _is_exact(found: Tracks, kind: CurveKind) -> bool:
+def _is_exact(found: SnapshotTracks, kind: CurveKind) -> bool:
     return kind in ("requested", "reserved") or found.history.curves.allocated_exact
 
 
-def _answer(subject: Subject, asked: OfDevice) -> SnapshotTracksAnswer:
-    found = _found(subject.model, asked.device)
-    history, known = found.history, found.known
+def _answer(subject: Subject, params: OfDevice) -> SnapshotTracksAnswer:
+    tracks = _found(subject.model, params.device)
+    history, known = tracks.history, tracks.known
     records = history.device.records
     calls = []
     for action, call in CALLS.items():
@@ -178,38 +185,38 @@ def _answer(subject: Subject, asked: OfDevice) -> SnapshotTracksAnswer:
         start_ns=None if known is None else known[0],
         end_ns=None if known is None else known[1],
         curves=[
-            TrackCurve(kind=kind, most=int(found.values(kind).max()), exact=_is_exact(found, kind))
-            for kind in found.curves
+            TrackCurve(kind=kind, most=int(tracks.values(kind).max()), exact=_is_exact(tracks, kind))
+            for kind in tracks.curves
         ],
-        lines=found.lines,
+        lines=tracks.lines,
         calls=calls,
         moments=[each for each in moments(history) if each.kind not in ("start", "end")],
         contradictions=sum(history.contradictions.values()),
     )
 
 
-def _tile(subject: Subject, asked: WhichColumns) -> SnapshotTracksTileAnswer:
-    found = _found(subject.model, asked.device)
-    return track_window(found, asked.start, asked.width, asked.columns)
+def _tile(subject: Subject, params: WhichColumns) -> SnapshotTracksTileAnswer:
+    found = _found(subject.model, params.device)
+    return track_window(found, params.start, params.width, params.columns)
 
 
-def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:
+def _record(subject: Subject, params: WhichRecord) -> SnapshotRecordAnswer:
     model = subject.model
-    found = _found(model, asked.device)
-    history = found.history
-    if asked.time is None:
-        position = position_of(history, asked.at)
-    elif found.known is None or not found.known[0] <= asked.time <= found.known[1]:
+    tracks = _found(model, params.device)
+    history = tracks.history
+    if params.time is None:
+        position = position_of(history, params.at)
+    elif tracks.known is None or not tracks.known[0] <= params.time <= tracks.known[1]:
         raise NotFound("the recording of the snapshot does not cover this time")
     else:
-        position = int(np.searchsorted(found.time, asked.time, "right")) - 1
+        position = int(np.searchsorted(tracks.time, params.time, "right")) - 1
     records, names, strings = history.device.records, stack_names(model), model.trace.strings
     known = position >= 0
     action = Action(records.action[position]) if known else Action.OTHER
     stack = int(records.stack[position]) if known else -1
     context = int(records.context[position]) if known else -1
     contexts = history.device.contexts
-    said = 0 <= context < len(contexts)
+    has_context = 0 <= context < len(contexts)
     time = time_at(history, position) if known else None
     code = int(history.annotations.at(np.array([time]))[0]) if time is not None else -1
     return SnapshotRecordAnswer(
@@ -226,11 +233,11 @@ def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:
         frames=names.frames_of(stack),
         line=names.line_of(stack) if stack >= 0 else "",
         annotation=history.annotations.names[code] if code >= 0 else "",
-        compiled=strings[int(contexts.compiled[context])] if said else "",
-        metadata=strings[int(contexts.metadata[context])] if said else "",
+        compiled=strings[int(contexts.compiled[context])] if has_context else "",
+        metadata=strings[int(contexts.metadata[context])] if has_context else "",
         curves=[
-            CurveValue(kind=kind, bytes=int(found.values(kind)[position + 1]), exact=_is_exact(found, kind))
-            for kind in found.curves
+            CurveValue(kind=kind, bytes=int(tracks.values(kind)[position + 1]), exact=_is_exact(tracks, kind))
+            for kind in tracks.curves
         ],
     )
 

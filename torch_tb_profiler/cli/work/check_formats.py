@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from torch_tb_profiler.analysis.change.gate import CheckAnswer
 from torch_tb_profiler.analysis.change.judge import JudgedRule
-from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work import check_words as words
 from torch_tb_profiler.cli.work.text_table import cells_of
 
@@ -214,8 +214,8 @@ def as_markdown(result: CheckAnswer) -> str:
     if result.parts:
         lines += ["", "| part of the step | baseline | new | change |", "|--|--:|--:|--:|"]
         lines += [
-            f"| {code_span(row_of.cause)} | {escaped(alone(row_of.base_ns, 'ns'))} | "
-            f"{escaped(alone(row_of.new_ns, 'ns'))} | {escaped(words.signed(row_of.change_ns, 'ns'))} |"
+            f"| {code_span(row_of.cause)} | {escaped(with_unit(row_of.base_ns, 'ns'))} | "
+            f"{escaped(with_unit(row_of.new_ns, 'ns'))} | {escaped(words.signed(row_of.change_ns, 'ns'))} |"
             for row_of in result.parts
         ]
     if result.moved:
@@ -224,8 +224,8 @@ def as_markdown(result: CheckAnswer) -> str:
             row = (
                 code_span(words.shown(name.name)),
                 code_span(words.shown(name.owner)) if name.owner else name.kind,
-                escaped(alone(name.base_ns, "ns")),
-                escaped(alone(name.new_ns, "ns")),
+                escaped(with_unit(name.base_ns, "ns")),
+                escaped(with_unit(name.new_ns, "ns")),
                 escaped(words.signed(name.change_ns, "ns")),
                 name.verdict,
             )

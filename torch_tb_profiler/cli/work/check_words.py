@@ -7,7 +7,7 @@ import re
 from torch_tb_profiler.analysis.change.gate import CheckAnswer, GateSide, MovedPart
 from torch_tb_profiler.analysis.change.judge import JudgedRule
 from torch_tb_profiler.analysis.change.name_lists import MovedName
-from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work.text_table import safe
 
 #: what CI systems take for an order wherever it stands in a line: `##[add-mask]`, `##vso[…]`, `##teamcity[…]`
@@ -78,12 +78,13 @@ def moved(name: MovedName) -> str:
 
 def part(each: MovedPart) -> str:
     """Return a line about a cause and its change."""
-    return f"{each.cause}: {alone(each.base_ns, 'ns')} → {alone(each.new_ns, 'ns')}, {signed(each.change_ns, 'ns')}"
+    base, new = with_unit(each.base_ns, "ns"), with_unit(each.new_ns, "ns")
+    return f"{each.cause}: {base} → {new}, {signed(each.change_ns, 'ns')}"
 
 
 def value(amount: float | None, judged: JudgedRule) -> str:
     """Return a value in the unit of the rule."""
-    return alone(amount, judged.unit)
+    return with_unit(amount, judged.unit)
 
 
 def change(judged: JudgedRule) -> str:
@@ -158,7 +159,7 @@ def percent(part_: float | None) -> str:
 
 def signed(amount: float, unit: str) -> str:
     """Return an amount with its sign and unit."""
-    text = alone(abs(amount), unit)  # type: ignore[arg-type]
+    text = with_unit(abs(amount), unit)  # type: ignore[arg-type]
     return f"{'-' if amount < 0 else '+'}{text}"
 
 

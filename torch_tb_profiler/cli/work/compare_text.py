@@ -10,8 +10,8 @@ from torch_tb_profiler.analysis.change.name_lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.change.trends import LevelChange, Trend, Trends
-from torch_tb_profiler.analysis.shown.values import alone
 from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work.text_table import safe, text_table
 
 
@@ -39,7 +39,7 @@ def change_text(answer: ChangeAnswer, limit: int, width: int | None, colors: boo
     if answer.busy is not None:
         busy = answer.busy
         moved = "" if busy.shift is None else f" ({100 * busy.shift:+.1f} %, {busy.verdict})"
-        lines.append(f"Device busy: {alone(busy.before_ns, 'ns')} -> {alone(busy.exp_ns, 'ns')}{moved}")
+        lines.append(f"Device busy: {with_unit(busy.before_ns, 'ns')} -> {with_unit(busy.exp_ns, 'ns')}{moved}")
     lines += [*_causes(answer, limit, width, colors), *_work(answer, limit, width, colors)]
     return "\n".join(lines)
 
@@ -56,9 +56,9 @@ def _causes(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -
         "sure": [_noise(cause) for cause in shown],
     }
     table = text_table([*_TIMES, _word("cause", "cause"), _word("sure", "")], rows, width, colors)
-    lines = ["", f"Causes of the change; they add up to {alone(answer.delta_ns, 'ns')}", table]
+    lines = ["", f"Causes of the change; they add up to {with_unit(answer.delta_ns, 'ns')}", table]
     if others:
-        lines.append(f"  {len(others)} smaller ones: {alone(sum(cause.delta_ns for cause in others), 'ns')}")
+        lines.append(f"  {len(others)} smaller ones: {with_unit(sum(cause.delta_ns for cause in others), 'ns')}")
     return lines
 
 
@@ -84,8 +84,8 @@ def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> 
     columns = [*_TIMES, _word("calls", "calls"), _word("kind", "what happened"), _word("name", "name")]
     lines = ["", "Kernels and operators that changed", text_table(columns, rows, width, colors)]
     if answer.left_out:
-        lines.append(f"  {answer.left_out} smaller ones: {alone(answer.left_out_ns, 'ns')}")
-    lines.append(f"  without kernels or operators: {alone(answer.unnamed_ns, 'ns')}")
+        lines.append(f"  {answer.left_out} smaller ones: {with_unit(answer.left_out_ns, 'ns')}")
+    lines.append(f"  without kernels or operators: {with_unit(answer.unnamed_ns, 'ns')}")
     return lines
 
 

@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import plain
-from torch_tb_profiler.analysis.snapshot.against import AgainstRows
-from torch_tb_profiler.analysis.snapshot.alive import AliveRows
+from torch_tb_profiler.analysis.snapshot.alive import AgainstRows, AliveRows
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
 from torch_tb_profiler.arrays.json import dumps_indented

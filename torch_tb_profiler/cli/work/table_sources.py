@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.idle import CAUSES
-from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS
+from torch_tb_profiler.analysis.modules import DEVICE_COLUMNS
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
 from torch_tb_profiler.analysis.table import PageMeta, Table, TableMeta

@@ -14,8 +14,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TextIO
 
-from torch_tb_profiler.analysis.shown.values import MISSING, in_column, truth
 from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.text_format import MISSING, in_column, yes_no
 from torch_tb_profiler.cli.messages import safe
 
 __all__ = ["LEAST", "ColorChoice", "cells_of", "cut", "has_colors", "safe", "stdout_style", "text_table", "width_of"]
@@ -94,7 +94,7 @@ def _column(column: Column, values: Sequence[Any], indent: Sequence[int] | None)
             texts = [f"{'  ' * depth}{text}" for depth, text in zip(indent, texts, strict=True)]
         return label, texts, False
     if column.type == "bool":
-        return label, [truth(value) for value in values], False
+        return label, [yes_no(value) for value in values], False
     unit, texts = in_column(values, column.unit)
     is_said = not unit or label.startswith(unit)
     return label if is_said else f"{label} {unit}", texts, True

@@ -19,9 +19,9 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places, places_of
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.copies import (
-    Copies,
     Direction,
     HostMemory,
+    StepCopies,
     copies_of,
     heavy_places,
     large_reads,
@@ -136,7 +136,7 @@ def device_copies(facts: Facts) -> Iterator[Found]:
         )
 
 
-def _copying_operators(facts: Facts, found: Copies) -> Int32:
+def _copying_operators(facts: Facts, found: StepCopies) -> Int32:
     """The operators that do nothing but copy, around some copies."""
     model = facts.model
     node = model.device_links.operator_node[np.searchsorted(model.device_work.row, found.row)]
@@ -146,7 +146,7 @@ def _copying_operators(facts: Facts, found: Copies) -> Int32:
     return copies
 
 
-def _is_exposed(facts: Facts, found: Copies) -> bool:
+def _is_exposed(facts: Facts, found: StepCopies) -> bool:
     if not len(found):
         return False
     exposed, whole = float(found.exposed_ns.sum()), float(found.duration_ns.sum())
@@ -164,7 +164,7 @@ def tiny_copies(facts: Facts) -> Iterator[Found]:
     found = found.take(tiny & ~found.reads & ~(found.blocks & (found.direction == Direction.TO_HOST)))
     found = found.take((found.direction != Direction.ON_DEVICE) | ~_part_of_another(facts.model, found))
     found = found.take(recurring(facts, found.row))
-    many: list[tuple[Copies, Direction]] = []
+    many: list[tuple[StepCopies, Direction]] = []
     for way in (Direction.TO_DEVICE, Direction.TO_HOST, Direction.ON_DEVICE):
         of_way = found.take(found.direction == way)
         least = facts.limit("tiny_copies", "least_on_device" if way is Direction.ON_DEVICE else "least_per_step")
@@ -174,7 +174,7 @@ def tiny_copies(facts: Facts) -> Iterator[Found]:
         yield _small(facts, of, way)
 
 
-def _small(facts: Facts, found: Copies, way: Direction) -> Found:
+def _small(facts: Facts, found: StepCopies, way: Direction) -> Found:
     rows, n = facts.longest_first(found.row), facts.steps
     whose = _whose(facts, found) if way is Direction.ON_DEVICE else "program"
     return Found(
@@ -197,7 +197,7 @@ def _small(facts: Facts, found: Copies, way: Direction) -> Found:
     )
 
 
-def _groups(facts: Facts, found: Copies) -> list[tuple[list[int], int]]:
+def _groups(facts: Facts, found: StepCopies) -> list[tuple[list[int], int]]:
     """Copies of one place, step and device as one, which takes as long as the longest and their bytes at its rate."""
     place = groups_of_places(facts.model, found.row)
     of = group([place, facts.step_of(found.row), found.device])
@@ -210,7 +210,7 @@ def _groups(facts: Facts, found: Copies) -> list[tuple[list[int], int]]:
     return together
 
 
-def _part_of_another(model: Model, found: Copies) -> Bool:
+def _part_of_another(model: Model, found: StepCopies) -> Bool:
     """Which copies are made inside a larger operator, such as a clone: that one is to be looked at, not its copy."""
     tree, events = model.structure.tree, model.trace.events
     if not len(tree):
@@ -225,7 +225,7 @@ def _part_of_another(model: Model, found: Copies) -> Bool:
     return inside
 
 
-def _whose(facts: Facts, found: Copies) -> str:
+def _whose(facts: Facts, found: StepCopies) -> str:
     """DistributedDataParallel copies buffers in its forward, and gradients on the thread of the autograd engine."""
     model = facts.model
     code = facts.trace.strings.code("DistributedDataParallel.forward")

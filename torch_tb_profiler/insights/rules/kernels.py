@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.products import product_kernels
+from torch_tb_profiler.analysis.flops.matmuls import matmul_kernels
 from torch_tb_profiler.analysis.replay.changes import free, kernels, scale, targets
 from torch_tb_profiler.analysis.shared.kernel_use import LIMITS, is_compute, known_occupancy
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
@@ -301,7 +301,7 @@ def convolution_tuning(facts: Facts) -> Iterator[Found]:
     model, tree, limit = facts.model, facts.model.tree, partial(facts.limit, "convolution_tuning")
     if not len(tree):
         return
-    tried = product_kernels(model)
+    tried = matmul_kernels(model)
     convolves = facts.trace.strings.where(_CONVOLUTIONS.__contains__, tree.name)[tree.name]
     owner = nearest(tree.parent, convolves, model.device_links.operator_node[tried.place])
     rows = tried.row[owner >= 0]

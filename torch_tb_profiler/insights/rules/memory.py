@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
-from torch_tb_profiler.analysis.memory.records import CPU, memory_records
+from torch_tb_profiler.analysis.memory.records import CPU, MemoryCurve, memory_curves, memory_records
 from torch_tb_profiler.analysis.replay.changes import free, kernels, without
 from torch_tb_profiler.analysis.shared.backward_links import recomputed
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute

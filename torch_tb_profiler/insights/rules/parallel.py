@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.curve import memory_curves
+from torch_tb_profiler.analysis.memory.records import memory_curves
 from torch_tb_profiler.analysis.replay.changes import free, kernels
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.products import ELEMENTS, FIRST_WITH_TF32
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, FIRST_WITH_TF32
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.order import median

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.analysis.program.engine import engine
-from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.program.engine_names import recording_engine
 from torch_tb_profiler.analysis.program.engine_question import engine_gaps
+from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
 from torch_tb_profiler.analysis.replay.quality import USELESS, ReplayRefusal
@@ -296,7 +296,7 @@ def _graphs(facts: Facts, idle: float) -> Mapping[str, Value]:
 def _captured(facts: Facts) -> float:
     """The share of the time of the steps in which a thread captures a stream, 0…1."""
     steps = facts.model.steps
-    return facts.share(int(capturing(facts.model).during(steps.start, steps.end).sum()))
+    return facts.share(int(capture_spans(facts.model).during(steps.start, steps.end).sum()))
 
 
 def _next_work(facts: Facts) -> tuple[Int32, Int64]:

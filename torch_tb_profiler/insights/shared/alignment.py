@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.insights.shared.products import Products

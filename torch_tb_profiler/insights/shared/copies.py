@@ -52,7 +52,7 @@ _DIRECTIONS = (
 _MEMORY = ((HostMemory.PAGEABLE, ("Pageable",)), (HostMemory.PINNED, ("Pinned",)))
 
 
-class Copies(msgspec.Struct, frozen=True):
+class StepCopies(msgspec.Struct, frozen=True):
     """Copies, by start. Parallel, shape (copies,).
 
     row          the event on the device
@@ -83,18 +83,18 @@ class Copies(msgspec.Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.row)
 
-    def take(self, chosen: Bool | Int64) -> Copies:
+    def take(self, chosen: Bool | Int64) -> StepCopies:
         """Some of them."""
-        return Copies(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
+        return StepCopies(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
-def copies_of(facts: Facts) -> Copies:
+def copies_of(facts: Facts) -> StepCopies:
     """The copies that begin in a step."""
     found = _copies(facts.model)
     return found.take(facts.step_of(found.row) >= 0)
 
 
-def heavy_places(facts: Facts, found: Copies, what: Literal["row", "call"], least_share: float) -> list[Copies]:
+def heavy_places(facts: Facts, found: StepCopies, what: Literal["row", "call"], least_share: float) -> list[StepCopies]:
     """Recurring copies, those of one place in the code together.
 
     what         whose place and time count: of the copies themselves, or of their calls
@@ -107,7 +107,7 @@ def heavy_places(facts: Facts, found: Copies, what: Literal["row", "call"], leas
 
 
 @cached
-def _copies(model: Model) -> Copies:
+def _copies(model: Model) -> StepCopies:
     trace, work, events = model.trace, model.device_work, model.trace.events
     index = np.flatnonzero(model.device_category == Category.MEMCPY)
     index = index[np.argsort(events.start[work.row[index]], kind="stable")]
@@ -121,7 +121,7 @@ def _copies(model: Model) -> Copies:
     graph = graph_of(model)
     waited = distinct(graph.items.row[graph.item[graph.edge == Edge.BLOCKING_COPY]])
     operator = places_of(model, row).operator
-    return Copies(
+    return StepCopies(
         row=row,
         call=call,
         device=work.device[index].astype(np.int64),
@@ -157,7 +157,7 @@ def _exposed(model: Model, index: Int64) -> Int64:
     return found
 
 
-def large_reads(facts: Facts) -> Copies:
+def large_reads(facts: Facts) -> StepCopies:
     """Copies to pageable memory of the host that are large and hold the host up: what the rule of R8 is about.
 
     What waits for a few bytes is a synchronization, and what reads one number has to wait.

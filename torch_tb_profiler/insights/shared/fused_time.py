@@ -13,8 +13,14 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.flops.arguments import ERRORS, Tensor, broadcast, read_arguments, result_kind
-from torch_tb_profiler.analysis.flops.work import NotKnown
+from torch_tb_profiler.analysis.flops.work import (
+    ERRORS,
+    Tensor,
+    UnknownWorkError,
+    broadcast,
+    read_arguments,
+    result_kind,
+)
 from torch_tb_profiler.analysis.shared.peaks import ElementType, peaks_of
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -72,7 +78,7 @@ def _tensors(dims: str, types: str, strides: str) -> tuple[Tensor, ...] | None:
         given = read_arguments(dims, types, "", strides)
         found = tuple(given.tensor(at) for at in range(len(given)) if given.is_tensor(at) and given.dims[at])
         return found if found and all(each.size for each in found) else None
-    except (*ERRORS, NotKnown):
+    except (*ERRORS, UnknownWorkError):
         return None
 
 
@@ -96,7 +102,7 @@ def _moved(model: Model, place: int) -> Moved | None:
     try:
         result = Tensor(broadcast([each.dims for each in tensors]), result_kind(tensors))
         return Moved(inputs, tensors[0].bytes, result.whole_bytes)
-    except (*ERRORS, NotKnown):
+    except (*ERRORS, UnknownWorkError):
         return None
 
 

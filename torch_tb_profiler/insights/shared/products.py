@@ -12,10 +12,10 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.products import ELEMENTS, KINDS, ProductKernels, product_kernels
-from torch_tb_profiler.analysis.flops.work import Product
+from torch_tb_profiler.analysis.flops.matmuls import ELEMENTS, KINDS, MatmulKernels, matmul_kernels
+from torch_tb_profiler.analysis.flops.work import Matmul
 from torch_tb_profiler.analysis.replay.changes import ScaleWork, targets
-from torch_tb_profiler.analysis.roofline.least import minimal_ns
+from torch_tb_profiler.analysis.roofline.roofs import minimal_ns
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.peaks import ElementType, Peaks, peaks_of
 from torch_tb_profiler.analysis.shared.tensor_cores import Use
@@ -41,7 +41,7 @@ _ELEMENT: Mapping[str, ElementType] = {each: each for each in ("fp32", "tf32", "
 class Faster(msgspec.Struct, frozen=True):
     """Kernels, and how long each may take.
 
-    kernels      shape (n,), indices into `ProductKernels`
+    kernels      shape (n,), indices into `MatmulKernels`
     target_ns    shape (n,), not above what each takes
     by_shape     which part of what is gained is known by shapes, 0…1; the rest is an estimate
     """
@@ -82,7 +82,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
     """
 
     facts: Facts
-    kernels: ProductKernels
+    kernels: MatmulKernels
     chosen: Int64
     peaks: Mapping[int, Peaks]
     compute_ns: int
@@ -144,7 +144,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         """Shape (calls,): what the first kernel of each call multiplies, index into ELEMENTS."""
         return self.kernels.element[self.kernels.calls.first]
 
-    def shape(self, call: int) -> Product:
+    def shape(self, call: int) -> Matmul:
         """What a call multiplies."""
         calls = self.kernels.calls
         return calls.shapes[int(calls.shape[call])]
@@ -242,7 +242,7 @@ def products_of(facts: Facts) -> Products | None:
 
 def _products(facts: Facts) -> Products | None:
     model = facts.model
-    kernels = product_kernels(model)
+    kernels = matmul_kernels(model)
     computes = np.flatnonzero(is_compute(model))
     devices = distinct(model.device_work.device[computes]).tolist() if len(computes) else []
     known = {device: peaks_of(model.trace.header.device(device)) for device in devices}

@@ -41,7 +41,7 @@ def as_text(found: SummaryAnswer) -> str:
         lines.append(f"MFU {_share(found.mfu)}, HFU {_share(found.hfu)}, {known} of the products known")
     if found.ranks is not None and max(found.ranks.present, found.ranks.expected or 0) > 1:
         lines += _ranks_lines(found.ranks)
-    lines.append(_bound_line(found))
+    lines.append(found.bound_sentence)
     for at, each in enumerate(found.findings):
         lines.append(f"  {_finding_line(each)}")
         lines += [f"    {text}" for text in (each.detail, each.advice) if at == 0 and text]
@@ -59,13 +59,6 @@ def _ranks_lines(ranks: RanksSummary) -> list[str]:
     expected = "" if ranks.expected is None else f" of {ranks.expected:,}"
     slow = straggler_lines(ranks.stragglers)
     return [f"Ranks: {ranks.present:,}{expected}", *(f"{word.capitalize()}: {text}" for word, text in slow)]
-
-
-def _bound_line(found: SummaryAnswer) -> str:
-    line = f"Bound by: {found.bound}. {found.bound_sentence}"
-    if found.bound == "unknown" or found.explained is None:
-        return line
-    return f"{line} {_share(found.explained)} of the step time is explained."
 
 
 def _finding_line(found: SummaryFinding) -> str:

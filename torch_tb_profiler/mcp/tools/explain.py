@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Row
-from torch_tb_profiler.analysis.slices.table import slices
+from torch_tb_profiler.analysis.slices import slices
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer

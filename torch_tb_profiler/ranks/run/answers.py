@@ -13,7 +13,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Definition, Ns, NsMean
 from torch_tb_profiler.analysis.result import column, columns_field
-from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
+from torch_tb_profiler.analysis.tabular import Grid, Tabular, columns_of
 from torch_tb_profiler.ranks.run.group_answers import (
     BandwidthFit,
     Confidence,
@@ -115,7 +115,7 @@ class RunTiles(Answer, frozen=True, kw_only=True):
     lost_ns: Ns | None
 
 
-class RunRanks(Answer, Shown, frozen=True, kw_only=True):
+class RunRanks(Answer, Tabular, frozen=True, kw_only=True):
     """A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null if unknown.
 
     worker               name of the trace

@@ -15,7 +15,8 @@ columns take theirs from `trace.schema`, the definitions of the analyses and the
 from __future__ import annotations
 
 from torch_tb_profiler.tables.sql.answer import QueryAnswer, SqlRows
+from torch_tb_profiler.tables.sql.child import QueryLimits, StoredTrace
 from torch_tb_profiler.tables.sql.connection import QueryError
-from torch_tb_profiler.tables.sql.session import QueryLimits, QuerySession, StoredTrace
+from torch_tb_profiler.tables.sql.session import QuerySession
 
 __all__ = ["QueryAnswer", "QueryError", "QueryLimits", "QuerySession", "SqlRows", "StoredTrace"]

@@ -12,8 +12,9 @@ import msgspec
 from msgspec import structs
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, Unit
-from torch_tb_profiler.analysis.shown import Shown, harmless
 from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.text_format import harmless
 
 #: integers beyond these are texts: JSON readers lose their last digits
 _EXACT = 2**53
@@ -30,7 +31,7 @@ _UNITS: dict[str, Unit] = {"_ns": "ns", "_bytes": "bytes"}
 Cell = str | int | float | bool | list[Any] | dict[str, Any] | None
 
 
-class SqlRows(Shown, msgspec.Struct, frozen=True):
+class SqlRows(Tabular, msgspec.Struct, frozen=True):
     """All rows that a query found, with the values of DuckDB; iterating gives a tuple for each.
 
     columns   names; of equal names the later have a number

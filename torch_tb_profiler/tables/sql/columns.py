@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import ColumnType, Definition, field_texts
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.slices.table import track_name
+from torch_tb_profiler.analysis.slices import track_name
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, Ints
 from torch_tb_profiler.model import Model

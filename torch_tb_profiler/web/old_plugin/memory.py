@@ -9,9 +9,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, blocks_within
-from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import memory_records, operator_codes
+from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves, memory_records, operator_codes
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model

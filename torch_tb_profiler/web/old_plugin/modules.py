@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.modules.table import ModuleTable, hook_calls, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, hook_calls, modules
 from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, lightning_program, module_sources, nn_program
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group

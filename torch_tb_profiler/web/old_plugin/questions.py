@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.compare.comparison import ROOT
 from torch_tb_profiler.analysis.json_schema import Json, ref
 from torch_tb_profiler.analysis.memory.records import missing
-from torch_tb_profiler.analysis.operators.known import OfKnown
+from torch_tb_profiler.analysis.operators.question import OfKnown
 from torch_tb_profiler.analysis.question import (
     JsonShape,
     NoParameters,

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis.json_schema import Json
-from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
+from torch_tb_profiler.analysis.kernels import KernelTable, kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview import StepTimes, average_step, step_times
 from torch_tb_profiler.arrays.grouping import descending

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Question, Refused, Subject
 from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.model import Model, StepChoice

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from torch_tb_profiler.analysis.cached import put_cached
-from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.timeline import timeline_file

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Root, RunFiles, RunListing
+from torch_tb_profiler.discovery.runs import Skipped
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
@@ -40,7 +41,6 @@ from torch_tb_profiler.workspace.status import (
     OpenTrace,
     Original,
     RunStatus,
-    Skipped,
     Status,
     UnknownTrace,
     Unreadable,

@@ -15,10 +15,10 @@ from threading import Timer
 import msgspec
 
 from torch_tb_profiler.codec import from_msgpack
-from torch_tb_profiler.hangs.child import Outcome, receive, send
+from torch_tb_profiler.hangs.child import DumpOutcome, receive, send
 from torch_tb_profiler.hangs.diagnose import HangReport, LeftOut, diagnose, several_jobs
 from torch_tb_profiler.hangs.dump import Dump
-from torch_tb_profiler.hangs.job import Job
+from torch_tb_profiler.hangs.job import HungJob
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, Storage, StorageError, storage_for
@@ -58,8 +58,8 @@ def hang_report(directory: str) -> HangReport:
             for others in by_size[at + 1 :]:
                 pattern = "*".join(others[0].family)
                 left_out.append(_left_out(others[0].entry, because("other_dumps", {"pattern": pattern})))
-            return diagnose(Job(dumps), left_out)
-    return diagnose(Job({}), left_out)
+            return diagnose(HungJob(dumps), left_out)
+    return diagnose(HungJob({}), left_out)
 
 
 def _same_rank(files: Sequence[_File]) -> tuple[_File, _File] | None:
@@ -72,7 +72,7 @@ def _folder(file: _File) -> str:
 
 
 def _file(entry: Entry) -> _File | None:
-    """A file as its name says; None for one that is named like no dump."""
+    """Return a file as its name describes it; None for one that is not named like a dump."""
     match = _NAME.fullmatch(entry.path.rpartition("/")[2])
     return match and _File(entry, int(match["rank"]), (match["prefix"], match["ending"] or ""))
 
@@ -82,7 +82,7 @@ def _left_out(entry: Entry, reason: Reason) -> LeftOut:
 
 
 def _read(storage: Storage, files: Sequence[_File], left_out: list[LeftOut]) -> dict[int, Dump]:
-    """The dumps of files by rank; what cannot be read goes to `left_out`."""
+    """Return the dumps of files by rank; report files that cannot be read to `left_out`."""
     dumps: dict[int, Dump] = {}
     members: dict[tuple[int, ...], tuple[int, ...]] = {}
     for file, outcome in _outcomes(storage, files):
@@ -98,19 +98,19 @@ def _read(storage: Storage, files: Sequence[_File], left_out: list[LeftOut]) -> 
     return dumps
 
 
-def _outcomes(storage: Storage, files: Sequence[_File]) -> Iterator[tuple[_File, Outcome]]:
+def _outcomes(storage: Storage, files: Sequence[_File]) -> Iterator[tuple[_File, DumpOutcome]]:
     """Read files one after the other in another process, in a new one after each that has ended it."""
     reader: _Reader | None = None
     try:
         for file in files:
             if file.entry.size > LARGEST:
-                yield file, Outcome(reason=because("dump_limits", {"limit": "size", "most": LARGEST}))
+                yield file, DumpOutcome(reason=because("dump_limits", {"limit": "size", "most": LARGEST}))
                 continue
             try:
                 with storage.open(file.entry) as stream:
                     content = stream.read(LARGEST)
             except StorageError as error:
-                yield file, Outcome(reason=error.reason)
+                yield file, DumpOutcome(reason=error.reason)
                 continue
             reader = reader or _Reader(sum(each.entry.size for each in files))
             outcome = reader.read(content)
@@ -137,7 +137,7 @@ class _Reader:
         )
         self.is_alive = True
 
-    def read(self, content: bytes) -> Outcome:
+    def read(self, content: bytes) -> DumpOutcome:
         """Return what became of a file."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
@@ -153,13 +153,13 @@ class _Reader:
         finally:
             watch.cancel()
         if message is not None:
-            return from_msgpack(message, Outcome)
+            return from_msgpack(message, DumpOutcome)
         self.is_alive = False
         self._process.kill()
         status = self._process.wait()
         if status in (-9, -24):  # SIGKILL by the watch or the system, SIGXCPU by its limit
-            return Outcome(reason=because("dump_limits", {"limit": "time", "seconds": self._seconds}))
-        return Outcome(reason=because("dump_limits", {"limit": "", "status": status}))
+            return DumpOutcome(reason=because("dump_limits", {"limit": "time", "seconds": self._seconds}))
+        return DumpOutcome(reason=because("dump_limits", {"limit": "", "status": status}))
 
     def end(self) -> None:
         """Let the process go."""

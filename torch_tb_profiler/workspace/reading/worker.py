@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from torch_tb_profiler import spill
-from torch_tb_profiler.analysis.health import health, troubles
+from torch_tb_profiler.analysis.health.notes import health, troubles
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import identity_of, is_distributed

@@ -36,7 +36,7 @@ export const change = area("change", {
   },
   detectable: (amount: string) => `Changes of ${amount} or more can be detected.`,
   counted: (before: string, after: string, leftOut: string) =>
-    `Steps compared: ${before} of the baseline, ${after} of the experiment; first steps left out: ${leftOut}.`,
+    `Compared ${before} baseline steps with ${after} experiment steps (warm-up steps excluded: ${leftOut}).`,
   differs: (what: string, before: string, after: string) =>
     `${what}: ${before} in the baseline, ${after} in the experiment.`,
   differences: {
@@ -57,7 +57,7 @@ export const change = area("change", {
   noise: "within the noise",
   nothing: "No step took any time.",
   unnamed: "outside kernels and operators",
-  pieces: (cause: string) => `Show the stretches of ${cause} in the experiment`,
+  pieces: (cause: string) => `Show the intervals of ${cause} in the experiment`,
   work: "What the change is made of",
   workHelp:
     "Kernels, and host time of operators, that contribute to the step: only time that nothing else hides. A row compares the same work on both sides; different names for the same work are grouped, and the row opens to show them. The change by speed and the change by calls add up to the change of a row; all rows and the part without names add up to the change of the step.",
@@ -91,7 +91,7 @@ export const change = area("change", {
     last: (after: string, before: string, change: string) =>
       `Last ${after} against the ${before} before them: ${change}.`,
     changed: (name: string, change: string) => `The level changed at ${name}: ${change}.`,
-    steady: "No certain change of the level.",
+    steady: "No significant level shift.",
     short: "Too few traces to look for a change of the level.",
     trace: "Trace",
     valueHelp: "The median of the counted steps.",

@@ -21,11 +21,11 @@ export const criticalpath = area("criticalpath", {
   // More than the server says: the others are its own. In Chinese this is `words/zh-CN/refusals.toml`, but for `waits`.
   refusals: byWord<string | ((share: string) => string)>({
     no_device:
-      "The device that the program used was not recorded: what changes would save is not known.",
+      "The device that the program used was not recorded: what changes would save is unknown.",
     no_launches: (share: string) =>
-      `${share} of the work on devices has no recorded launch: the effect of changes of host time is not known.`,
+      `${share} of the work on devices has no recorded launch: the effect of changes of host time is unknown.`,
     lost_work: (share: string) =>
-      `${share} of the launches have no recorded work, so the profiler lost it: the effect of changes of device work is not known.`,
+      `${share} of the launches have no recorded work, so the profiler lost it: the effect of changes of device work is unknown.`,
     unexplained: (share: string) =>
       `${share} of the critical path has no cause in the trace: the path is shown, savings are not.`,
     waits: "A wait ends with what it waits for: it cannot become faster by itself.",
@@ -38,12 +38,12 @@ export const criticalpath = area("criticalpath", {
   saves: (resource: string, time: string, share: string) =>
     `If ${resource} took no time, a step would be at most ${time} (${share}) shorter`,
   limitsThen: (resource: string, share: string) =>
-    `then ${resource} would be most of the path (${share}).`,
+    `${resource} would then dominate the critical path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
   savesToo: (savings: string) => `Others, each on its own, would save at most: ${savings}.`,
   saving: (resource: string, time: string, share: string) => `${resource} ${time} (${share})`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
-  noThen: "nothing else is on the path.",
+  noThen: "nothing else would remain on the critical path.",
 
   resources: {
     input: "Input",

@@ -31,7 +31,7 @@ export const distributed = area("distributed", {
     partly: (n: number, all: number) => `${n} of ${all} ranks replayed together`,
     loadedHelp:
       "A collective begins when the last of these ranks arrives. Its cost includes waiting for ranks that are not loaded.",
-    help: "Causes of lost time in the whole run, ordered by how much each saves beyond those above it. A saving is how much shorter the average step of all ranks would be, computed by replaying all ranks together without the cause. Each counts after those above it, so they add up.",
+    help: "Causes of lost time in the whole run, ordered by how much each saves beyond those above it. A saving is how much shorter the average step of all ranks would be, computed by replaying all ranks together without the cause. Each saving assumes that the ones above it are already fixed, so they add up.",
     none: (n: number) => `None of the ${n} rules over several ranks found a cause of lost time.`,
   },
 

@@ -12,7 +12,7 @@ export const doors = area("doors", {
   names: (n: string) => (n === "1" ? "one name" : `${n} names`),
   nothing: "Nothing of this category is in these steps.",
   parts: "By name",
-  stretches: "Longest stretches",
+  stretches: "Longest intervals",
   name: "Name",
   time: "Time",
   share: "Share",

@@ -84,7 +84,7 @@ Drag to zoom. Right click, double click or Esc resets the zoom. A click, or the 
     hereHelp: "The most memory in use inside the visible range.",
     at: (time: string) => `at ${time}`,
     in: (step: string) => `in ${step.replace(/^Step /, "step ")}`,
-    ofTotal: (share: string) => `${share} taken at most`,
+    ofTotal: (share: string) => `at most ${share} in use`,
     ofPeak: (share: string) => `${share} of the peak`,
     slack: (size: string) => `${size} more than allocated`,
   },
@@ -142,7 +142,7 @@ Each column shows the moment of its highest use; the categories add up to the me
     operators: "Operators",
     modules: "Modules at the peak",
   },
-  alive: "What was alive",
+  alive: "Live memory blocks",
   aliveHelp: `Blocks allocated by the chosen moment (inclusive) and not released, largest first.
 
 Known blocks were allocated during the recording. Memory allocated before it has no records: only its sum is known.`,
@@ -154,7 +154,7 @@ Known blocks were allocated during the recording. Memory allocated before it has
 
 Select a row to see the operator's times, and to go to it in the Operator view.`,
 
-  whole: "the whole recording",
+  whole: "entire recording",
   range: (from: string, to: string) => `${from} to ${to}`,
   follows: (range: string) => `Time range: ${range}`,
 
@@ -189,10 +189,10 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
     "Allocations and releases outside all operators, such as releases when Python drops a tensor. Σ self + this = everything recorded on the device, exactly.",
   modules: {
     title: "What memory is for, by module",
-    help: `Blocks in use at the peak of the whole recording, by the innermost module whose forward allocated them or to whose operator the backward belongs. The columns are the categories above.`,
+    help: `Blocks in use at the peak of the entire recording, by the innermost module whose forward allocated them or to whose operator the backward belongs. The columns are the categories above.`,
     none: "Nothing in the trace names modules: record it with with_stack=True or with_modules=True.",
     sum: (peak: string, unknown: string) =>
-      `${peak} in use at the peak; ${unknown} of it was allocated before the recording, so its module is not known.`,
+      `${peak} in use at the peak; ${unknown} of it was allocated before the recording, so its module is unknown.`,
     outside: "(outside modules)",
   },
   noOperators: "No operator changed the memory of the device in this range.",

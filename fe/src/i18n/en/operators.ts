@@ -28,8 +28,7 @@ Always by operator name. The number of bars or slices does not change the table.
   backwards: { as_run: "Backward as it ran", with_forward: "Backward with its forward" },
   backwardRow:
     "Everything that the autograd nodes of this operator ran. Stacks shows it by operator and kernel, with the same switch.",
-  unlinked: (share: string) =>
-    `For ${share} of the backward pass the forward operator is not known`,
+  unlinked: (share: string) => `For ${share} of the backward pass the forward operator is unknown`,
   groups: { name: "Operator", name_shape: "+ Input shape", name_stack: "+ Call stack" },
 
   empty: "This trace has no operators.",

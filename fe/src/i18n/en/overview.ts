@@ -36,8 +36,8 @@ export const overview = area("overview", {
       "The share of the step time whose cause is recorded in the trace. The higher it is, the more reliable the savings are.",
     together: (time: string, share: string, n: number) =>
       n === 1
-        ? `The finding with a known saving saves ${time} a step (${share}).`
-        : `Together, the ${n} findings with a known saving save ${time} a step (${share}).`,
+        ? `Fixing this finding would save ${time} per step (${share}).`
+        : `Fixing all ${n} findings with a known saving would save ${time} per step (${share}).`,
   },
 
   run: {
@@ -94,10 +94,10 @@ export const overview = area("overview", {
     title: (part: string) => `Where: ${part}`,
     close: "Close",
     shown: (n: number, all: number, time: string) =>
-      `${n === all ? `All ${n}` : `The longest ${n} of ${all}`} stretches, ${time} in all steps. Click a time to see it in the Trace view.`,
+      `${n === all ? `All ${n}` : `The ${n} longest of ${all}`} intervals; ${time} in total over all steps. Click a time to see it in the Trace view.`,
     duration: "Time",
     step: "Step",
-    host: "Host was in",
+    host: "Host was running",
     line: "Line or module",
     owner: "Launched by",
     work: "Ended by",
@@ -178,19 +178,19 @@ export const overview = area("overview", {
 
   findings: {
     title: "What costs time, and what to do?",
-    help: "Causes of lost time, ordered by how much each saves beyond those above it; general ones come last. A saving is how much shorter the average step would be, computed by replaying the trace without the cause. Each counts after those above it, so they add up.",
+    help: "Causes of lost time, ordered by how much each saves beyond those above it; general ones come last. A saving is how much shorter the average step would be, computed by replaying the trace without the cause. Each saving assumes that the ones above it are already fixed, so they add up.",
     none: "None of the rules that could be checked found a cause of lost time in this trace.",
-    atMost: (time: string, share: string) => `at most ${time} a step (${share})`,
-    about: (time: string, share: string) => `about ${time} a step (${share})`,
+    atMost: (time: string, share: string) => `at most ${time} per step (${share})`,
+    about: (time: string, share: string) => `about ${time} per step (${share})`,
     afterAbove: "after those above",
     savingHelp: (alone: string, low: string, high: string) =>
       `Alone: ${alone}${low && high ? `. Interval over the steps: ${low} to ${high}` : ""}`,
-    refused: "saving not known",
-    noSaving: "no saving of its own",
+    refused: "saving unknown",
+    noSaving: "no additional saving",
     severity: { high: "High", medium: "Medium", low: "Low", info: "Info" },
     confidence: { low: "low confidence", medium: "medium confidence" },
     where: ({ text }: Place) => text,
-    partHere: (share: string) => `(${share} of it)`,
+    partHere: (share: string) => `(${share} of this finding is here)`,
     noLine: (setting: string) => `(${setting}=True records the line)`,
     places: (shown: number, all: number) =>
       shown === all ? "Where:" : `${shown} of ${all} places:`,

@@ -27,7 +27,7 @@ export const owners = area("owners", {
     frame: "Python frame",
     thread: "thread",
     inferred: "inferred from a recorded step",
-    none: "not known",
+    none: "unknown",
   },
   words: ({ english }: OwnerWords): string => english,
 });

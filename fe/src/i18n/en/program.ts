@@ -9,7 +9,7 @@ export const program = area("program", {
     `${phase} takes ${isMost ? "most" : "the largest part"} of the average step: ${share} of ${step}.`,
   mostlyNoPhase: (share: string, step: string, phase: string, itsShare: string) =>
     `${share} of the average step of ${step} is in no known phase. Of the phases ${phase} takes most: ${itsShare}.`,
-  noPhase: (step: string) => `Nothing in the average step of ${step} says which phase it is in.`,
+  noPhase: (step: string) => `No part of the average step (${step}) could be assigned to a phase.`,
   recomputes: (share: string) =>
     `${share} of the backward pass recomputes what the forward pass did not keep.`,
   accumulates: (passes: string) => `Each step has ${passes} backward passes.`,
@@ -78,7 +78,7 @@ export const program = area("program", {
     no_number: (share: string) => `${share} has no sequence number.`,
     no_forward: (share: string) => `The forward of ${share} is not in the trace.`,
   },
-  stretches: (phase: string) => `The longest stretches: ${phase}`,
+  stretches: (phase: string) => `The longest intervals: ${phase}`,
   noStretches: "None begins within the steps on the main thread.",
   stretch: (time: string, step: string) => `${time} in step ${step}, in the trace`,
   passes: "Backward passes and optimizers",
@@ -88,7 +88,7 @@ export const program = area("program", {
     shown === total ? "Backward passes" : `The first ${shown} of ${total} backward passes`,
   optimizers: "Optimizers",
 
-  inference: "How it infers",
+  inference: "Inference",
   inferenceHelp:
     "Inference steps by phase, recognized by the names that engines write, the program's own ranges, calls of a language model, or token look-ups.",
   engine: (kind: string, how: string) => `Steps of ${kind}, found by ${how}.`,
@@ -109,7 +109,7 @@ export const program = area("program", {
     embedding: "token look-ups",
     stages: "the stages of the pipeline",
   },
-  unknown: "not known",
+  unknown: "unknown",
   steps_: (steps: number) => counted(steps, "step"),
   period: "step to step",
   tokens: "tokens",

@@ -7,7 +7,7 @@ export const ranks = area("ranks", {
     one: (step: string) =>
       `Only one rank was read, so waiting cannot be measured. A step takes ${step}.`,
     none: (ranks: string, steps: string) =>
-      `No rank is slow: over ${steps === "1" ? "one step" : `${steps} steps`}, none of the ${ranks} ranks works clearly longer than its peers.`,
+      `No rank is slow: over ${steps === "1" ? "one step" : `${steps} steps`}, none of the ${ranks} ranks is clearly slower than its peers.`,
     two: (rank: string, late: string) =>
       `${rank} works ${late} longer in each step, and the other rank waits for it.`,
     soFar: (ranks: string, step: string) =>
@@ -79,18 +79,18 @@ export const ranks = area("ranks", {
     hidden: "Hidden",
     hiddenHelp: "Communication of a step while the rank computed; mean over the ranks.",
     ofStep: (share: string) => `${share} of the step`,
-    oneRank: "not known from one rank",
+    oneRank: "unknown from one rank",
     unmatched: "no collective could be matched",
     slowest: "Slowest rank",
     slowestHelp:
-      "The rank whose own time between collectives exceeds that of its peers most, where that is certain. It includes no waiting.",
+      "The rank whose own time between collectives most exceeds its peers', if the difference is significant. Waiting is excluded.",
     nobody: "none",
     nobodyRemark: "no straggler",
     later: "when all are read",
     lost: "Lost to imbalance",
     lostHelp:
       "How much shorter a step would be without the time that all slow ranks take beyond their peers, from a replay of all ranks together. What each of them saves alone is in the table of slow ranks.",
-    notCompared: "not known",
+    notCompared: "unknown",
   },
 
   heat: {
@@ -133,7 +133,7 @@ export const ranks = area("ranks", {
   stragglers: {
     title: "Slow ranks",
     help: "Judged by own time between collectives: from the end of a rank's last operation with other ranks to the start of its next collective. It includes no waiting. A rank is named when it is far from its peers (ranks with the same sequence of collectives) in most steps.",
-    none: "No rank works clearly longer than its peers.",
+    none: "No rank is clearly slower than its peers.",
     later: "Slow ranks are named once all ranks are read.",
     one: "With one rank there are no peers to compare with.",
     rank: "Rank",
@@ -143,7 +143,7 @@ export const ranks = area("ranks", {
       "How much longer the rank takes than the median of its peers, per step: own time in the step or before one collective, or the extra time of its kernels or its host, whichever is the clearest evidence. Late in the table Ranks is about own time in the step.",
     z: "z",
     zHelp:
-      "The lateness in robust standard deviations of the peers, where it is largest; z in the table Ranks is about own time in the step. Empty with fewer than three peers.",
+      "Lateness as a robust z-score among the peers, where it is largest; z in the table Ranks is about own time in the step. Empty with fewer than three peers.",
     steps: "Steps",
     stepsHelp: "In how many of the compared steps it is clearly late.",
     stepsOf: (n: string, all: string) => `${n} of ${all}`,
@@ -183,8 +183,8 @@ export const ranks = area("ranks", {
     sequence: (n: string) => `, number ${n}`,
     lacks: (ranks: string) =>
       /\D/.test(ranks) ? `ranks ${ranks} lack it` : `rank ${ranks} lacks it`,
-    inexact: "one of several equal ones",
-    stops: "nothing follows in the group: it may hang there",
+    inexact: "one of several identical calls",
+    stops: "last operation of this group: the job may hang here",
   },
 
   representatives: {

@@ -16,17 +16,17 @@ export const roofline = area("roofline", {
     `The trace takes ${time}; no FLOP of its matrix products are known.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
   ofPeakRange: (low: string, high: string) =>
-    `That is ${low} to ${high} of the peak: it is not known which peak applies.`,
+    `That is ${low} to ${high} of the peak: it is unknown which peak applies.`,
   ofPeakAtLeast: (mfu: string) =>
-    `That is at least ${mfu} of the peak; part of the FLOP is not known.`,
+    `That is at least ${mfu} of the peak; part of the FLOP is unknown.`,
   lost: (lost: string, total: string, share: string, name: string, most: string) =>
     `${lost} of ${total} device time (${share}) is lost below the roofline, most of it in ${name}: ${most}.`,
-  noLoss: "The lost time is not known.",
+  noLoss: "The lost time is unknown.",
   whyNot: {
     no_steps: "There are no steps to measure.",
     no_device: "Nothing ran on a device, so there is no peak to compare with.",
     no_peak:
-      "The peaks of the device are not known: provide them in a file (TORCH_TB_PROFILER_PEAKS).",
+      "The peaks of the device are unknown: provide them in a file (TORCH_TB_PROFILER_PEAKS).",
     no_products: "There are no matrix products.",
     coverage: "Too few products have known shapes to compute a utilization.",
   },
@@ -82,12 +82,12 @@ export const roofline = area("roofline", {
   summary: (rows: string, lost: string) => `${rows} points; ${lost} is lost below the roofline.`,
   first: (n: string, all: string) => `The ${n} of ${all} rows that take most time.`,
   placed: (n: string, all: string) =>
-    `${n} of ${all} rows are drawn; of the rest, FLOP or bytes are not known.`,
+    `${n} of ${all} rows are drawn; of the rest, FLOP or bytes are unknown.`,
   noRoofs:
-    "The peaks of this device are not known, so there are no roofs and nothing is lost below them.",
+    "The peaks of this device are unknown, so there are no roofs and nothing is lost below them.",
   estimated: (spread: string) =>
     `This device is not in the table of peaks: those of its architecture are shown, accurate to ${spread}.`,
-  noChart: "No row can be drawn: FLOP or bytes are not known.",
+  noChart: "No row can be drawn: FLOP or bytes are unknown.",
 
   table: "Lost time",
   tableHelp:

@@ -152,7 +152,7 @@ export const shell = {
     noEventsTitle: "No events were recorded",
     foreignTitle: "This is not a trace of torch.profiler",
     failedHelp:
-      "It is read again when it changes or when the cause is gone. Other runs are not affected.",
+      "It will be retried when the file changes or the problem is fixed. Other runs are not affected.",
     unreachable: "The server is not reachable",
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
   },
@@ -168,7 +168,7 @@ export const shell = {
   },
 
   dropped: {
-    run: (value: string) => `The run “${value}” does not exist (any more); showing another one.`,
+    run: (value: string) => `Run “${value}” no longer exists; showing another run.`,
     worker: (value: string) => `There is no worker “${value}” in this run; showing another one.`,
     span: (value: string) => `There is no span “${value}” of this worker; showing another one.`,
     rule: (value: string) =>

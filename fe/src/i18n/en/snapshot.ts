@@ -81,8 +81,8 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
 
   linked: {
     title: {
-      module: "What was alive, by module of the trace",
-      annotation: "What was alive, by annotation of the trace",
+      module: "Live memory blocks by module of the trace",
+      annotation: "Live memory blocks by annotation of the trace",
     },
     help: `Allocations that the trace of the same process recorded as well, matched by address and time. The module is the innermost one around the record; in a backward pass, that of the corresponding forward operator. What was allocated before or after the trace has no match.`,
     share: (share: string) => `${share} of the bytes were found in the trace.`,
@@ -106,7 +106,7 @@ Drag to zoom, double click to reset the zoom. A click sets the moment of the map
     start: "Start",
     peak: "Peak",
     reserved_peak: "Peak reserved",
-    snapshot: "Earlier dump",
+    snapshot: "Earlier snapshot",
     oom: "Out of memory",
     end: "End",
     record: (n: string) => `Record ${n}`,

@@ -58,7 +58,7 @@ Top-down: from callers to callees, in order of appearance. Left heavy: the same 
   spoken: (name: string, kind: string, time: string, share: string) =>
     `${name}, ${kind}: ${time}, ${share}`,
 
-  details: "The chosen box",
+  details: "Selected frame",
   detailsNone: "Click a box to zoom in and to see its numbers here.",
   inspect: {
     op: "Operator in the inspector",

@@ -63,7 +63,7 @@ export const trace = area("trace", {
   dimHelp: "Pale slices could have run later without delaying the end of any step.",
   slack: "By more than",
   dimmed: (slack: string) =>
-    `Pale slices could have run more than ${slack} later without delaying the end of any step. Slices whose slack is not known are drawn as usual.`,
+    `Pale slices could have run more than ${slack} later without delaying the end of any step. Slices whose slack is unknown are drawn as usual.`,
   unexplained: (share: string) => `${share} of the time has no cause in the trace`,
   derivedLoading: "Computing tracks",
   notComputed: (worker: string, why: string) => `Not computed for ${worker}: ${why}`,
@@ -279,7 +279,7 @@ export const trace = area("trace", {
     next: "Next record",
     number: "Record",
     recordOf: (at: string, last: string) => `${at} (the last is ${last})`,
-    noTime: "not known",
+    noTime: "unknown",
     outside: "outside the trace",
     deviceFree: "Free on the device",
     address: "Address",

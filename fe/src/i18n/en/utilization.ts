@@ -18,7 +18,7 @@ export const utilization = area("utilization", {
   coverage: (known: string) => `${known} of products known`,
   range: (low: string, high: string) => `${low} to ${high}`,
   atLeast: (value: string) => `≥ ${value}`,
-  notKnown: "not known",
+  notKnown: "unknown",
   executed: (flop: string) => `${flop} executed`,
   estimated: (share: string) => `and ${share} estimated`,
 });

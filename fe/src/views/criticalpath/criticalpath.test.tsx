@@ -122,7 +122,7 @@ describe("the answer in words", () => {
     );
     const { container } = render(<Answer answer={{ ...PATH, resources }} />);
     expect(container.querySelector("p")?.textContent?.replaceAll("\u00a0", " ").trim()).toBe(
-      "If input took no time, a step would be at most 60 ns (60.0 %) shorter; then the host would be most of the path " +
+      "If input took no time, a step would be at most 60 ns (60.0 %) shorter; the host would then dominate the critical path " +
         "(80.0 %). Others, each on its own, would save at most: the host 40 ns (40.0 %). " +
         "The largest part of the critical path is the host: 50.0 %.",
     );

@@ -13,7 +13,7 @@ describe("the run in one sentence", () => {
 
   it("says that nobody is slow, and of how many", () => {
     expect(headline(overviewOf(64))).toBe(
-      "No rank is slow: over 5 steps, none of the 64 ranks works clearly longer than its peers.",
+      "No rank is slow: over 5 steps, none of the 64 ranks is clearly slower than its peers.",
     );
   });
 

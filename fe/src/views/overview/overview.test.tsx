@@ -166,13 +166,13 @@ it("says what bounds the run, how sure that is, and what the findings save toget
   expect(screen.getByText("Input bounds this run.")).toBeTruthy();
   expect(screen.getByText("97.0 % of the step time explained")).toBeTruthy();
   expect(
-    screen.getByText(/The finding with a known saving saves 59\.26 ms a step \(33\.3 %\)/),
+    screen.getByText(/Fixing this finding would save 59\.26 ms per step \(33\.3 %\)/),
   ).toBeTruthy();
 });
 
 it("says what a cause costs, where it is, and what to do", () => {
   render(<Findings overview={overviewOf({})} />);
-  expect(screen.getByText(/at most 59\.26 ms a step \(33\.3 %\) \[54 ms, 64 ms\]/)).toBeTruthy();
+  expect(screen.getByText(/at most 59\.26 ms per step \(33\.3 %\) \[54 ms, 64 ms\]/)).toBeTruthy();
   expect(screen.getByText("num_workers=4").tagName).toBe("CODE");
   expect(screen.getByRole("button", { name: "2 ms (step 3)" })).toBeTruthy();
   expect(screen.getByText("1 rule could not be checked")).toBeTruthy();

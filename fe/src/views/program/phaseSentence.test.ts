@@ -27,7 +27,7 @@ it("does not call the rest a phase", () => {
     "70.0 % of the average step of 100 ms is in no known phase. Of the phases Forward takes most: 30.0 %.",
   );
   expect(said({ forward: 0, other: 70 })).toBe(
-    "Nothing in the average step of 70 ms says which phase it is in.",
+    "No part of the average step (70 ms) could be assigned to a phase.",
   );
   expect(said({ other: 0 })).toBe("");
   expect(said({})).toBe("");

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.copies import copy_kinds
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps
-from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.shared.device_roles import (
     EXPOSED_COMMUNICATION,
     EXPOSED_COPY,

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.blocks import BlockTable, memory_events
-from torch_tb_profiler.analysis.modules.table import ModuleTable, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, modules
 from torch_tb_profiler.analysis.overview import CATEGORIES, StepTimes, step_times
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model import Model

@@ -1,1 +1,0 @@
-"""What each kernel cost, and in which order kernels ran."""
