@@ -16,9 +16,8 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
-from torch_tb_profiler.ranks.matching import match
-from torch_tb_profiler.ranks.matching.match import Matching
-from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.matching.match import Matching, match
+from torch_tb_profiler.ranks.matching.operations import TimedOperations
 from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
@@ -305,7 +304,7 @@ def test_all_ranks_at_a_glance(client: Client) -> None:
 def test_a_collective_on_all_its_ranks(client: Client, ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     matched: list[int] = []
 
-    def counted(ranks: Sequence[Rank]) -> Matching:
+    def counted(ranks: Sequence[TimedOperations]) -> Matching:
         matched.append(len(ranks))
         return match(ranks)
 
