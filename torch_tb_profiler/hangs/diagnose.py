@@ -145,8 +145,9 @@ def ranks_text(ranks: Iterable[int]) -> str:
 
 
 def _named(job: HungJob, waits: Mapping[int, Wait]) -> list[Named]:
-    """Find the ranks that stopped the job: those whose own call shows it, and those that others wait for while they wait for
-    nobody. Where neither exists, the ranks of a cycle.
+    """Find the ranks that stopped the job.
+
+    Those whose own call shows it, those that others wait for while they wait for nobody, and those in a cycle.
     """
     waiting: dict[int, list[int]] = defaultdict(list)
     for rank, wait in waits.items():
@@ -168,7 +169,7 @@ def _named(job: HungJob, waits: Mapping[int, Wait]) -> list[Named]:
 
 
 def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
-    """Choose the call in which most of the waiting ranks wait; a collective, whose number says which one, before transfers."""
+    """Choose the call in which most ranks wait; a collective, whose number says which one, before transfers."""
     alike = Counter((waits[rank].group, title(waits[rank].call)) for rank in waiters)
 
     def weight(wait: Wait) -> tuple[bool, int]:
