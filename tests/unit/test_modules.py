@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
 from torch_tb_profiler.analysis import modules as module_table
-from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators, ComparedParts
-from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, modules
+from torch_tb_profiler.analysis.modules import ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.old_plugin import modules as old_modules
@@ -250,16 +248,6 @@ def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPat
     body = b"".join(old_modules.tree(model_of(events)) or [])
     (top,) = json.loads(body)["children"]
     assert [(c["name"], c["children"]) for c in top["children"]] == [("b", []), ("d", [])]
-
-
-def test_the_docs_repeat_the_definitions(repository: Path) -> None:
-    for view, tables in (
-        ("modules", (ModuleTable.columns, HookTable.columns)),
-        ("compare", (ComparedParts.columns, ComparedOperators.columns, ComparedKernels.columns)),
-    ):
-        text = (repository / "docs" / "views" / f"{view}.md").read_text()
-        for d in (d for table in tables for d in table.values()):
-            assert f"| `{d.key}` | {d.label} | {d.unit or '–'} | {d.help} |" in text
 
 
 def test_nested_json() -> None:
