@@ -115,7 +115,7 @@ class RanksAnswer(ToolAnswer, frozen=True, kw_only=True):
     """All ranks of a run together.
 
     verdict      what it comes to
-    bound        the resource that bounds the steps of all ranks together; null of more than 16 ranks
+    bound        what bounds the steps of all ranks; null of over 16
     sentence     the same in words
     present      how many ranks were read
     expected     how many the job has; null if the traces do not contain it

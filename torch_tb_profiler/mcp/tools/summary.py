@@ -179,7 +179,7 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
 
     verdict     what it comes to
     bound       the resource that bounds the steps, by replay
-    sentence    the same in words; of one rank of several where it says so, then the tool ranks has that of all
+    sentence    the same in words
     devices     names of the devices that worked
     steps       how long they take
     parts       where the time of the average step went, the largest first
