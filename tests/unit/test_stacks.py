@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
+from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.stacks.entries import OTHER_FILES, StackEntries
