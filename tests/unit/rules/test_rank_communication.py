@@ -290,7 +290,7 @@ def test_fp32_gradients() -> None:
     found = findings_of(steps(gradients("Float", BF16)), **header)["fp32_gradients"]
     assert found.values["share"] == 1.0
     assert found.values["bytes"] == 40_000_000
-    assert "38.1 MiB a step" in found.detail
+    assert "38.1 MiB per step" in found.detail
     assert "fp32_gradients" not in findings_of(steps(gradients("BFloat16", BF16)), **header)
     assert "fp32_gradients" not in findings_of(steps(gradients("Float", FP32)), **header)
     # a device that no table has: which types it computes in is not asked

@@ -43,6 +43,7 @@ export const overview = area("overview", {
   run: {
     loaded: (n: number, world: number) =>
       n < world ? `${n} of ${world} ranks replayed together` : `all ${n} ranks replayed together`,
+    findings: "Over all ranks",
   },
 
   kinds: {

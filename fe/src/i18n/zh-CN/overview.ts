@@ -26,6 +26,7 @@ export const overview: typeof en = {
   run: {
     loaded: (n, world) =>
       n < world ? `${world} 个 rank 中的 ${n} 个一起重放` : `全部 ${n} 个 rank 一起重放`,
+    findings: "所有 rank",
   },
 
   kinds: {

@@ -2,6 +2,7 @@
 import { type Overview, useRunFindings } from "../../api";
 import { overviewTexts } from "../../i18n";
 import { useTrace } from "../../state";
+import { Panel } from "../../ui";
 import { BoundSentence } from "./BoundSentence";
 import { FindingItem } from "./FindingItem";
 import { ShowIn } from "./ShowIn";
@@ -27,17 +28,19 @@ function Job() {
         <ShowIn view="distributed" inText />
       </BoundSentence>
       {findings.length > 0 && (
-        <ol className="findings">
-          {findings.map((finding, at) => (
-            <FindingItem
-              key={finding.key}
-              finding={finding}
-              stepNs={step ?? 0}
-              isFirst={at === 0}
-              here="overview"
-            />
-          ))}
-        </ol>
+        <Panel title={text.findings}>
+          <ol className="findings">
+            {findings.map((finding, at) => (
+              <FindingItem
+                key={finding.key}
+                finding={finding}
+                stepNs={step ?? 0}
+                isFirst={at === 0}
+                here="overview"
+              />
+            ))}
+          </ol>
+        </Panel>
       )}
     </>
   );
