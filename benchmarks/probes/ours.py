@@ -47,7 +47,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
         worker = entry.path.rpartition("/")[2].partition(".")[0]
         trace = OpenTrace(Path(logdir).name, worker, "1", key, entry.size, len(entries))
         answering = Answering(PREFETCHED, trace, str(cache.answers(key)), str(cache.timeline(key)))
-        job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), answering)
+        job = Job(number, entry, str(cache.columns(key)), answering)
         messages: list[tuple[object, float]] = []
 
         def heard(message: object, messages: list[tuple[object, float]] = messages) -> None:

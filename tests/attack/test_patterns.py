@@ -38,7 +38,7 @@ BOUNDED = {
     "model.communication_names._KIND_PATTERNS": "beginnings of names",
     "discovery.names._TRACE": "names of files",
     "discovery.names._SNAPSHOT_PAGE": "names of files",
-    "workspace.reading_order._HOST": "names of files",
+    "workspace.reading.reading_order._HOST": "names of files",
 }
 #: what is often in names
 COMMON = ["a", " ", "1", "<", "(", "_", "::", "a<", "\n", '"', "\\", ".", ",", "aA", "a ", "/", "-", "[ "]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.flight_recorder import HANG
 from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
 from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, commands, ended
@@ -33,9 +34,10 @@ WORDS: dict[str, Callable[[str], list[str]]] = {
     "completion": lambda _: ["zsh"],
     "cache": lambda _: [],
     "mcp": lambda _: ["--skill"],
+    "hang": lambda _: [str(HANG)],
 }
 #: those that read traces once, and then end
-READING = sorted(set(COMMANDS) - {"serve", "completion", "cache", "mcp"})
+READING = sorted(set(COMMANDS) - {"serve", "completion", "cache", "mcp", "hang"})
 PRINTING = sorted(set(COMMANDS) - {"serve"})
 
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="no such devices there")

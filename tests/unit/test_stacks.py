@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.shared.owners import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.entries import OTHER_FILES, StackEntries
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import ANY_STEP, all_stacks

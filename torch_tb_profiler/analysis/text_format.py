@@ -47,7 +47,7 @@ def in_column(values: Sequence[Any], unit: Unit | None) -> tuple[str, list[str]]
 def with_unit(value: float | None, unit: Unit | None) -> str:
     """Format one number with its unit.
 
-    >>> alone(12_340_000, "ns"), alone(None, "ns"), alone(0.251, "fraction")
+    >>> with_unit(12_340_000, "ns"), with_unit(None, "ns"), with_unit(0.251, "fraction")
     ('12.340 ms', '–', '25.1 %')
     """
     name, (text,) = in_column([value], unit)

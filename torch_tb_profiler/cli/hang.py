@@ -15,7 +15,7 @@ _MOST_RANKS = 64
 
 
 class HangCommand:
-    """Say which ranks stopped a distributed job, from its flight-recorder dumps.
+    """Say which ranks stopped a distributed job, from its flight recorder dumps.
 
     Reads the dumps that torch.distributed writes when a collective times out (docs/hang.md), one for each rank. The
     exit code is 0 whenever it could look, also where the dumps do not show who it is.

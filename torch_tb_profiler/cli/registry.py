@@ -58,7 +58,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "report": _own("report", "Write a trace, or a run, with all views into one HTML file that needs no server."),
     "summary": _own("summary", "Print a trace in a few numbers: step time, device use, owners of device work, notes."),
     "health": _own("health", "List what is wrong with a trace, and the code that records what is missing."),
-    "hang": _own("hang", "Say which ranks stopped a distributed job, from its flight-recorder dumps."),
+    "hang": _own("hang", "Say which ranks stopped a distributed job, from its flight recorder dumps."),
     "doctor": _own(
         "doctor",
         "Print what a bug report needs: versions, files found and skipped, health of traces, cache, storage.",

@@ -65,14 +65,14 @@ def is_like_most(excess: Real, least: float) -> Bool:
     Then no median tells who is late: it lies between the two parts, or within the late one's reach.
     least: between the two parts, at least
 
-    >>> like_most(np.array([1.0, 20.0, 2.0, 21.0, 1.5, 20.5, 1.2, 20.2]), 3.0).tolist()
+    >>> is_like_most(np.array([1.0, 20.0, 2.0, 21.0, 1.5, 20.5, 1.2, 20.2]), 3.0).tolist()
     [True, False, True, False, True, False, True, False]
-    >>> like_most(np.array([1.0, 20.0, 2.0, 3.0, 1.5, 2.5, 1.2, 4.0]), 3.0).all()
+    >>> is_like_most(np.array([1.0, 20.0, 2.0, 3.0, 1.5, 2.5, 1.2, 4.0]), 3.0).all()
     np.True_
 
     Late ones that have nothing in common are not late together.
 
-    >>> like_most(np.array([0.0, 0.2, 0.1, 0.3, 1.5, 2.0, 2.4, 5.4]), 1.1).all()
+    >>> is_like_most(np.array([0.0, 0.2, 0.1, 0.3, 1.5, 2.0, 2.4, 5.4]), 1.1).all()
     np.True_
     """
     size = len(excess)

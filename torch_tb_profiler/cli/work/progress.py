@@ -126,7 +126,7 @@ class ReadingLine:
 def reading_text(file: str, size: int, bytes_done: int, events: int, seconds: float) -> str:
     """Return the line: file, bytes, events, time left.
 
-    >>> as_text("w.pt.trace.json.gz", 40_000_000, 10_000_000, 500_000, 2.0)
+    >>> reading_text("w.pt.trace.json.gz", 40_000_000, 10_000_000, 500_000, 2.0)
     'reading w.pt.trace.json.gz: 10.0 of 40.0 MB, 500,000 events, 6 s left'
     """
     name = "".join(sign if sign.isprintable() else "\ufffd" for sign in file.rpartition("/")[2][-40:])
