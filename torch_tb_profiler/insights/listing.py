@@ -1,12 +1,13 @@
-"""How findings are listed, of one trace and of a run: their names, how much each matters, their order."""
+"""How findings are listed: names, how much each matters, their order, and the parts of the step that none is about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds
+from torch_tb_profiler.analysis.waterfall import Part
 from torch_tb_profiler.insights.rule import Cause, FindingSaving, FindingSeverity
 
 _SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
@@ -71,3 +72,42 @@ def _explains(each: Cause) -> bool:
 
 def _share(each: Cause, step_ns: float) -> float:
     return 0.0 if each.saving is None else saving_share(each.saving, step_ns)
+
+
+#: a part of the step is looked at from this share on
+LEAST_SHARE = 0.05
+_HOST = frozenset(
+    "compilation data_loading launch loops memory operators optimizer parallel python steps synchronization".split()
+)
+#: the families of rules that are about a part, by how its cause begins or ends; the first that fits
+_ABOUT: Mapping[str, frozenset[str]] = {
+    "compute": frozenset("compilation fusion kernels loops memory operators optimizer products".split()),
+    "exposed_copy": frozenset({"copies", "loops"}),
+    "exposed_communication": frozenset({"communication", "parallel"}),
+    ".communication": frozenset({"communication", "parallel"}),
+    ".collective": frozenset({"communication", "parallel"}),
+    ".input": frozenset({"data_loading"}),
+    ".data": frozenset({"data_loading"}),
+    ".sync": frozenset({"copies", "memory", "synchronization"}),
+    ".relaunch": frozenset({"copies", "memory", "launch", "steps", "synchronization"}),
+    "idle": _HOST,
+    "host": _HOST,
+}
+
+
+def not_looked_at(waterfall: Iterable[Part], step_ns: float, families: Sequence[str]) -> tuple[str, ...]:
+    """The causes of the parts that take 5 % of the step or more, and that no finding is about.
+
+    families   of the rules that found something
+    """
+    found = frozenset(families)
+    return tuple(
+        part.cause
+        for part in waterfall
+        if step_ns and part.ns / step_ns >= LEAST_SHARE and not found & _about(part.cause)
+    )
+
+
+def _about(cause: str) -> frozenset[str]:
+    fitting = (families for key, families in _ABOUT.items() if cause.startswith(key) or cause.endswith(key))
+    return next(fitting, frozenset())

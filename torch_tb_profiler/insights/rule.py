@@ -97,6 +97,16 @@ class Instance(msgspec.Struct, frozen=True):
     step: str | None
 
 
+class RunInstance(Instance, frozen=True, kw_only=True):
+    """One place in the trace of a rank.
+
+    worker       whose trace
+    duration_ns  of the part that shows the finding
+    """
+
+    worker: str
+
+
 class Where(msgspec.Struct, frozen=True):
     """A place in the program. What was not recorded is null.
 

@@ -15,12 +15,22 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, MACHINE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
-from torch_tb_profiler.insights.shared.bus import bus_bytes
-from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls, steps_with
-from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication, most_exposed
-from torch_tb_profiler.insights.shared.held_transfers import held_transfers
-from torch_tb_profiler.insights.shared.object_exchanges import Exchanges, object_exchanges
-from torch_tb_profiler.insights.shared.transfer_advice import most_sent, transfer_links
+from torch_tb_profiler.insights.shared.collective_calls import (
+    CollectiveCalls,
+    Exchanges,
+    collective_calls,
+    object_exchanges,
+    steps_with,
+)
+from torch_tb_profiler.insights.shared.communication import (
+    ONE_RANK,
+    bus_bytes,
+    exposed_communication,
+    held_transfers,
+    most_exposed,
+    most_sent,
+    transfer_links,
+)
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import ProcessGroup

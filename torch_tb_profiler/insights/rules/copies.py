@@ -27,9 +27,8 @@ from torch_tb_profiler.insights.shared.copies import (
     large_reads,
     unseen_rate,
 )
-from torch_tb_profiler.insights.shared.logging_frames import in_frames
+from torch_tb_profiler.insights.shared.frames import SAVES, in_frames
 from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
-from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.model import Model
 
 #: operators of which nothing is left without their copy

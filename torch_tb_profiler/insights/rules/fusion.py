@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.rule import Found, link, rule
-from torch_tb_profiler.insights.shared.fusions import Fusion, fusion_of
+from torch_tb_profiler.insights.shared.fusions import Fusion, WrittenOut, fusion_of, written_out
 from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types, operator_line
 from torch_tb_profiler.insights.shared.patterns import (
     Group,
@@ -25,7 +25,6 @@ from torch_tb_profiler.insights.shared.patterns import (
     norms,
     shapes,
 )
-from torch_tb_profiler.insights.shared.patterns_on_cpu import WrittenOut, written_out
 
 #: what is written out, and the page of the operator that torch has for it
 _KINDS = ("rms_norm", "layer_norm", "softmax")

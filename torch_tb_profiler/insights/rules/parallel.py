@@ -14,7 +14,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, DEVICE, HOST, MEMORY, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
 from torch_tb_profiler.insights.shared.collective_calls import FSDP, CollectiveCalls, bare, collective_calls, has_fsdp
-from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
+from torch_tb_profiler.insights.shared.communication import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.products import products_of
 from torch_tb_profiler.model.communication_names import nccl_tests_bytes
 

@@ -16,8 +16,14 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
-from torch_tb_profiler.insights.shared.alignment import aligned_by_name, loads_pieces, needed_of
-from torch_tb_profiler.insights.shared.products import Faster, Products, products_of
+from torch_tb_profiler.insights.shared.products import (
+    Faster,
+    Products,
+    aligned_by_name,
+    loads_pieces,
+    needed_of,
+    products_of,
+)
 from torch_tb_profiler.model.kernel_names.family import KernelKind
 
 Half = Literal["bf16", "fp16"]

@@ -22,10 +22,10 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, MACHINE, OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.frames import copies_within, saving_frames
 from torch_tb_profiler.insights.shared.loading import LOADING
 from torch_tb_profiler.insights.shared.profiler_time import profiler_ns, profiler_rows
 from torch_tb_profiler.insights.shared.recurring import MOST_PLACES, is_loop_known, recurring
-from torch_tb_profiler.insights.shared.saving_frames import copies_within, saving_frames
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.event_names import frame_label, is_own_code

@@ -20,13 +20,21 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, STEPS
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.allocations import freeing_waits
-from torch_tb_profiler.insights.shared.anomaly import anomaly_checks, below, in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
 from torch_tb_profiler.insights.shared.device_words import platform
-from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_logging, logging_frame, logging_rows
+from torch_tb_profiler.insights.shared.frames import SAVES, in_frames, in_logging, logging_frame, logging_rows
 from torch_tb_profiler.insights.shared.recurring import by_place
-from torch_tb_profiler.insights.shared.saving_frames import SAVES
-from torch_tb_profiler.insights.shared.waits import WaitedFor, Waits, by_line, recurring_waits, wait_evidence, waits
+from torch_tb_profiler.insights.shared.waits import (
+    WaitedFor,
+    Waits,
+    anomaly_checks,
+    below,
+    by_line,
+    in_checks,
+    recurring_waits,
+    wait_evidence,
+    waits,
+)
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.event_names import SYNCHRONIZE
 

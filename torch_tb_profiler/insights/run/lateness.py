@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import Label
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.ranks.peers import deviations
@@ -172,3 +175,18 @@ def _middle(values: Float64) -> Float64:
     """Over ranks; of an even number the lower of the middle two, as the replay without a straggler has it."""
     found: Float64 = np.sort(values, axis=0)[(len(values) - 1) // 2]
     return found
+
+
+def from_the_middle(values: Sequence[float], least: float) -> tuple[float, Float64]:
+    """The median, and z of each: 0.6745 × (value − median) ÷ the median absolute deviation.
+
+    values  of at least three things
+    least   of the median: a smaller deviation counts as this
+
+    >>> middle, z = from_the_middle([10.0, 10.0, 10.0, 12.0], 0.1)
+    >>> middle, z.round(2).tolist()
+    (10.0, [0.0, 0.0, 0.0, 1.35])
+    """
+    of = np.array(values, np.float64)
+    middle = median(of)
+    return middle, deviations(of - middle, max(least * middle, 1.0))

@@ -14,9 +14,14 @@ from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.shared.backward_kernels import backward_kernels
 from torch_tb_profiler.insights.shared.fused_time import attention_ns, shortest_whole_ns, streamed_ns
-from torch_tb_profiler.insights.shared.operator_line import ELEMENTWISE, OperatorLine, input_dims, operator_line
+from torch_tb_profiler.insights.shared.operator_line import (
+    ELEMENTWISE,
+    OperatorLine,
+    backward_kernels,
+    input_dims,
+    operator_line,
+)
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import KernelKind

@@ -14,11 +14,17 @@ from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.insights.rule import Evidence, evidence, link
-from torch_tb_profiler.insights.run.deviations import from_the_middle
+from torch_tb_profiler.insights.rule import Evidence, RunInstance, evidence, link
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
-from torch_tb_profiler.insights.run.instance import RunInstance
-from torch_tb_profiler.insights.run.lateness import PLACES, Excess, Late, excess_of, late_ranks, steps_of_ranks
+from torch_tb_profiler.insights.run.lateness import (
+    PLACES,
+    Excess,
+    Late,
+    excess_of,
+    from_the_middle,
+    late_ranks,
+    steps_of_ranks,
+)
 from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.run.answers import Straggler
