@@ -268,53 +268,62 @@ def _of_rank(facts: Facts) -> dict[str, Value]:
     return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
 
 
-def _unknown(of: _Steps, known: ExplainedShare) -> Bound | None:
+def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
     """Where what the trace lacks may be what bounds the steps, or nothing does."""
-    best, share, rank = of.reliefs[0].kind, of.reliefs[0].share or 0.0, _of_rank(of.facts)
-    for kind, refusal in of.refused.items():
-        if ceiling(of.facts.model, kind, of.path) >= max(share, LEAST):
-            return told("unknown", {"why": refusal.id, **rank}, known, of.reliefs, refusal=refusal)
+    best, share, rank = chosen.reliefs[0].kind, chosen.reliefs[0].share or 0.0, _of_rank(chosen.facts)
+    for kind, refusal in chosen.refused.items():
+        if ceiling(chosen.facts.model, kind, chosen.path) >= max(share, LEAST):
+            return told("unknown", {"why": refusal.id, **rank}, known, chosen.reliefs, refusal=refusal)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
-    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, of.idle / 4)
-    if best != "compute" and "compute" not in of.refused and not is_of_idle and _is_busy_for_free(of.facts, of.saved):
-        return told("unknown", {"why": "busy", **rank}, known, of.reliefs)
-    if of.facts.model.has_device_work and unknown_idle(of.facts) > max(share, USELESS):
-        return _idles(of.facts, known, of.reliefs)
-    return told("unknown", {"why": "nothing", **rank}, known, of.reliefs) if share < LEAST else None
+    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, chosen.idle / 4)
+    if (
+        best != "compute"
+        and "compute" not in chosen.refused
+        and not is_of_idle
+        and _is_busy_for_free(chosen.facts, chosen.saved)
+    ):
+        return told("unknown", {"why": "busy", **rank}, known, chosen.reliefs)
+    if chosen.facts.model.has_device_work and unknown_idle(chosen.facts) > max(share, USELESS):
+        return _idles(chosen.facts, known, chosen.reliefs)
+    return told("unknown", {"why": "nothing", **rank}, known, chosen.reliefs) if share < LEAST else None
 
 
 def _determined(
-    of: _Steps, known: ExplainedShare, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
+    chosen: _Steps, known: ExplainedShare, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
 ) -> Bound:
-    best, on_device = of.reliefs[0], of.facts.model.has_device_work
-    if best.kind == "sync" and of.idle > MOSTLY_IDLE:
-        best = slower_host(of.reliefs, _next("sync", of.allowed, of.saved, of.idle)) or best
-    kind, share, relieved = best.kind, best.share or 0.0, of.resources[best.kind]
-    by = host_part(of.facts.model, of.path) if kind == "host" else None
-    if compiling and kind == ("host" if on_device else "compute") and (of_compiling := of.saved(compiling)) >= share:
+    best, on_device = chosen.reliefs[0], chosen.facts.model.has_device_work
+    if best.kind == "sync" and chosen.idle > MOSTLY_IDLE:
+        best = slower_host(chosen.reliefs, _next("sync", chosen.allowed, chosen.saved, chosen.idle)) or best
+    kind, share, relieved = best.kind, best.share or 0.0, chosen.resources[best.kind]
+    by = host_part(chosen.facts.model, chosen.path) if kind == "host" else None
+    if (
+        compiling
+        and kind == ("host" if on_device else "compute")
+        and (of_compiling := chosen.saved(compiling)) >= share
+    ):
         kind, share, relieved, by = "host", of_compiling, tuple(compiling), "compilation"
     by = None if by == "unrecorded" and is_launch_bound else by
-    said = "launch" if kind == "host" and by is None and is_launch_bound else kind
-    gone: tuple[BoundKind, ...] = ("host", "launch") if said == "launch" else (kind,)
-    if host_part(of.facts.model, of.path) == "unrecorded":
+    shown = "launch" if kind == "host" and by is None and is_launch_bound else kind
+    gone: tuple[BoundKind, ...] = ("host", "launch") if shown == "launch" else (kind,)
+    if host_part(chosen.facts.model, chosen.path) == "unrecorded":
         gone = (*gone, "host")  # what comes next has no name where no operator and no frame was recorded
-    others = {each: changes for each, changes in of.allowed.items() if each not in gone}
-    following = _next(kind, {**others, kind: relieved}, of.saved, of.idle)
-    step_ns = of.before_ns / len(of.steps)
+    others = {each: changes for each, changes in chosen.allowed.items() if each not in gone}
+    following = _next(kind, {**others, kind: relieved}, chosen.saved, chosen.idle)
+    step_ns = chosen.before_ns / len(chosen.steps)
     about = {
         "share": share,
         "before_ns": step_ns,
         "after_ns": step_ns * (1 - share),
-        "on_path": of.path.share(*parts_of(of.facts.model)[kind]) or 0.0,
+        "on_path": chosen.path.share(*parts_of(chosen.facts.model)[kind]) or 0.0,
         "device": on_device,
         "calls": kind == "launch",
         "by": by,
         "next": following,
-        "only_in": of.only_in(relieved),
-        "cold": once if cold and (once := of.saved(cold)) >= MOSTLY_COLD else None,
+        "only_in": chosen.only_in(relieved),
+        "cold": once if cold and (once := chosen.saved(cold)) >= MOSTLY_COLD else None,
     }
-    values = {name: value for name, value in about.items() if value is not None} | _of_rank(of.facts)
-    return told(said, values, known, of.reliefs, share, following)
+    values = {name: value for name, value in about.items() if value is not None} | _of_rank(chosen.facts)
+    return told(shown, values, known, chosen.reliefs, share, following)
 
 
 def told(
@@ -360,7 +369,7 @@ def _next(
     return most_beyond if most_beyond is not None and beyond[most_beyond] >= LEAST_NEXT * (1 - first) else None
 
 
-def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
+def slower_host(reliefs: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
     """What bounds a run in place of its waits: the host, where it is what takes longest without them, too. Then devices
     are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host
     saves nothing.
@@ -369,4 +378,4 @@ def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Rel
     """
     if without_waits not in ("host", "launch"):
         return None
-    return next((each for each in found if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)
+    return next((each for each in reliefs if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)

@@ -54,16 +54,16 @@ def in_order(findings: Sequence[_Cause], step_ns: float) -> list[_Cause]:
     """First what explains the bound, where its saving is not known; savings in the order given, in which they add up,
     and before the first that saves less than it takes what has no number, in its order; then warnings, by severity.
     """
-    timed = [each for each in findings if each.saving is not None and each.saving.refused is None]
-    unknown = [each for each in findings if each.saving is not None and each.saving.refused is not None]
-    warnings = [each for each in findings if each.saving is None]
+    timed = [cause for cause in findings if cause.saving is not None and cause.saving.refused is None]
+    unknown = [cause for cause in findings if cause.saving is not None and cause.saving.refused is not None]
+    warnings = [cause for cause in findings if cause.saving is None]
     found: list[_Cause] = []
-    left = sorted(unknown, key=lambda each: not _explains(each))
-    for each in timed:
-        while left and (_explains(left[0]) or _share(left[0], step_ns) > _share(each, step_ns)):
+    left = sorted(unknown, key=lambda cause: not _explains(cause))
+    for cause in timed:
+        while left and (_explains(left[0]) or _share(left[0], step_ns) > _share(cause, step_ns)):
             found.append(left.pop(0))
-        found.append(each)
-    return [*found, *left, *sorted(warnings, key=lambda each: _SEVERITIES.index(each.severity))]
+        found.append(cause)
+    return [*found, *left, *sorted(warnings, key=lambda cause: _SEVERITIES.index(cause.severity))]
 
 
 def _explains(each: Cause) -> bool:

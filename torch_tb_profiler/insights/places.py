@@ -87,10 +87,10 @@ def places_of(model: Model, rows: Int32) -> Places:
     rows   shape (n,)
     """
     trace, structure = model.trace, model.structure
-    at = _host_rows(model, rows)
-    known = np.flatnonzero(at >= 0)
+    host_row = _host_rows(model, rows)
+    known = np.flatnonzero(host_row >= 0)
     operator, frame, module, annotation = (np.full(len(rows), -1, np.int64) for _ in range(4))
-    track, start = trace.events.track[at[known]], trace.events.start[at[known]]
+    track, start = trace.events.track[host_row[known]], trace.events.start[host_row[known]]
     telling, tree, frames = _telling(model), structure.tree, structure.frames
     node = structure.nesting.innermost(track, start).astype(np.int64) if len(tree) else np.full(len(known), -1)
     place = structure.frame_nesting.innermost(track, start).astype(np.int64) if len(frames) else np.full(len(known), -1)
@@ -100,8 +100,8 @@ def places_of(model: Model, rows: Int32) -> Places:
     if len(frames):
         frame[known] = take_known(frames.name, nearest(frames.parent, telling.own_frame, place)).astype(np.int64)
         module[known] = take_known(frames.name, nearest(frames.parent, telling.module, place)).astype(np.int64)
-    _from_call_stacks(model, at, frame)
-    _from_forward(model, at, frame, module)
+    _from_call_stacks(model, host_row, frame)
+    _from_forward(model, host_row, frame, module)
     return Places(operator, frame, module, annotation)
 
 
@@ -139,17 +139,17 @@ def _has_own_code(stack: str) -> bool:
     return any(is_own_code(name) for name in stack.split(";"))
 
 
-def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
+def _from_forward(model: Model, host_row: Int64, frame: Int64, module: Int64) -> None:
     """Fill in lines and modules of the backward pass, whose thread runs no Python: those of its forward operators."""
     structure, tree, frames = model.structure, model.structure.tree, model.structure.frames
     links, telling = structure.forward_backward, _telling(model)
-    missing = np.flatnonzero((frame == -1) & (at >= 0))
+    missing = np.flatnonzero((frame == -1) & (host_row >= 0))
     if not len(missing) or not len(links.backward) or not len(frames):
         return
     forward = np.full(len(tree), -1, np.int64)
     forward[links.backward] = links.forward
     events = model.trace.events
-    node = structure.nesting.innermost(events.track[at[missing]], events.start[at[missing]])
+    node = structure.nesting.innermost(events.track[host_row[missing]], events.start[host_row[missing]])
     of = take_known(forward, nearest(tree.parent, forward >= 0, node))
     around = take_known(tree.frame, of)
     frame[missing] = take_known(frames.name, nearest(frames.parent, telling.own_frame, around))
@@ -168,18 +168,18 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
     """
     if not len(rows):
         return None
-    found = places_of(model, rows)
+    places = places_of(model, rows)
     heavy = np.maximum(model.trace.events.duration[rows], 0) if weight is None else weight
     heavy = heavy + 1  # of events without a duration, their number counts
-    operator, frame, annotation = found.operator, found.frame, found.annotation
-    kind, nothing = _classes(model, found.module), np.full(len(rows), -1, np.int64)
-    where = _holding(model, (operator, frame, found.module, annotation), heavy)
+    operator, frame, annotation = places.operator, places.frame, places.annotation
+    kind, nothing = _classes(model, places.module), np.full(len(rows), -1, np.int64)
+    where = _holding(model, (operator, frame, places.module, annotation), heavy)
     for columns in (
         (operator, frame, kind, annotation),
         (operator, frame, kind, nothing),
         (nothing, frame, kind, nothing),
     ):
-        where = where or _holding(model, columns, heavy, found.module)
+        where = where or _holding(model, columns, heavy, places.module)
     return (
         where
         or _holding(model, *_around(model, rows, heavy))
@@ -253,20 +253,20 @@ def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int
     wanted, codes   shape (frames,)
     place, heavy    shape (n,): a frame, -1 for none, and its weight
     """
-    of, held = [], []
+    positions, held = [], []
     at = nearest(frames.parent, wanted, place)
     which = np.arange(len(place))
     for _ in range(_DEEPEST):
         which, at = which[at >= 0], at[at >= 0]
         if not len(at):
             break
-        of.append(which)
+        positions.append(which)
         held.append(at.astype(np.int64))
         at = nearest(frames.parent, wanted, frames.parent[at])
-    found = np.full(len(place), -1, np.int64)
-    if not of:
-        return found
-    node, which = np.concatenate(held), np.concatenate(of)
+    innermost = np.full(len(place), -1, np.int64)
+    if not positions:
+        return innermost
+    node, which = np.concatenate(held), np.concatenate(positions)
     pairs = group([codes[node], which])
     node, row = node[pairs.first], which[pairs.first]
     kinds = group([codes[node]])
@@ -274,8 +274,8 @@ def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int
     enough = np.flatnonzero(total >= LEAST_HELD * heavy.sum())
     if len(enough):
         best = enough[np.argmin(total[enough])]
-        found[row[kinds.of == best]] = node[kinds.of == best]
-    return found
+        innermost[row[kinds.of == best]] = node[kinds.of == best]
+    return innermost
 
 
 def is_known(model: Model, rows: Int32) -> Bool:

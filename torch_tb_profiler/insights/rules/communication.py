@@ -101,19 +101,19 @@ def slow_communication(facts: Facts) -> Iterator[Found]:
 def _slow_operations(facts: Facts) -> Slow | None:
     """None if they are not most of the communication on devices."""
     model = facts.model
-    found = model.communications
+    communications = model.communications
     slowest = facts.limit("slow_communication", "slowest_link")
-    operations, duration = found.operations, found.duration
+    operations, duration = communications.operations, communications.duration
     timed = operations.on_device & (duration > 0)
-    moved = bus_bytes(found, lambda group: _is_in_one_node(model, group))
+    moved = bus_bytes(communications, lambda group: _is_in_one_node(model, group))
     large = facts.limit("slow_communication", "large_bytes")
     slow = timed & (moved >= large) & (moved < slowest * duration / 1e9)
     spent = int(duration[slow].sum())
     if not spent or spent < facts.limit("slow_communication", "least_share_of_time") * int(duration[timed].sum()):
         return None
-    ranges = np.flatnonzero(slow[found.ranges.operation])
+    ranges = np.flatnonzero(slow[communications.ranges.operation])
     rows = facts.communication_rows
-    at_start = among(model.trace.events.start[rows], found.ranges.start[ranges])
+    at_start = among(model.trace.events.start[rows], communications.ranges.start[ranges])
     share = spent / int(duration[timed].sum())
     return Slow(int(slow.sum()), share, float(moved[slow].sum()) / spent * 1e9, rows[at_start])
 
@@ -219,26 +219,26 @@ def barriers(facts: Facts) -> Iterator[Found]:
 def object_collectives(facts: Facts) -> Iterator[Found]:
     """Steps that send Python objects to other ranks."""
     calls = collective_calls(facts)
-    found = object_exchanges(facts, calls)
-    step = facts.step_of(found.row)
-    found = found.take(step >= 0)
-    spent = int((found.end - found.start).sum())
+    exchanges = object_exchanges(facts, calls)
+    step = facts.step_of(exchanges.row)
+    exchanges = exchanges.take(step >= 0)
+    spent = int((exchanges.end - exchanges.start).sum())
     in_steps = steps_with(facts, "object_collectives", step[step >= 0], spent)
     if not in_steps:
         return
-    sent = calls.take(found.include(calls.of.operations.host_start[calls.operation]))
+    sent = calls.take(exchanges.include(calls.of.operations.host_start[calls.operation]))
     yield Found(
-        values={"calls": len(found), "in": in_steps, "steps": facts.steps, "share": facts.share(spent)},
+        values={"calls": len(exchanges), "in": in_steps, "steps": facts.steps, "share": facts.share(spent)},
         rows=facts.longest_first(sent.row),
         changes=(
-            scale(factor=0, intervals=np.stack((found.track, found.start, found.end), axis=1)),
-            without(rows=_device_calls(facts, found)),
+            scale(factor=0, intervals=np.stack((exchanges.track, exchanges.start, exchanges.end), axis=1)),
+            without(rows=_device_calls(facts, exchanges)),
             kernels(0, rows=sent.row),
         ),
         refused=ONE_RANK,
         confidence="medium",
         evidence=(
-            evidence("object_collectives", len(found), "count", "distributed"),
+            evidence("object_collectives", len(exchanges), "count", "distributed"),
             evidence("object_time", spent / facts.steps, "ns", "stacks"),
         ),
         links=(link("object_collectives"),),

@@ -43,18 +43,18 @@ def pointwise_chain(facts: Facts) -> Iterator[Found]:
     taken = [attention_group(facts, first, after).rows for first, after in attention(facts.model)]
     taken += [each.rows for kind in _KINDS for each in norms(facts, kind)]
     groups = chains(facts, taken, int(facts.limit("pointwise_chain", "least_kernels")))
-    found = _costly(facts, "pointwise_chain", groups)
-    if found is None:
+    fusion = _costly(facts, "pointwise_chain", groups)
+    if fusion is None:
         return
     yield Found(
         values={
-            "share": facts.share(found.spent_ns),
-            "kernels": found.kernels / facts.steps,
-            "per_chain": found.kernels / len(found.groups),
+            "share": facts.share(fusion.spent_ns),
+            "kernels": fusion.kernels / facts.steps,
+            "per_chain": fusion.kernels / len(fusion.groups),
         },
-        rows=found.rows,
-        changes=(found.change,),
-        evidence=found.evidence(facts),
+        rows=fusion.rows,
+        changes=(fusion.change,),
+        evidence=fusion.evidence(facts),
         confidence="medium",
         links=(link("compile_tutorial"),),
     )
@@ -88,22 +88,22 @@ def unfused_norm(facts: Facts) -> Iterator[Found]:
                 links=(link(kind),),
             )
     for kind in () if on_cpu or not facts.model.has_runtime else _KINDS:
-        found = _costly(facts, "unfused_norm", norms(facts, kind))
-        if found is None:
+        fusion = _costly(facts, "unfused_norm", norms(facts, kind))
+        if fusion is None:
             continue
-        calls = len(found.groups)
+        calls = len(fusion.groups)
         yield Found(
             values={
                 "kind": kind,
-                "share": facts.share(found.spent_ns),
+                "share": facts.share(fusion.spent_ns),
                 "calls": calls,
                 "steps": facts.steps,
-                "per_call": found.kernels / calls,
+                "per_call": fusion.kernels / calls,
                 "device": True,
             },
-            rows=found.rows,
-            changes=(found.change,),
-            evidence=found.evidence(facts),
+            rows=fusion.rows,
+            changes=(fusion.change,),
+            evidence=fusion.evidence(facts),
             links=(link(kind),),
         )
 

@@ -187,9 +187,9 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
     """
     model, events = facts.model, facts.trace.events
     lane = main_lane(model)
-    at = np.flatnonzero((nodes.track == lane) & (nodes.end - nodes.start >= facts.limit("host_code", "least_ns")))
-    at = at[facts.step_of(nodes.row[at]) >= 0]
-    at = at[_may_be_named(facts, nodes)[at]]
+    long = np.flatnonzero((nodes.track == lane) & (nodes.end - nodes.start >= facts.limit("host_code", "least_ns")))
+    long = long[facts.step_of(nodes.row[long]) >= 0]
+    long = long[_may_be_named(facts, nodes)[long]]
     called = [facts.trace.launches.row, model.launches.row[_launches_of_kernels(facts)]]
     called[0] = called[0][events.track[called[0]] == lane]
     if not model.has_device_work:
@@ -197,13 +197,13 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
         called.append(tree.row[tree.is_operator & (tree.track == lane)])
     for rows in called:
         starts = np.sort(events.start[rows])
-        at = at[np.searchsorted(starts, nodes.end[at]) == np.searchsorted(starts, nodes.start[at])]
+        long = long[np.searchsorted(starts, nodes.end[long]) == np.searchsorted(starts, nodes.start[long])]
     chosen = np.zeros(len(nodes), np.bool_)
-    chosen[at] = True
-    at = at[nearest(nodes.parent, chosen, nodes.parent[at]) < 0]
+    chosen[long] = True
+    long = long[nearest(nodes.parent, chosen, nodes.parent[long]) < 0]
     told = Coverage(intervals.union_of([intervals.union(*span) for span in _told(facts)]))
-    length = nodes.end[at] - nodes.start[at]
-    kept: Int32 = nodes.row[at[2 * told.between(nodes.start[at], nodes.end[at]) < length]]
+    length = nodes.end[long] - nodes.start[long]
+    kept: Int32 = nodes.row[long[2 * told.between(nodes.start[long], nodes.end[long]) < length]]
     return kept
 
 

@@ -41,11 +41,11 @@ _FEWEST_GAPS = 3
 @rule("R67", STEPS, HOST, replaces=("host_code",))
 def step_gaps(facts: Facts) -> Iterator[Found]:
     """Time between the steps of inference, in which no step runs."""
-    found = engine(facts.model.in_steps)
-    gaps = None if found is None else engine_gaps(facts.model.in_steps, found)
-    if found is None or gaps is None:
+    serving = engine(facts.model.in_steps)
+    gaps = None if serving is None else engine_gaps(facts.model.in_steps, serving)
+    if serving is None or gaps is None:
         return
-    steps = found.steps
+    steps = serving.steps
     between = np.flatnonzero(steps.gap_ns > 0)
     gap_ns = steps.gap_ns[between]
     # where devices work what they idle counts, else what the host spends
@@ -59,9 +59,9 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
     parts = {"sample": gaps.sample_ns, "schedule": gaps.schedule_ns, "detokenise": gaps.detokenise_ns}
     parts |= {"wait": gaps.wait_ns, "other": gaps.other_ns}
     ends = (steps.start_ns + steps.host_ns)[between]
-    stretches = [(found.track, end, end + gap) for end, gap in zip(ends.tolist(), gap_ns.tolist(), strict=True)]
+    stretches = [(serving.track, end, end + gap) for end, gap in zip(ends.tolist(), gap_ns.tolist(), strict=True)]
     mean = spent / len(between)
-    meanwhile = running_at(facts.model, np.full(len(ends), found.track, np.int32), ends + gap_ns // 2)
+    meanwhile = running_at(facts.model, np.full(len(ends), serving.track, np.int32), ends + gap_ns // 2)
     yield Found(
         values={
             "share": share,
@@ -179,7 +179,9 @@ def uneven_accumulation(facts: Facts) -> Iterator[Found]:
         return
     made = updates(facts.model)
     # of each optimizer its own number: a discriminator may take more passes than a generator
-    uneven = [at for at in range(len(found)) if len(set(made.passes[made.optimizer == at].tolist())) > 1]
+    uneven = [
+        optimizer for optimizer in range(len(found)) if len(set(made.passes[made.optimizer == optimizer].tolist())) > 1
+    ]
     if not uneven:
         return
     mine = made.optimizer == uneven[0]
@@ -193,7 +195,7 @@ def uneven_accumulation(facts: Facts) -> Iterator[Found]:
             "usual": usual,
             "low": low,
             "high": high,
-            "names": ", ".join(facts.model.steps.names[at] for at in other[:_NAMED].tolist()),
+            "names": ", ".join(facts.model.steps.names[step_index] for step_index in other[:_NAMED].tolist()),
             "more": len(other) > _NAMED,
         },
         severity="low",

@@ -85,38 +85,38 @@ def sync_points(facts: Facts) -> Iterator[Found]:
         )
 
 
-def _hidden_places(facts: Facts, lines: Sequence[Waits], found: Waits) -> str:
+def _hidden_places(facts: Facts, lines: Sequence[Waits], waits: Waits) -> str:
     """Where waits are that save time only together, as the next one waits for what one did no longer wait for; empty
     where those of single lines save most of what all do.
 
     lines   the heaviest
-    found   all waits
+    waits   all waits
     """
-    if not lines or len(lines[0]) == len(found):
+    if not lines or len(lines[0]) == len(waits):
         return ""
     base = int(unchanged(facts.graph).settled_ns.sum())
 
     def saved(some: Waits) -> int:
         return base - int(apply_changes(facts.trace, facts.graph, [without("sync", rows=some.row)]).settled_ns.sum())
 
-    together = saved(found)
+    together = saved(waits)
     least = max(facts.limit("sync_points", "least_share") * base, 1)
     if together < least or sum(map(saved, lines)) > facts.limit("sync_points", "most_alone") * together:
         return ""
-    places = [common_place(facts.model, found.row[at]) for at in by_place(facts, found.row, found.waited_ns)]
+    places = [common_place(facts.model, waits.row[at]) for at in by_place(facts, waits.row, waits.waited_ns)]
     return ", ".join(dict.fromkeys(f"`{place.text}`" for place in places if place is not None))
 
 
-def _are_others(facts: Facts, found: Waits) -> Bool:
+def _are_others(facts: Facts, waits: Waits) -> Bool:
     """Which waits other rules tell of."""
     model = facts.model
-    names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(found.operator, 0))
-    others = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
-    others |= in_logging(model, found.row) | in_checks(model, found.row) | np.isin(found.asked, _OTHERS)
+    names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(waits.operator, 0))
+    others = (waits.operator >= 0) & names[np.maximum(waits.operator, 0)]
+    others |= in_logging(model, waits.row) | in_checks(model, waits.row) | np.isin(waits.asked, _OTHERS)
     # what the allocator waits for before it gives memory back
-    others |= among(found.row, freeing_waits(model)) | in_frames(model, found.row, SAVES)
+    others |= among(waits.row, freeing_waits(model)) | in_frames(model, waits.row, SAVES)
     # the copies of another rule, and what waits for them in the same operator
-    others |= among(found.place, found.place[among(found.row, large_reads(facts).call)])
+    others |= among(waits.place, waits.place[among(waits.row, large_reads(facts).call)])
     return others
 
 
@@ -229,22 +229,22 @@ def dynamic_shapes(facts: Facts) -> Iterator[Found]:
 def anomaly_mode(facts: Facts) -> Iterator[Found]:
     """Anomaly detection of autograd: the gradients of each backward node are checked for NaN."""
     model = facts.model
-    found = anomaly_checks(model)
+    checks = anomaly_checks(model)
     fewest, least = facts.limit("anomaly_mode", "fewest"), facts.limit("anomaly_mode", "least_ratio")
-    rows = facts.in_steps(model.structure.tree.row[found.node])
-    if len(found.checked) < fewest or found.share < least or not len(rows):
+    rows = facts.in_steps(model.structure.tree.row[checks.node])
+    if len(checks.checked) < fewest or checks.share < least or not len(rows):
         return
     spent_ns = int(facts.duration(rows).sum()) / facts.steps
     changes: list[Change] = [without("sync", rows=rows), free(rows=rows)]
-    work = model.trace.device_work.row[below(model, found.node, model.structure.device_links.node) >= 0]
+    work = model.trace.device_work.row[below(model, checks.node, model.structure.device_links.node) >= 0]
     if len(work):
         changes.append(targets(work, np.zeros(len(work), np.int64)))
     yield Found(
-        values={"share": found.share, "spent_ns": spent_ns},
+        values={"share": checks.share, "spent_ns": spent_ns},
         rows=facts.longest_first(rows),
         changes=tuple(changes),
         evidence=(
-            evidence("checked_nodes", found.share, "fraction", "operators"),
+            evidence("checked_nodes", checks.share, "fraction", "operators"),
             evidence("checks_per_step", spent_ns, "ns", "operators"),
         ),
         links=(link("anomaly_detection"),),
@@ -254,20 +254,20 @@ def anomaly_mode(facts: Facts) -> Iterator[Found]:
 @rule("R12", STEPS, DEVICE, CALLS, replaces=("sync_points", "logging_reads", "dynamic_shapes"), replay=True)
 def launch_blocking(facts: Facts) -> Iterator[Found]:
     """Each launch waits until its kernel is done: CUDA_LAUNCH_BLOCKING and its like."""
-    row, found = facts.graph.calls.row, _launches(facts)
-    n = len(found.call)
+    row, launches = facts.graph.calls.row, _launches(facts)
+    n = len(launches.call)
     if n < facts.limit("launch_blocking", "fewest"):
         return
-    blocks = found.within | (found.sync >= 0)
+    blocks = launches.within | (launches.sync >= 0)
     share = float(np.count_nonzero(blocks)) / n
     if share < facts.limit("launch_blocking", "least_ratio"):
         return
-    within = found.call[found.within]
-    syncs = distinct(found.sync[(found.sync >= 0) & ~found.within])
+    within = launches.call[launches.within]
+    syncs = distinct(launches.sync[(launches.sync >= 0) & ~launches.within])
     waited = int(facts.duration(row[np.concatenate((within, syncs))]).sum())
     yield Found(
         values={"share": share, "launches": n, "platform": platform(facts.model)},
-        rows=facts.longest_first(row[found.call[blocks]]),
+        rows=facts.longest_first(row[launches.call[blocks]]),
         changes=tuple(_changes(facts, within, syncs)),
         evidence=(
             evidence("blocking_launches", share, "fraction", "trace"),

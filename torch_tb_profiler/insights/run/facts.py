@@ -154,7 +154,7 @@ class RunRank(msgspec.Struct, frozen=True):
     def instances(self, rows: Int64, name: str, start: Int64, duration: Int64, most: int) -> tuple[RunInstance, ...]:
         """The longest of some events of this rank. rows, start, duration: shape (n,); times in ns."""
         steps = self.graph.steps
-        at = np.searchsorted(steps.start, start, side="right") - 1
+        step = np.searchsorted(steps.start, start, side="right") - 1
         chosen = np.argsort(-duration, kind="stable")[:most].tolist()
         return tuple(
             RunInstance(
@@ -163,7 +163,7 @@ class RunRank(msgspec.Struct, frozen=True):
                 name=name,
                 start_ns=int(start[k]),
                 duration_ns=int(duration[k]),
-                step=steps.names[int(at[k])] if at[k] >= 0 and start[k] < steps.end[at[k]] else None,
+                step=steps.names[int(step[k])] if step[k] >= 0 and start[k] < steps.end[step[k]] else None,
             )
             for k in chosen
         )
@@ -177,7 +177,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
     graph, facts, held = graph_of(model), Facts(model, thresholds()), held_transfers(model)
     resources = resources_of(model)
     quality = recorded_quality(model)
-    found = [
+    causes = [
         OfRank(rule.id, each, tuple(effect_of(model.trace, graph, change) for change in each.changes))
         for rule in RULES
         if rule.over_ranks and rule.id not in facts.thresholds.mute and all(need.held(model) for need in rule.needs)
@@ -191,7 +191,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         spent=spent_time(model.trace, graph),
         reliefs={kind: tuple(effect_of(model.trace, graph, c) for c in these) for kind, these in resources.items()},
         changes=resources,
-        found=tuple(found),
+        found=tuple(causes),
         reservations=reservations_of(facts),
         stage=stage_of(model),
         has_device_work=model.has_device_work,

@@ -67,7 +67,7 @@ def allocations_of(facts: Facts) -> Allocations:
     return found.take(facts.step_of(found.row) >= 0)
 
 
-def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> bool:
+def in_steady_state(facts: Facts, allocations: Allocations, released: bool = True) -> bool:
     """Whether memory is got in most steps of the second half, and given back (`released`); not told from two steps.
 
     A program that warms up only gets memory, in its first steps.
@@ -78,10 +78,10 @@ def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> 
     late = np.arange(n) >= n // 2
 
     def is_usual(chosen: Bool) -> bool:
-        calls = np.bincount(facts.step_of(found.row[chosen]), minlength=n)
+        calls = np.bincount(facts.step_of(allocations.row[chosen]), minlength=n)
         return 2 * int(np.count_nonzero(late & (calls > 0))) > int(np.count_nonzero(late))
 
-    return is_usual(~found.releases) and (not released or is_usual(found.releases))
+    return is_usual(~allocations.releases) and (not released or is_usual(allocations.releases))
 
 
 @cached

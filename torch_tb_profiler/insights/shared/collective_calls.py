@@ -73,26 +73,26 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
     def inside(self, named: Callable[[str], object]) -> Bool:
         """Which are called while an operator or annotation with a wanted name runs, on whatever thread."""
         tree, strings, events = self.facts.model.structure.tree, self.facts.trace.strings, self.facts.trace.events
-        found = np.zeros(len(self), np.bool_)
+        is_inside = np.zeros(len(self), np.bool_)
         if not len(tree):
-            return found
+            return is_inside
         rows = tree.row[strings.where(named, tree.name)[tree.name]]
         if not len(rows):
-            return found
+            return is_inside
         start = events.start[rows]
         order = np.argsort(start, kind="stable")
         end = np.maximum.accumulate((start + np.maximum(events.duration[rows], 0))[order])
         called = self.of.operations.host_start[self.operation]
         at = np.searchsorted(start[order], called, side="right") - 1
         known = (called >= 0) & (at >= 0)
-        found[known] = called[known] < end[at[known]]
-        return found
+        is_inside[known] = called[known] < end[at[known]]
+        return is_inside
 
 
 def collective_calls(facts: Facts) -> CollectiveCalls:
     """Those of the steps that were chosen, by start."""
-    of = facts.model.communications
-    ranges = of.ranges
+    communications = facts.model.communications
+    ranges = communications.ranges
     first = np.flatnonzero(np.append(True, ranges.operation[1:] != ranges.operation[:-1])[: len(ranges.operation)])
     rows = facts.communication_rows
     starts = facts.trace.events.start[rows]
@@ -105,7 +105,7 @@ def collective_calls(facts: Facts) -> CollectiveCalls:
     by_start = np.argsort(ranges.start[first], kind="stable")
     operation, row = operation[by_start], row[by_start]
     return CollectiveCalls(
-        facts, operation, row, facts.step_of(row), ranges.start[first][by_start], of.duration[operation]
+        facts, operation, row, facts.step_of(row), ranges.start[first][by_start], communications.duration[operation]
     )
 
 
@@ -183,20 +183,24 @@ def object_exchanges(facts: Facts, calls: CollectiveCalls) -> Exchanges:
 
 def _pairs(facts: Facts, calls: CollectiveCalls) -> tuple[Int32, Int64]:
     """The same by what is sent: whole numbers, the lengths, and then bytes, by one kind of collective in a group."""
-    of, tree = calls.of.operations, facts.model.structure.tree
+    operations, tree = calls.of.operations, facts.model.structure.tree
     types = np.array([name.lower() for name in calls.of.dtypes])
-    by_call = calls.operation[np.argsort(of.host_start[calls.operation], kind="stable")]
-    by_call = by_call[of.host_start[by_call] >= 0]
+    by_call = calls.operation[np.argsort(operations.host_start[calls.operation], kind="stable")]
+    by_call = by_call[operations.host_start[by_call] >= 0]
     first, second = by_call[:-1], by_call[1:]
-    like = (of.kind[first] == of.kind[second]) & (of.group[first] == of.group[second])
-    lengths = (types[of.dtype[first]] == "long") & (of.in_bytes[first] >= 0) & (of.in_bytes[first] <= 8 * _MOST_LENGTHS)
-    pair = np.flatnonzero(like & lengths & (types[of.dtype[second]] == "byte"))
+    like = (operations.kind[first] == operations.kind[second]) & (operations.group[first] == operations.group[second])
+    lengths = (
+        (types[operations.dtype[first]] == "long")
+        & (operations.in_bytes[first] >= 0)
+        & (operations.in_bytes[first] <= 8 * _MOST_LENGTHS)
+    )
+    pair = np.flatnonzero(like & lengths & (types[operations.dtype[second]] == "byte"))
     order = np.argsort(tree.start, kind="stable")
-    place = np.searchsorted(tree.start[order], of.host_start[first[pair]])
+    place = np.searchsorted(tree.start[order], operations.host_start[first[pair]])
     known = place < len(order)
-    known[known] = tree.start[order[place[known]]] == of.host_start[first[pair[known]]]
+    known[known] = tree.start[order[place[known]]] == operations.host_start[first[pair[known]]]
     rows = tree.row[order[place[known]]]
-    return rows, _until_read(facts, rows, of.host_end[second[pair[known]]])
+    return rows, _until_read(facts, rows, operations.host_end[second[pair[known]]])
 
 
 def _until_read(facts: Facts, rows: Int32, end: Int64) -> Int64:

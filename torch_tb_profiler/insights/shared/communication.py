@@ -64,36 +64,36 @@ def most_exposed(facts: Facts) -> dict[str, Value]:
     much of a step, ns, and why they were not hidden. Empty where nothing is exposed.
     """
     model = facts.model
-    found, of = model.communications, exposure(model)
-    inside = np.flatnonzero((step_of_operations(model) >= 0) & (of.exposed_ns > 0))
+    communications, exposed = model.communications, exposure(model)
+    inside = np.flatnonzero((step_of_operations(model) >= 0) & (exposed.exposed_ns > 0))
     if not len(inside):
         return {}
-    ns, operations = of.exposed_ns[inside], found.operations
-    alike = group([operations.name[inside], operations.group[inside], of.phase[inside]])
+    ns, operations = exposed.exposed_ns[inside], communications.operations
+    alike = group([operations.name[inside], operations.group[inside], exposed.phase[inside]])
     total = sums_at(alike.of, ns, len(alike))
     longest = int(np.argmax(total))
     mine = inside[alike.of == longest]
-    why = WHY[int(np.argmax(np.bincount(of.why[mine], of.exposed_ns[mine])))]
+    why = WHY[int(np.argmax(np.bincount(exposed.why[mine], exposed.exposed_ns[mine])))]
     first = int(mine[0])
     return {
-        "collective": found.names[int(operations.name[first])],
-        "members": found.groups[int(operations.group[first])].label,
-        "phase": PHASES[int(of.phase[first])].value,
+        "collective": communications.names[int(operations.name[first])],
+        "members": communications.groups[int(operations.group[first])].label,
+        "phase": PHASES[int(exposed.phase[first])].value,
         "exposed_ns": int(total[longest]) / facts.steps,
         "why": why,
     }
 
 
-def bus_bytes(of: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:
+def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:
     """Shape (operations,): bytes as the bus bandwidth counts them; 0 where not known, or of a group not wanted."""
-    operations = of.operations
-    if not len(of):
+    operations = communications.operations
+    if not len(communications):
         return np.zeros(0)
     columns = (operations.kind, operations.group, operations.in_bytes, operations.out_bytes)
     same = group([column.astype(np.int64) - int(column.min()) for column in columns])
     moved = np.zeros(len(same))
     for at, first in enumerate(same.first.tolist()):
-        kind, ranks = KINDS[int(operations.kind[first])], of.groups[int(operations.group[first])]
+        kind, ranks = KINDS[int(operations.kind[first])], communications.groups[int(operations.group[first])]
         size = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), ranks.size)
         factor = bus_factor(kind, ranks.size)
         moved[at] = size * factor if factor and size and wanted(ranks) else 0.0

@@ -145,7 +145,7 @@ def _with(model: Model, code: Int32, words: tuple[str, ...]) -> Bool:
 def _exposed(model: Model, index: Int64) -> Int64:
     """Shape (n,), ns: of some device work the time in which no kernel runs on its device."""
     events, work, role = model.trace.events, model.device_work, device_roles(model)
-    found = np.zeros(len(index), np.int64)
+    exposed = np.zeros(len(index), np.int64)
     of_device = work_by_device(model)
     for device, mine in each_value(work.device[index]):
         on = of_device[device]
@@ -153,8 +153,8 @@ def _exposed(model: Model, index: Int64) -> Int64:
         kernels = Coverage(intervals.union_of([spans[Role.COMPUTE], spans[Role.COMMUNICATION]]))
         row = work.row[index[mine]]
         start, end = events.start[row], events.end[row]
-        found[mine] = end - start - kernels.between(start, end)
-    return found
+        exposed[mine] = end - start - kernels.between(start, end)
+    return exposed
 
 
 def large_reads(facts: Facts) -> StepCopies:

@@ -124,17 +124,17 @@ def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int]) ->
     duration   of the kernels, ns
     """
     moved = [_moved(facts.model, place) for place in places]
-    known = [each for each in moved if each is not None]
+    known = [operator for operator in moved if operator is not None]
     if not known or len(known) < len(moved):
         return None
-    most = max(each.bytes for each in known)
-    large = [(each, ns) for each, ns in zip(known, duration, strict=True) if each.bytes >= FULL_SIZE * most]
+    most = max(operator.bytes for operator in known)
+    large = [(operator, ns) for operator, ns in zip(known, duration, strict=True) if operator.bytes >= FULL_SIZE * most]
     spent = sum(ns for _, ns in large)
     if not spent or not most:
         return None
-    rate = sum(each.bytes for each, _ in large) / spent
-    whole = [each for each, _ in large]
-    ends = [each for each in whole if each.result] or whole
+    rate = sum(operator.bytes for operator, _ in large) / spent
+    whole = [operator for operator, _ in large]
+    ends = [operator for operator in whole if operator.result] or whole
     least = whole[0].first + ends[-1].result
     return min(round(max(least / rate, min(duration))), sum(duration))
 

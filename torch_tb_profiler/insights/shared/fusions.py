@@ -48,16 +48,16 @@ class Fusion(msgspec.Struct, frozen=True):
 
 def fusion_of(facts: Facts, groups: Sequence[Group]) -> Fusion | None:
     """What there is to fuse in the steps; None for nothing."""
-    kept = [each for each in groups if len(each.rows) > 1]
+    kept = [kernels for kernels in groups if len(kernels.rows) > 1]
     if kept:
-        in_steps = facts.step_of(np.array([each.rows[0] for each in kept], np.int32)) >= 0
-        kept = [each for each, inside in zip(kept, in_steps.tolist(), strict=True) if inside]
+        in_steps = facts.step_of(np.array([kernels.rows[0] for kernels in kept], np.int32)) >= 0
+        kept = [kernels for kernels, inside in zip(kept, in_steps.tolist(), strict=True) if inside]
     if not kept:
         return None
-    rows = np.concatenate([each.rows for each in kept])
-    duration, heads = facts.duration(rows), np.cumsum([0, *(len(each.rows) for each in kept[:-1])])
+    rows = np.concatenate([kernels.rows for kernels in kept])
+    duration, heads = facts.duration(rows), np.cumsum([0, *(len(kernels.rows) for kernels in kept[:-1])])
     spent = np.add.reduceat(duration, heads)
-    order = np.argsort(np.array([each.target_ns for each in kept]) - spent, kind="stable")
+    order = np.argsort(np.array([kernels.target_ns for kernels in kept]) - spent, kind="stable")
     kept = [kept[i] for i in order.tolist()]
     longest = np.maximum.reduceat(duration, heads)
     of = np.repeat(np.arange(len(heads)), np.diff(np.append(heads, len(rows))))
@@ -66,7 +66,7 @@ def fusion_of(facts: Facts, groups: Sequence[Group]) -> Fusion | None:
         groups=tuple(kept),
         rows=at[order],
         spent_ns=int(spent.sum()),
-        left_ns=sum(each.target_ns for each in kept),
+        left_ns=sum(kernels.target_ns for kernels in kept),
         kernels=len(rows),
     )
 

@@ -171,13 +171,13 @@ def batch_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
     """How long batches took as usual, and the slowest, and how long the device had nothing to do in them."""
     took, events = facts.duration(rows), facts.trace.events
     p50, p95 = median(took), percentile(took, 95)
-    found = (
+    times = (
         evidence("share_of_step", facts.share(float(took.sum())), "fraction", "overview"),
         evidence("batch_p50", p50, "ns", "trace"),
         evidence("batch_p95", p95, "ns", "trace"),
     )
     if not facts.model.has_device_work:
-        return found
+        return times
     busy = Coverage(BUSY.spans(all_device_spans(facts.model)))
     idle = float((took - busy.between(events.start[rows], events.end[rows])).sum()) / facts.steps
-    return (*found, evidence("idle_meanwhile", idle, "ns", "trace"))
+    return (*times, evidence("idle_meanwhile", idle, "ns", "trace"))

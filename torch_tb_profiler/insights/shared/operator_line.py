@@ -197,7 +197,7 @@ def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int
     owner = nearest(tree.parent, is_node, model.device_links.operator_node[work])
     by_owner = np.argsort(owner, kind="stable")
     work, owner = work[by_owner], owner[by_owner]
-    found = []
+    kernels = []
     for first, after in spans:
         # an operator that hands over to the first of them, as `to` does to `_to_copy`, is joined in its place
         begin, until = int(line.node[first]), int(tree.end[line.node[after - 1]])
@@ -207,5 +207,5 @@ def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int
         low, high = np.searchsorted(forward, [begin, int(line.node[after - 1]) + 1]).tolist()
         nodes = np.unique(node[low:high][node[low:high] >= 0])
         at = [work[slice(*np.searchsorted(owner, [each, each + 1]).tolist())] for each in nodes.tolist()]
-        found.append(model.device_work.row[np.concatenate(at)] if at else np.empty(0, np.int32))
-    return found
+        kernels.append(model.device_work.row[np.concatenate(at)] if at else np.empty(0, np.int32))
+    return kernels

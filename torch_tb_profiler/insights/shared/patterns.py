@@ -146,7 +146,7 @@ def _is_product(name: str) -> bool:
 def norms(facts: Facts, kind: str) -> list[Group]:
     """Norms or softmax that are written out, forward; kinds: rms_norm, layer_norm, softmax."""
     model, line = facts.model, operator_line(facts.model)
-    found: list[Group] = []
+    groups: list[Group] = []
     spans: list[tuple[int, int]] = []
     for first, after in norm_spans(model, kind):
         rows = line.rows(first, after)
@@ -155,9 +155,9 @@ def norms(facts: Facts, kind: str) -> list[Group]:
         if len(rows) >= 3:
             duration = facts.duration(rows)
             target = streamed_ns(facts, place.tolist(), duration.tolist())
-            found.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
+            groups.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
             spans.append((first, after))
-    return [*found, *_backward_of_norms(facts, kind, found, spans)]
+    return [*groups, *_backward_of_norms(facts, kind, groups, spans)]
 
 
 def norm_spans(model: Model, kind: str) -> list[tuple[int, int]]:
@@ -245,16 +245,16 @@ def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32])
     return fits & ~gone[model.device_work.row]
 
 
-def _sizes(model: Model, line: OperatorLine, at: Int64) -> Int64:
+def _sizes(model: Model, line: OperatorLine, work_index: Int64) -> Int64:
     """Shape (n,): the same number for work on as many elements, by shapes, else by grid and block.
 
-    at   shape (n,): indices into the device work, of work with a place
+    work_index   shape (n,): indices into the device work, of work with a place
     """
     work = model.device_work
-    codes, which = distinct_places(input_dims(model, line.node[line.place[at]]))
+    codes, which = distinct_places(input_dims(model, line.node[line.place[work_index]]))
     texts = model.trace.strings.texts(codes)
     elements = np.array([largest(text) for text in texts], np.int64)[which]
-    grid, block = work.grid[at].astype(np.int64), work.block[at]
+    grid, block = work.grid[work_index].astype(np.int64), work.block[work_index]
     by_grid = grid * (int(block.max(initial=0)) + 1) + block
     # what is not known is like nothing else
     unknown = (grid <= 0) | (block <= 0)

@@ -161,21 +161,21 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         element   what it would multiply; by default what it does
         size      bytes that an element would have; by default as many as it has
         """
-        calls, found = self.kernels.calls, np.full(len(self.kernels.calls), np.nan)
+        calls, least_of_calls = self.kernels.calls, np.full(len(self.kernels.calls), np.nan)
         first = self.device[calls.first]
         for device, peaks in self.peaks.items():
             for code, name in enumerate(ELEMENTS):
-                here = np.flatnonzero((first == device) & (self.call_element == code))
+                chosen = np.flatnonzero((first == device) & (self.call_element == code))
                 multiplied = element or _ELEMENT.get(name)
-                if not len(here) or multiplied is None:
+                if not len(chosen) or multiplied is None:
                     continue
-                used = distinct(calls.shape[here])
+                used = distinct(calls.shape[chosen])
                 of_shape = np.full(len(calls.shapes), np.nan)
                 for each in used.tolist():
                     least = minimal_ns(calls.shapes[each], peaks, multiplied, size)
                     of_shape[each] = np.nan if least is None else least
-                found[here] = of_shape[calls.shape[here]]
-        return found
+                least_of_calls[chosen] = of_shape[calls.shape[chosen]]
+        return least_of_calls
 
     @cached_property
     def is_skinny(self) -> Bool:

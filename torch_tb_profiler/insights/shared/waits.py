@@ -130,7 +130,7 @@ def _waited(graph: Graph, call: Int64) -> Int64:
     lane, start, end = graph.calls.lane[call], graph.calls.start[call], graph.calls.end[call]
     known = graph.waits
     length = running_sums(known.end - known.start)
-    found = np.zeros(len(call), np.int64)
+    waited = np.zeros(len(call), np.int64)
     for on, mine in each_value(lane):
         low, high = np.searchsorted(known.lane, [on, on + 1]).tolist()
         if low == high:
@@ -143,8 +143,8 @@ def _waited(graph: Graph, call: Int64) -> Int64:
             total: Int64 = length[after] - length[low] - over
             return total
 
-        found[mine] = until(end[mine]) - until(start[mine])
-    return found
+        waited[mine] = until(end[mine]) - until(start[mine])
+    return waited
 
 
 def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) -> tuple[Int8, Int64]:
@@ -153,8 +153,8 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
     strings, items = trace.strings, graph.items
     name = graph.calls.name[call]
     of_device = strings.where(WHOLE_DEVICE.search, name)[name]
-    asked = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
-    asked[node >= 0] = WaitedFor.OPERATOR
+    kinds = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
+    kinds[node >= 0] = WaitedFor.OPERATOR
     copies = np.flatnonzero((items.kind == WorkKind.COPY) & (items.call >= 0))
     text = trace.events.name[items.row[copies]]
     around = model.structure.launch_links.operator_node[items.call[copies]]
@@ -166,9 +166,9 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
         chosen = strings.where(wanted, text)[text]
         # the copy itself, or what waits for it in the same operator
         mine = among(copied, copies[chosen]) | ((node >= 0) & among(node, around[chosen]))
-        asked[mine] = kind
+        kinds[mine] = kind
     if not len(tree):
-        return asked, np.full(len(call), -1, np.int64)
+        return kinds, np.full(len(call), -1, np.int64)
     top = node.copy()
     for kind, inner, outer in (
         (WaitedFor.VALUE, VALUES, VALUES),
@@ -176,9 +176,9 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
         (WaitedFor.DYNAMIC, DYNAMIC, DYNAMIC | AROUND_DYNAMIC),
     ):
         found = _outermost(model, node, inner, outer)
-        asked[found >= 0] = kind
+        kinds[found >= 0] = kind
         top = np.where(found >= 0, found, top)
-    return asked, take_known(tree.name, top).astype(np.int64)
+    return kinds, take_known(tree.name, top).astype(np.int64)
 
 
 def _outermost(model: Model, node: Int64, inner: frozenset[str], outer: frozenset[str]) -> Int64:

@@ -50,21 +50,21 @@ def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
     # a server that only passes answers on needs no rules
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
 
-    covered = {*run.checked, *(each.id for each in run.findings)}
+    covered = {*run.checked, *(finding.id for finding in run.findings)}
     if run.loaded >= run.world:
         covered |= {rule.id for rule in RULES if rule.general or rule.symptom}
     own = [
-        replace(each, where=f"{first.trace.worker}: {each.where or 'in its whole trace'}")
-        for each in first.findings
-        if each.id not in covered and not _is_of_one_rank(each)
+        replace(finding, where=f"{first.trace.worker}: {finding.where or 'in its whole trace'}")
+        for finding in first.findings
+        if finding.id not in covered and not _is_of_one_rank(finding)
     ]
-    together = [*(_finding(each) for each in run.findings), *own]
+    together = [*(_finding(finding) for finding in run.findings), *own]
     return replace(
         first,
         bound=run.bound.kind,
         bound_sentence=run.bound.sentence,
         explained=run.bound.explained,
-        findings=sorted(together, key=lambda each: _place(each, first.steps.mean_ns or 0.0)),
+        findings=sorted(together, key=lambda finding: _place(finding, first.steps.mean_ns or 0.0)),
     )
 
 

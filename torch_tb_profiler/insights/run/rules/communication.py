@@ -65,21 +65,25 @@ class Transfers(msgspec.Struct, frozen=True):
 
 def transfers(facts: RunFacts) -> Transfers:
     """All that move something and take time on devices, rank by rank."""
-    nodes = {each.rank.rank: place.node for each, place in zip(facts.ranks, facts.distributed.places, strict=True)}
+    nodes = {
+        run_rank.rank.rank: place.node for run_rank, place in zip(facts.ranks, facts.distributed.places, strict=True)
+    }
     matching = facts.distributed.matching
     groups: dict[ProcessGroup, int] = {}
     parts: list[tuple[Int64 | Float64, ...]] = []
-    for number, each in enumerate(facts.ranks):
-        of, transfer, match = each.rank.communications, matching.transfer[number], matching.match[number]
+    for number, run_rank in enumerate(facts.ranks):
+        of, transfer, match = run_rank.rank.communications, matching.transfer[number], matching.match[number]
         moved = bus_bytes(of, lambda group: len(group.ranks) > 1 and all(rank in nodes for rank in group.ranks))
-        chosen = of.operations.on_device & (moved > 0) & (transfer > 0) & (match >= 0) & (each.rank.step >= 0)
+        chosen = of.operations.on_device & (moved > 0) & (transfer > 0) & (match >= 0) & (run_rank.rank.step >= 0)
         at = np.flatnonzero(chosen)
         code = np.array([groups.setdefault(group, len(groups)) for group in of.groups], np.int64)
         on = np.array([len({nodes.get(rank) for rank in group.ranks}) for group in of.groups], np.int64)
         group = of.operations.group[at]
         kind = of.operations.kind[at].astype(np.int64)
         parts.append((np.full(len(at), number), at, match[at], code[group], kind, on[group], moved[at], transfer[at]))
-    rank, operation, same, which, what, on_nodes, bus, ns = (np.concatenate(each) for each in zip(*parts, strict=True))
+    rank, operation, same, which, what, on_nodes, bus, ns = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     return Transfers(tuple(groups), rank, operation, same, which, what, on_nodes, bus, ns)
 
 
@@ -229,8 +233,8 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
     after = sum(int(each.sum()) for each in facts.steps_after([remedy])) / facts.steps
     if 1 - after / facts.step_ns <= facts.limit("exposed_transfer", "least_share"):
         return
-    of = steps_of_ranks(facts)
-    known = of.transfer_ns[of.transfer_ns >= 0]
+    steps = steps_of_ranks(facts)
+    known = steps.transfer_ns[steps.transfer_ns >= 0]
     transfer = float(known.mean()) if len(known) else 0.0
     sent = _most_sent(facts)
     yield RunFound(
@@ -244,7 +248,7 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
         },
         remedy=remedy,
         changes=changes,
-        refused=_UNMATCHED if float(of.unmatched_ns.mean()) > transfer else None,
+        refused=_UNMATCHED if float(steps.unmatched_ns.mean()) > transfer else None,
         confidence="medium" if facts.is_partial else "high",
         evidence=(
             evidence("transfer_per_step", transfer, "ns", "distributed"),
@@ -274,9 +278,9 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
             uneven.append((float(bytes_.max() / bytes_.mean()), members))
     if not uneven or len(uneven) < facts.limit("uneven_all_to_all", "least_part") * len(exchanges):
         return
-    ratio = float(np.median([each for each, _ in uneven]))
+    ratio = float(np.median([excess for excess, _ in uneven]))
     work: list[list[WorkEffect]] = [[] for _ in facts.ranks]
-    items = [work_of_operations(each) for each in facts.ranks]
+    items = [work_of_operations(rank) for rank in facts.ranks]
     instances: list[RunInstance] = []
     most: Counter[int] = Counter()
     for above, members in uneven:
@@ -290,7 +294,7 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
     worker = facts.ranks[most.most_common(1)[0][0]].rank.worker
     yield RunFound(
         values={"uneven": len(uneven), "all": len(exchanges), "ratio": round(ratio, 1), "worker": worker},
-        remedy=tuple((ChangeEffect(work=tuple(each)),) for each in work),
+        remedy=tuple((ChangeEffect(work=tuple(effects)),) for effects in work),
         changes=(collectives(0.5),),
         instances=tuple(sorted(instances, key=lambda one: -one.duration_ns)[:_LISTED]),
         count=len(uneven),
