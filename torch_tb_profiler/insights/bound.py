@@ -207,7 +207,9 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
         return (self.before_ns - after) / self.before_ns if self.before_ns else 0.0
 
     def only_in(self, changes: Sequence[Change]) -> str | None:
-        """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
+        """Return the name of the step that has nearly all of a saving, which then says nothing of the others; None if
+        there is none.
+        """
         saved_ns = unchanged(self.facts.graph).settled_ns[self.steps] - self._after(changes)
         least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
         largest = int(np.argmax(saved_ns))
@@ -229,7 +231,7 @@ def bound_of(
     loading: Sequence[Change] = (),
     cold: Sequence[Change] = (),
 ) -> Bound:
-    """What bounds some steps.
+    """Say what bounds some steps.
 
     steps             indices in the graph
     quality           of the graph
@@ -253,16 +255,16 @@ def _unknown_of_all(facts: Facts, quality: Quality, known: ExplainedShare) -> Bo
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
         return _idles(facts, known)
     if refusal is not None:
-        return told("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
-    return None if facts.steps else told("unknown", {"why": "no_step", **_of_rank(facts)}, known)
+        return bound_in_words("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
+    return None if facts.steps else bound_in_words("unknown", {"why": "no_step", **_of_rank(facts)}, known)
 
 
 def _idles(facts: Facts, known: ExplainedShare, reliefs: Sequence[Relief] = ()) -> Bound:
-    return told("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
+    return bound_in_words("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
 
 
 def _of_rank(facts: Facts) -> dict[str, Value]:
-    """What a sentence needs to say that it is about one rank of several: another one is about all of them."""
+    """Return what a sentence needs to say that it is about one rank of several: another one is about all of them."""
     size = max((group.size for group in facts.model.communications.groups), default=0)
     world = facts.trace.header.distributed.get("world_size")
     return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
@@ -273,7 +275,7 @@ def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
     best, share, rank = chosen.reliefs[0].kind, chosen.reliefs[0].share or 0.0, _of_rank(chosen.facts)
     for kind, refusal in chosen.refused.items():
         if ceiling(chosen.facts.model, kind, chosen.path) >= max(share, LEAST):
-            return told("unknown", {"why": refusal.id, **rank}, known, chosen.reliefs, refusal=refusal)
+            return bound_in_words("unknown", {"why": refusal.id, **rank}, known, chosen.reliefs, refusal=refusal)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
     is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, chosen.idle / 4)
     if (
@@ -282,10 +284,10 @@ def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
         and not is_of_idle
         and _is_busy_for_free(chosen.facts, chosen.saved)
     ):
-        return told("unknown", {"why": "busy", **rank}, known, chosen.reliefs)
+        return bound_in_words("unknown", {"why": "busy", **rank}, known, chosen.reliefs)
     if chosen.facts.model.has_device_work and unknown_idle(chosen.facts) > max(share, USELESS):
         return _idles(chosen.facts, known, chosen.reliefs)
-    return told("unknown", {"why": "nothing", **rank}, known, chosen.reliefs) if share < LEAST else None
+    return bound_in_words("unknown", {"why": "nothing", **rank}, known, chosen.reliefs) if share < LEAST else None
 
 
 def _determined(
@@ -323,10 +325,10 @@ def _determined(
         "cold": once if cold and (once := chosen.saved(cold)) >= MOSTLY_COLD else None,
     }
     values = {name: value for name, value in about.items() if value is not None} | _of_rank(chosen.facts)
-    return told(shown, values, known, chosen.reliefs, share, following)
+    return bound_in_words(shown, values, known, chosen.reliefs, share, following)
 
 
-def told(
+def bound_in_words(
     kind: BoundKind,
     values: Mapping[str, Value],
     known: ExplainedShare,
@@ -335,7 +337,7 @@ def told(
     following: BoundKind | None = None,
     refusal: ReplayRefusal | None = None,
 ) -> Bound:
-    """A bound with its sentence. refusal: why it is unknown, which English says in the words of the refusal."""
+    """Put a bound into words. refusal: why it is unknown, which English says in the words of the refusal."""
     words = values if refusal is None else {**values, "refusal": refusal.text}
     return Bound(
         kind=kind,
@@ -355,7 +357,8 @@ def _next(
     saved: Callable[[Sequence[Change]], float],
     idle: float,
 ) -> BoundKind | None:
-    """The resource whose relief saves most beyond that of the best, by replay; None if none saves much of the rest.
+    """Return the resource whose relief saves most beyond that of the best, by replay; None if none saves much of the
+    rest.
 
     idle   which part of the steps devices idle
     """
@@ -370,9 +373,9 @@ def _next(
 
 
 def slower_host(reliefs: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
-    """What bounds a run in place of its waits: the host, where it is what takes longest without them, too. Then devices
-    are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host
-    saves nothing.
+    """Return what bounds a run in place of its waits: the host, where it takes longest without them, too. Then devices
+    are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host saves
+    nothing.
 
     without_waits   what bounds the steps when the host waits for nothing
     """

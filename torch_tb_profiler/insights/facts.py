@@ -111,7 +111,7 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
         return step
 
     def longest_first(self, rows: Int32) -> Int32:
-        """Some events by duration."""
+        """Sort events by duration, the longest first."""
         found: Int32 = rows[np.argsort(-self.trace.events.duration[rows], kind="stable")]
         return found
 

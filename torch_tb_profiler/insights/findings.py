@@ -86,7 +86,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 def findings(model: Model) -> tuple[Finding, ...]:
-    """The findings of a trace."""
+    """Return the findings of a trace."""
     return diagnosis(model).findings
 
 
@@ -148,12 +148,12 @@ def diagnosis(model: Model) -> Diagnosis:
 
 
 def _changes_of(id_: str, found: Sequence[tuple[Rule, Found]]) -> list[Change]:
-    """What removes the causes that one rule found."""
+    """Collect what removes the causes that one rule found."""
     return [change for rule, each in found if rule.id == id_ and each.refused is None for change in each.changes]
 
 
 def _in_graph(facts: Facts) -> list[int]:
-    """The steps that were chosen, as indices of the steps of the graph, which has all."""
+    """Return the chosen steps as indices of the steps of the graph, which has all."""
     whole = facts.graph.steps
     place = np.searchsorted(whole.start, facts.model.steps.start)
     return [int(at) for at in place if at < len(whole)]
@@ -192,7 +192,7 @@ def _with_savings(
 def _first_savings(
     facts: Facts, steps: Sequence[int], found: Sequence[tuple[Rule, Found]]
 ) -> list[tuple[Rule, Found, FindingSaving]]:
-    """What each saves, in the order in which these add up; those that save too little are left out."""
+    """Replay what each saves, in the order in which these add up; those that save too little are left out."""
     counted = list(found)
     while counted:
         least = [_least_share(facts, cause) * facts.total_ns for _, cause in counted]
@@ -218,7 +218,7 @@ DOMINATES = 2.0
 def _general_last(
     facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
 ) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
-    """Findings whose savings are compared with one another, and those that get what these leave: general ones and
+    """Part findings whose savings are compared with one another from those that get what these leave: general ones and
     symptoms, unless they save far more than all causes. Behind a cause of some weight what is general comes anyway.
     """
     first = [(rule, cause) for rule, cause in found if not rule.general and not rule.symptom]
@@ -274,7 +274,7 @@ def _per_step(saving: Saving, n: int) -> FindingSaving:
 def _of_the_rest(
     facts: Facts, steps: Sequence[int], quality: Quality, others: Sequence[Found], cause: Found
 ) -> FindingSaving:
-    """The saving of a finding that comes after all others."""
+    """Replay what a finding saves after all others."""
     refusal = next((why for change in cause.changes if (why := quality.of(change)) is not None), None)
     if refusal is not None:
         return refused(refusal)
@@ -308,7 +308,7 @@ _ESTIMATED, _KEPT_FROM_WAITING = (0.85, 1.4), (0.85, 2.0)
 
 
 def _as_remedy(each: Found, saving: FindingSaving) -> FindingSaving:
-    """A saving with what a remedy may save less or more than the replay says."""
+    """Bound a saving by what a remedy may save less or more than the replay says."""
     after = saving.after_others_ns
     if any(isinstance(change, WithoutWaits | Pinned) for change in each.changes):
         least, most = _KEPT_FROM_WAITING
@@ -343,8 +343,8 @@ _EXPLAINED_BY: Mapping[BoundKind, tuple[str, ...]] = {
 
 
 def _told(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
-    """A saving as it is said. One that is refused, with what the finding takes of the step, and what it explains of the
-    bound. What is about idling devices saves no more than they idle, whatever else is done before it.
+    """Return a saving as it is said. One that is refused gets what the finding takes of the step, and what it explains
+    of the bound. What is about idling devices saves no more than they idle, whatever else is done before it.
     """
     if saving is None:
         return None

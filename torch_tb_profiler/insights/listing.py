@@ -20,7 +20,7 @@ def refused(why: ReplayRefusal, share: float | None = None) -> FindingSaving:
 
 
 def keys(rules: Iterable[str]) -> list[str]:
-    """A name for each of several findings, by the rules that found them, in their order.
+    """Name each of several findings, by the rules that found them, in their order.
 
     >>> keys(["waits", "copies", "waits"])
     ['waits', 'copies', 'waits-2']
@@ -96,7 +96,7 @@ _ABOUT: Mapping[str, frozenset[str]] = {
 
 
 def not_looked_at(waterfall: Iterable[Part], step_ns: float, families: Sequence[str]) -> tuple[str, ...]:
-    """The causes of the parts that take 5 % of the step or more, and that no finding is about.
+    """Return the causes of the parts that take 5 % of the step or more, and that no finding is about.
 
     families   of the rules that found something
     """

@@ -76,7 +76,7 @@ def _telling(model: Model) -> _Telling:
 
 
 def _says_nothing(name: str) -> bool:
-    """Marks of steps, and what torch itself writes around loading."""
+    """Tell whether a name only marks a step, or is what torch itself writes around loading."""
     return PROFILER_STEP.fullmatch(name) is not None or DATALOADER_NAME.search(name) is not None
 
 
@@ -106,7 +106,7 @@ def places_of(model: Model, rows: Int32) -> Places:
 
 
 def _host_rows(model: Model, rows: Int32) -> Int64:
-    """The host event that each event is, or that its device work belongs to; -1 where that is not known."""
+    """Return the host event that each event is, or that its device work belongs to; -1 where that is not known."""
     trace, structure = model.trace, model.structure
     at = rows.astype(np.int64)
     on_device = np.isin(trace.events.category[rows], DEVICE_WORK)
@@ -158,7 +158,7 @@ def _from_forward(model: Model, host_row: Int64, frame: Int64, module: Int64) ->
 
 
 def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Where | None:
-    """The innermost place that holds half of some events, by their duration or by a weight; None if there is none.
+    """Find the innermost place that holds half of some events, by their duration or by a weight; None if there is none.
 
     Where no operator, line and module has so many of them, all modules of a class count together, then what is around
     them: functions, classes of modules, and at last what they have in common alone.
@@ -189,7 +189,7 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
 
 
 def _holding(model: Model, columns: Sequence[Int64], heavy: Int64, module: Int64 | None = None) -> Where | None:
-    """The place with most of the weight, if that is enough and anything is known of it.
+    """Return the place with most of the weight, if that is enough and anything is known of it.
 
     columns    operator, frame, module and annotation, as in Places
     module     the modules, where `columns` tells them by their class
@@ -215,7 +215,7 @@ def _classes(model: Model, module: Int64) -> Int64:
 
 
 def class_of(module: str) -> str:
-    """The class of a module by its name in the trace.
+    """Return the class of a module by its name in the trace.
 
     >>> class_of("nn.Module: Linear_3")
     'Linear'
@@ -368,5 +368,5 @@ def _in_words(
 
 
 def _short(file: str) -> str:
-    """The last two parts of a path: enough to find the file."""
+    """Return the last two parts of a path: enough to find the file."""
     return "/".join(file.replace("\\", "/").split("/")[-2:])

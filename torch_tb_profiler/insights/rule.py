@@ -57,7 +57,7 @@ class Evidence(msgspec.Struct, frozen=True):
 def evidence(
     key: str, value: float, unit: EvidenceUnit, view: str, select: str | None = None, gpu: int | None = None
 ) -> Evidence:
-    """A number with its label, of `words/en/evidence.toml`."""
+    """Make a number with its label, of `words/en/evidence.toml`."""
     label = section("evidence", "labels").say(key, {} if gpu is None else {"gpu": gpu})
     return Evidence(key, label, value, unit, view, select, gpu)
 
@@ -76,7 +76,7 @@ class Link(msgspec.Struct, frozen=True):
 
 
 def link(key: str) -> Link:
-    """A page of `words/en/links.toml`."""
+    """Make a link to a page of `words/en/links.toml`."""
     return Link(key, section("links", "titles").say(key, {}), section("links", "addresses").say(key, {}))
 
 
@@ -226,7 +226,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     once: bool = False
 
     def said(self, words: Section) -> dict[str, Any]:
-        """The fields of a Cause that are known without its saving and its instances."""
+        """Return the fields of a Cause that are known without its saving and its instances."""
         texts = {name: words.say(name, self.values) for name in TEXTS}
         return texts | {name: getattr(self, name) for name in ("confidence", "evidence", "links", "values")}
 

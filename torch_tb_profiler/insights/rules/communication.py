@@ -119,7 +119,7 @@ def _slow_operations(facts: Facts) -> Slow | None:
 
 
 def _is_in_one_node(model: Model, group: ProcessGroup) -> bool:
-    """The file lists all devices of the node; ranks are numbered node by node."""
+    """Tell whether a group is in one node: the file lists all devices of it, and ranks are numbered node by node."""
     devices = len(model.trace.header.devices)
     if not devices:
         return False
@@ -217,7 +217,7 @@ def barriers(facts: Facts) -> Iterator[Found]:
 
 @rule("R58", STEPS, HOST, COMMUNICATION, over_ranks=True)
 def object_collectives(facts: Facts) -> Iterator[Found]:
-    """Steps that send Python objects to other ranks."""
+    """Find steps that send Python objects to other ranks."""
     calls = collective_calls(facts)
     exchanges = object_exchanges(facts, calls)
     step = facts.step_of(exchanges.row)
@@ -246,7 +246,7 @@ def object_collectives(facts: Facts) -> Iterator[Found]:
 
 
 def _device_calls(facts: Facts, exchanges: Exchanges) -> Int32:
-    """The calls to the device that exchanges make on their own threads."""
+    """Return the calls to the device that exchanges make on their own threads."""
     events, calls = facts.trace.events, facts.model.launches.row
     found = []
     for track in distinct(exchanges.track).tolist():

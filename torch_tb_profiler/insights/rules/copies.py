@@ -67,7 +67,7 @@ def pageable_input(facts: Facts) -> Iterator[Found]:
 
 @rule("R6", STEPS, DEVICE, CALLS, replay=True)
 def exposed_copies(facts: Facts) -> Iterator[Found]:
-    """Copies run while no kernel does, though their memory would let them run beside kernels."""
+    """Find copies that run while no kernel does, though their memory would let them run beside kernels."""
     found = copies_of(facts)
     large = found.bytes >= facts.limit("exposed_copies", "large_bytes")
     # of a call that takes pageable memory the memory is the cause, not the order
@@ -136,7 +136,7 @@ def device_copies(facts: Facts) -> Iterator[Found]:
 
 
 def _copying_operators(facts: Facts, found: StepCopies) -> Int32:
-    """The operators that do nothing but copy, around some copies."""
+    """Return the operators that do nothing but copy, around some copies."""
     model = facts.model
     node = model.device_links.operator_node[np.searchsorted(model.device_work.row, found.row)]
     rows = distinct(take_known(model.tree.row, node[node >= 0]))
@@ -197,7 +197,7 @@ def _small(facts: Facts, copies: StepCopies, way: Direction) -> Found:
 
 
 def _groups(facts: Facts, copies: StepCopies) -> list[tuple[list[int], int]]:
-    """Copies of one place, step and device as one, which takes as long as the longest and their bytes at its rate."""
+    """Join copies of one place, step and device: one takes as long as the longest, and their bytes at its rate."""
     place = groups_of_places(facts.model, copies.row)
     of = group([place, facts.step_of(copies.row), copies.device])
     rate = facts.limit("tiny_copies", "bytes_per_ns")

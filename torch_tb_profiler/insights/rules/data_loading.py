@@ -62,7 +62,9 @@ def _after_start(facts: Facts, found: Fetches) -> Fetches:
 
 @rule("R1", STEPS, HOST)
 def input_annotation(facts: Facts) -> Iterator[Found]:
-    """A range that the program calls the loading of its data takes part of the steps, outside of a DataLoader."""
+    """Find a range that the program calls the loading of its data, outside of a DataLoader, and that takes part of the
+    steps.
+    """
     model = facts.model
     rows = outermost(model, model.annotation_rows(LOADING.search))
     rows = rows[(facts.step_of(rows) >= 0) & (facts.trace.events.track[rows] == main_lane(model))]
@@ -112,7 +114,7 @@ _SURE = 4
 
 @rule("R2", STEPS, HOST)
 def synchronous_dataloader(facts: Facts) -> Iterator[Found]:
-    """The main process makes its batches itself, while the steps wait."""
+    """Find a main process that makes its batches itself, while the steps wait."""
     found = fetches_of(facts)
     rows = facts.longest_first(found.take(found.synchronous).row)
     took = facts.duration(rows)

@@ -32,7 +32,7 @@ _MATH = "aten::_scaled_dot_product_attention_math"
 
 
 def _costly(facts: Facts, name: str, groups: Sequence[Group]) -> Fusion | None:
-    """What there is to fuse; None where it takes less of the steps than the rule of this name speaks of."""
+    """Return what there is to fuse; None where it takes less of the steps than the rule of this name speaks of."""
     found = fusion_of(facts, groups)
     return None if found is None or facts.share(found.spent_ns) < facts.limit(name, "least_share") else found
 
@@ -61,7 +61,7 @@ def pointwise_chain(facts: Facts) -> Iterator[Found]:
 
 
 def _on_cpu(facts: Facts, name: str, spans: Sequence[tuple[int, int]], stays: str = "") -> WrittenOut | None:
-    """What of a program on the CPU one operator could do; None where it takes less than the rule speaks of."""
+    """Find what one operator could do in a program on the CPU; None where it takes less than the rule speaks of."""
     found = written_out(facts, spans, stays)
     return None if found is None or facts.share(found.ns) < facts.limit(name, "least_share") else found
 

@@ -226,7 +226,7 @@ def _copies(facts: Facts, rows: Int32) -> Iterator[Int32]:
 
 
 def _copies_on_cpu(facts: Facts) -> Iterator[Found]:
-    """Copies of a program on the CPU that make tensors contiguous."""
+    """Find copies of a program on the CPU that make tensors contiguous."""
     tree, strings = facts.model.tree, facts.trace.strings
     named = strings.where(_CONTIGUOUS.__contains__, tree.name)[tree.name]
     copied = np.flatnonzero(strings.where(lambda name: name == "aten::copy_", tree.name)[tree.name])
@@ -357,7 +357,9 @@ _FEWEST_STEPS = 6
 
 @rule("R74", STEPS, DEVICE)
 def clock_throttling(facts: Facts) -> Iterator[Found]:
-    """The same kernels take longer from step to step, nearly all of them alike: the clock of the device goes down."""
+    """Find that the same kernels take longer from step to step, nearly all of them alike: the clock of the device goes
+    down.
+    """
     model, n = facts.model, facts.steps - 1
     work, chosen = model.device_work, np.flatnonzero(is_compute(model))
     step = facts.step_of(work.row[chosen]) - 1  # the first step warms up

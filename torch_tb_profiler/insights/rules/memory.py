@@ -31,7 +31,7 @@ _SMALL = 1 << 20
 
 @rule("R37", STEPS, HOST, DEVICE, MEMORY, PROPERTIES)
 def recompute(facts: Facts) -> Iterator[Found]:
-    """The forward pass is computed twice, though memory is left."""
+    """Find a forward pass that is computed twice, though memory is left."""
     model, tree = facts.model, facts.model.tree
     nodes = recomputed(model)
     nodes = nodes[facts.step_of(tree.row[nodes]) >= 0]
@@ -233,14 +233,14 @@ def host_allocation(facts: Facts) -> Iterator[Found]:
 
 @rule("R41", MEMORY)
 def fragmentation(facts: Facts) -> Iterator[Found]:
-    """The allocator reserves more memory though much of what it has is free: it is in pieces."""
+    """Find that the allocator reserves more memory though much of what it has is free: it is in pieces."""
     for curve in memory_curves(facts.model).curves:
         if curve.device.type != CPU and len(curve) > 1:
             yield from _fragmentation_of(facts, curve)
 
 
 def _fragmentation_of(facts: Facts, curve: MemoryCurve) -> Iterator[Found]:
-    """A request that fits into what is free, and yet needs more memory, met memory in pieces."""
+    """Find requests that would fit into what is free, and yet need more memory: it is in pieces."""
     grown = np.diff(curve.reserved)
     unused = curve.reserved[:-1] - curve.allocated[:-1]
     least = facts.limit("fragmentation", "least_share") * curve.reserved[:-1]
@@ -280,7 +280,7 @@ def memory_growth(facts: Facts) -> Iterator[Found]:
 
 
 def _growth_of(facts: Facts, curve: MemoryCurve) -> Iterator[Found]:
-    """The first step is left out: optimizers and caches are filled then."""
+    """Find memory that grows in every step but the first, in which optimizers and caches are filled."""
     held = [int(curve.last_at(end).allocated) for end in facts.model.steps.host_end.tolist()]
     grown = np.diff(held)
     mean = int(grown.mean())

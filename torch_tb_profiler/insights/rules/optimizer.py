@@ -95,7 +95,7 @@ _OF_TRAINING = ("DistributedDataParallel.forward", "aten::nll_loss", "aten::cros
 
 @rule("R29", STEPS, MACHINE, HOST)
 def optimizer_share(facts: Facts) -> Iterator[Found]:
-    """The optimizer takes a large part of the step."""
+    """Find an optimizer that takes a large part of the step."""
     steps = optimizer_steps(facts.model)
     rows = facts.longest_first(facts.in_steps(steps.rows))
     work = facts.in_steps(steps.kernel)
@@ -134,7 +134,7 @@ def _usual_share(facts: Facts, rows: Int32, work: Int32) -> float:
 
 @rule("R29", STEPS, HOST, DEVICE, CALLS, replaces=("optimizer_share",))
 def unfused_optimizer(facts: Facts) -> Iterator[Found]:
-    """An optimizer that goes over its parameters one by one."""
+    """Find an optimizer that goes over its parameters one by one."""
     steps = optimizer_steps(facts.model)
     inside = facts.step_of(steps.rows) >= 0
     chosen = steps.single & inside[steps.of] if len(steps.of) else steps.single

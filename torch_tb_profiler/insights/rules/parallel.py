@@ -64,7 +64,7 @@ def fp32_gradients(facts: Facts) -> Iterator[Found]:
 
 
 def _halves(facts: Facts) -> float:
-    """The share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are not known."""
+    """Return the share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are not known."""
     products = products_of(facts)
     if products is None:
         return 0.0

@@ -118,7 +118,7 @@ def tensor_cores(facts: Facts) -> Iterator[Found]:
 
 
 def _half_of(products: Products) -> Half | None:
-    """The 16 bits that all devices multiply on tensor cores: bfloat16 where they can."""
+    """Return the 16 bits that all devices multiply on tensor cores: bfloat16 where they can."""
     choices: tuple[Half, ...] = ("bf16", "fp16")
     return next((each for each in choices if all(each in peaks.flops for peaks in products.peaks.values())), None)
 

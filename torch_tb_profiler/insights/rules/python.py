@@ -69,7 +69,7 @@ def garbage_collection(facts: Facts) -> Iterator[Found]:
 
 
 def _collections(facts: Facts) -> Int32:
-    """Collections in the steps that are in no other one."""
+    """Return collections in the steps that are in no other one."""
     frames, strings = facts.model.structure.frames, facts.trace.strings
     is_gc = strings.where(GARBAGE.search, frames.name)[frames.name]
     outer = np.append(is_gc, False)[frames.parent]
@@ -124,7 +124,7 @@ def _beside_others(lane: Int64, start: Int64, end: Int64, lanes: Int64) -> Bool:
 
 @rule("R20", STEPS, OVERHEAD)
 def profiler_overhead(facts: Facts) -> Iterator[Found]:
-    """What the profiler itself costs in the steps."""
+    """Find what the profiler itself costs in the steps."""
     events, steps = facts.trace.events, facts.model.steps
     rows, spent = profiler_rows(facts.model), profiler_ns(facts)
     share = facts.share(spent)
@@ -181,9 +181,9 @@ def host_code(facts: Facts) -> Iterator[Found]:
 
 
 def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
-    """The outermost functions of the program, or without stacks annotations and what operators compute themselves, on
-    the main thread in the steps, that take long, call nothing of the device's API, and run while no other thread
-    launches a kernel; without a device those that call no operator.
+    """Return the outermost functions of the program, or without stacks annotations and what operators compute
+    themselves, on the main thread in the steps, that take long, call nothing of the device's API, and run while no
+    other thread launches a kernel; without a device those that call no operator.
     """
     model, events = facts.model, facts.trace.events
     lane = main_lane(model)
@@ -225,7 +225,7 @@ def _may_be_named(facts: Facts, nodes: FrameTree | CallTree) -> Bool:
 
 
 def _launches_of_kernels(facts: Facts) -> Int64:
-    """Indices into the launches: those that start kernels."""
+    """Return indices into the launches: those that start kernels."""
     model = facts.model
     launch = model.device_links.launch
     found: Int64 = launch[(launch >= 0) & (model.device_category == Category.KERNEL)].astype(np.int64)

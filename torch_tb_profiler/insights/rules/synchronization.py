@@ -61,7 +61,7 @@ _OTHERS = (WaitedFor.DYNAMIC, WaitedFor.PAGEABLE)
 
 @rule("R9", STEPS, DEVICE, CALLS, replay=True)
 def sync_points(facts: Facts) -> Iterator[Found]:
-    """Calls in which the host stops and waits for the device."""
+    """Find calls in which the host stops and waits for the device."""
     trace, least = facts.trace, facts.limit("sync_points", "least_share")
     found = waits(facts.model)
     found = recurring_waits(facts, found.take(~_are_others(facts, found)))
@@ -121,7 +121,7 @@ def _are_others(facts: Facts, waits: Waits) -> Bool:
 
 
 def _call_of(facts: Facts, group: Waits) -> str:
-    """The call of the first."""
+    """Return the call of the first."""
     return str(facts.trace.strings[int(facts.trace.events.name[group.row[0]])])
 
 
@@ -136,7 +136,7 @@ def _values(facts: Facts, group: Waits) -> dict[str, str | float]:
 
 
 def _how(facts: Facts, group: Waits, call: str) -> str:
-    """What the program asked for."""
+    """Say what the program asked for."""
     kinds = {WaitedFor(each) for each in group.asked.tolist()}
     if len(kinds) > 1:
         return "operator"
@@ -159,7 +159,7 @@ _OF_SIZES = lazy_pattern(r"(?i)all_?(?:2|to)_?all|splits?\b|permute|(?:^|[^a-z])
 
 
 def _kind_of_value(facts: Facts, group: Waits) -> str | None:
-    """What a value is that is read, by its type, else by the names around it; None where it may be a loss."""
+    """Say what a value is that is read, by its type, else by the names around it; None where it may be a loss."""
     tree, trace = facts.model.structure.tree, facts.trace
     row = group.place[:1]
     node = facts.model.structure.nesting.innermost(trace.events.track[row], trace.events.start[row]).astype(np.int64)
@@ -309,7 +309,7 @@ def _launches(facts: Facts) -> _Launches:
 
 
 def _changes(facts: Facts, within: Int64, syncs: Int64) -> Sequence[Change]:
-    """Launches take what they take by themselves, and nothing waits after them."""
+    """Return what lets launches take their own time alone, and nothing wait after them."""
     graph, calls = facts.graph, facts.graph.calls
     found: list[Change] = [without("sync", rows=calls.row[syncs])] if len(syncs) else []
     if len(within):

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.waterfall.waterfall import ExplainedShare
-from torch_tb_profiler.insights.bound import LEAST, MOSTLY_IDLE, Bound, Relief, Reservations, slower_host, told
+from torch_tb_profiler.insights.bound import (
+    LEAST,
+    MOSTLY_IDLE,
+    Bound,
+    Relief,
+    Reservations,
+    bound_in_words,
+    slower_host,
+)
 from torch_tb_profiler.insights.resources import OF_IDLE_TIME, BoundKind, HostPart
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
 from torch_tb_profiler.reason import Value
@@ -15,13 +23,13 @@ _HOST_PARTS: tuple[HostPart, ...] = ("calls", "unrecorded")
 
 
 def run_bound(facts: RunFacts) -> Bound:
-    """The resources are those of `bound_of`, and each is relieved on all ranks at once."""
+    """Say what bounds a run: the resources are those of `bound_of`, and each is relieved on all ranks at once."""
     held = [rank.reservations for rank in facts.ranks]
     known = _explained(held)
     about: dict[str, Value] = {"loaded": facts.loaded, "world": facts.world}
 
     def unknown(why: str, reliefs: Sequence[Relief] = (), refusal: ReplayRefusal | None = None) -> Bound:
-        return told("unknown", {**about, "why": why}, known, reliefs, refusal=refusal)
+        return bound_in_words("unknown", {**about, "why": why}, known, reliefs, refusal=refusal)
 
     if (refusal := facts.refusal(())) is not None:
         return unknown(refusal.id, refusal=refusal)
@@ -53,7 +61,7 @@ def _explained(held: Sequence[Reservations]) -> ExplainedShare:
 
 
 def _reliefs(facts: RunFacts, held: Sequence[Reservations]) -> list[Relief]:
-    """The largest first, and those that are refused last."""
+    """Return what relieving each resource saves, the most first, and those that are refused last."""
     spare = sum(each.spare for each in held) / len(held)
     found = []
     for kind in dict.fromkeys(kind for each in facts.ranks for kind in each.reliefs):
@@ -92,16 +100,16 @@ def _determined(
         values["next"] = following
     if by is not None and is_host and not is_launch:
         values["by"] = by
-    return told("launch" if is_launch else best.kind, values, known, reliefs, share, following)
+    return bound_in_words("launch" if is_launch else best.kind, values, known, reliefs, share, following)
 
 
 def _ceiling(held: Sequence[Reservations], kind: BoundKind) -> float:
-    """What a relief that is refused would save at most, on the rank where that is most."""
+    """Return what a relief that is refused would save at most, on the rank where that is most."""
     return max(each.ceilings.get(kind, 0.0) for each in held)
 
 
 def _next(facts: RunFacts, best: Relief, found: Sequence[Relief]) -> BoundKind | None:
-    """The resource whose relief saves most after that of the best."""
+    """Return the resource whose relief saves most after that of the best."""
     relieved = facts.relief(best.kind)
     reached, total = _after(facts, [relieved]), facts.step_ns * facts.steps
     further = {

@@ -152,7 +152,7 @@ class RunRank(msgspec.Struct, frozen=True):
         return self.rank.size + self.summary.size + _bytes(kept, set())
 
     def instances(self, rows: Int64, name: str, start: Int64, duration: Int64, most: int) -> tuple[RunInstance, ...]:
-        """The longest of some events of this rank. rows, start, duration: shape (n,); times in ns."""
+        """List the longest of some events of this rank. rows, start, duration: shape (n,); times in ns."""
         steps = self.graph.steps
         step = np.searchsorted(steps.start, start, side="right") - 1
         chosen = np.argsort(-duration, kind="stable")[:most].tolist()
@@ -307,13 +307,13 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return next((why for each in self.ranks for why in each.quality.refusals if why.scope in needed), None)
 
     def relief(self, kind: BoundKind) -> Remedy:
-        """A resource relieved on all ranks."""
+        """Return what relieves a resource on all ranks."""
         return tuple(each.reliefs.get(kind, ()) for each in self.ranks)
 
     def relief_changes(self, kind: BoundKind) -> tuple[Change, ...]:
-        """The changes of `relief`."""
+        """Return the changes of `relief`."""
         return next((each.changes[kind] for each in self.ranks if kind in each.changes), ())
 
     def on(self, worker: str, *effects: ChangeEffect) -> Remedy:
-        """Some effects on one rank."""
+        """Return some effects on one rank, and none on the others."""
         return tuple(effects if each.rank.worker == worker else () for each in self.ranks)

@@ -149,7 +149,7 @@ class Excess(msgspec.Struct, frozen=True):
 
 
 def excess_of(facts: RunFacts, rank: int) -> Excess | None:
-    """The place with the most; None if it is less than `least_share` of the step."""
+    """Return the place with the most; None if it is less than `least_share` of the step."""
     spent = [other.spent for other in facts.ranks]
     kinds = sorted({kind for of_rank in spent for kind in of_rank.kinds})
     at = {kind: number for number, kind in enumerate(kinds)}
@@ -180,7 +180,7 @@ def _middle(values: Float64) -> Float64:
 
 
 def from_the_middle(values: Sequence[float], least: float) -> tuple[float, Float64]:
-    """The median, and z of each: 0.6745 × (value − median) ÷ the median absolute deviation.
+    """Return the median, and z of each: 0.6745 × (value − median) ÷ the median absolute deviation.
 
     values  of at least three things
     least   of the median: a smaller deviation counts as this

@@ -47,7 +47,7 @@ class Allocations(msgspec.Struct, frozen=True):
         return len(self.row)
 
     def take(self, chosen: Bool | Int64) -> Allocations:
-        """Some of them."""
+        """Select some of them."""
         columns = {name: getattr(self, name) for name in self.__struct_fields__}
         share = columns.pop("asking_share")
         return Allocations(**{name: column[chosen] for name, column in columns.items()}, asking_share=share)
@@ -86,8 +86,8 @@ def in_steady_state(facts: Facts, allocations: Allocations, released: bool = Tru
 
 @cached
 def freeing_waits(model: Model) -> Int32:
-    """Calls that wait for the device and are followed by one that gives its memory back: the allocator may do so only
-    when nothing uses it any more.
+    """Return calls that wait for the device and are followed by one that gives its memory back: the allocator may do so
+    only when nothing uses it any more.
     """
     events, strings = model.trace.events, model.trace.strings
     calls = outermost(model, model.launches.row)

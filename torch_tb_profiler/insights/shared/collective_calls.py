@@ -66,7 +66,7 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
         return len(self) / max(self.facts.steps, 1)
 
     def take(self, chosen: Bool) -> CollectiveCalls:
-        """Some of them."""
+        """Select some of them."""
         parts = (self.operation, self.row, self.step, self.start, self.duration)
         return CollectiveCalls(self.facts, *(each[chosen] for each in parts))  # type: ignore[arg-type]
 
@@ -156,7 +156,7 @@ class Exchanges(msgspec.Struct, frozen=True):
         return len(self.row)
 
     def take(self, chosen: Bool) -> Exchanges:
-        """Some of them."""
+        """Select some of them."""
         return Exchanges(self.row[chosen], self.track[chosen], self.start[chosen], self.end[chosen])
 
     def include(self, time: Int64) -> Bool:
@@ -182,7 +182,7 @@ def object_exchanges(facts: Facts, calls: CollectiveCalls) -> Exchanges:
 
 
 def _pairs(facts: Facts, calls: CollectiveCalls) -> tuple[Int32, Int64]:
-    """The same by what is sent: whole numbers, the lengths, and then bytes, by one kind of collective in a group."""
+    """Find exchanges by what is sent: whole numbers, the lengths, then bytes, by one kind of collective in a group."""
     operations, tree = calls.of.operations, facts.model.structure.tree
     types = np.array([name.lower() for name in calls.of.dtypes])
     by_call = calls.operation[np.argsort(operations.host_start[calls.operation], kind="stable")]

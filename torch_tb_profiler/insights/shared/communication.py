@@ -116,7 +116,7 @@ class HeldTransfers(msgspec.Struct, frozen=True):
 
 
 def held_transfers(model: Model) -> HeldTransfers | None:
-    """What holds up the collectives in the steps; None where that may be the host, or no launch is known."""
+    """Say what holds up the collectives in the steps; None where that may be the host, or no launch is known."""
     kernels = communication_kernels(model.in_steps)
     least = _MOST * int(kernels.bare.sum())
     how = next((how for how, ns in kernels.ways.items() if least and int(ns.sum()) >= least), None)
@@ -136,12 +136,12 @@ _LINKS: Mapping[Sent, str] = {
 
 
 def transfer_links(sent: Sent) -> tuple[Link, ...]:
-    """The page on what to do, where there is one."""
+    """Return the page on what to do, where there is one."""
     return (link(_LINKS[sent]),) if sent in _LINKS else ()
 
 
 def most_sent(ranks: Iterable[tuple[Communications, Int64]], is_training: bool, held: Held | None) -> Sent:
-    """What most of the time goes to, or what holds it up where the advice on that would be wrong.
+    """Say what most of the time goes to, or what holds it up where the advice on that would be wrong.
 
     ranks   of each its communication, and the time of each operation, ns; below 0 where it is not known
     held    what holds up most of it; None where that may be the host

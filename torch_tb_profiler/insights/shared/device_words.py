@@ -58,14 +58,14 @@ def platform(model: Model) -> Platform:
 
 
 def said_for(where: Platform, text: str) -> str:
-    """A sentence that was written for CUDA, as it is said for other devices."""
+    """Rewrite a sentence that was written for CUDA, as it is said for other devices."""
     for written, meant in (*clauses(where), *names(where)):
         text = text.replace(written, meant)
     return text
 
 
 def as_said_for(where: Platform, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a finding that a rule wrote, as they are said for such devices.
+    """Rewrite the fields of a finding that a rule wrote, as they are said for such devices.
 
     For other languages its values have the `platform`, and what is `renamed`: lines of a name and that which is meant.
     """

@@ -88,7 +88,7 @@ SAVES = lazy_pattern(
 
 
 def copies_within(model: Model, rows: Int32) -> Int32:
-    """The copies that were launched inside some outermost ranges of the host."""
+    """Return the copies that were launched inside some outermost ranges of the host."""
     events, work = model.trace.events, np.flatnonzero(model.device_category == Category.MEMCPY)
     launch = model.device_links.launch[work]
     work, launch = work[launch >= 0], launch[launch >= 0]

@@ -88,7 +88,7 @@ def _reader(model: Model) -> _Reader:
 
 
 def _moved(model: Model, place: int) -> Moved | None:
-    """What the operator at a place of the line moves; None if its shapes or types were not recorded."""
+    """Return what the operator at a place of the line moves; None if its shapes or types were not recorded."""
     line = operator_line(model)
     tensors = _reader(model).tensors(int(line.node[place]))
     if tensors is None:
@@ -107,7 +107,7 @@ def _moved(model: Model, place: int) -> Moved | None:
 
 
 def _copied(model: Model, node: int) -> tuple[Tensor, Tensor] | None:
-    """What a copy writes and reads, which may be of two types: the inner `copy_` has both."""
+    """Return what a copy writes and reads, which may be of two types: the inner `copy_` has both."""
     tree, copy = model.tree, model.trace.strings.code("aten::copy_")
     for inner in range(node, min(node + 4, len(tree))):
         if tree.start[inner] < tree.end[node] and tree.name[inner] == copy:
@@ -140,7 +140,7 @@ def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int]) ->
 
 
 def shortest_whole_ns(facts: Facts, places: Sequence[int], duration: Int64) -> int:
-    """The shortest of the kernels that read and write all of a tensor, ns: a norm in one kernel does that once."""
+    """Return the shortest kernel that reads and writes all of a tensor, ns: a norm in one kernel does that once."""
     text = operator_line(facts.model).text
     least = FULL_SIZE * int(duration.max(initial=0))
     whole = [int(ns) for place, ns in zip(places, duration.tolist(), strict=True) if text[place] not in REDUCTIONS]

@@ -47,7 +47,7 @@ class Fusion(msgspec.Struct, frozen=True):
 
 
 def fusion_of(facts: Facts, groups: Sequence[Group]) -> Fusion | None:
-    """What there is to fuse in the steps; None for nothing."""
+    """Return what there is to fuse in the steps; None for nothing."""
     kept = [kernels for kernels in groups if len(kernels.rows) > 1]
     if kept:
         in_steps = facts.step_of(np.array([kernels.rows[0] for kernels in kept], np.int32)) >= 0

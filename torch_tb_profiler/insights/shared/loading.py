@@ -63,7 +63,7 @@ class Fetches(msgspec.Struct, frozen=True):
         return len(self.row)
 
     def take(self, chosen: Bool | Int64) -> Fetches:
-        """Some of them."""
+        """Select some of them."""
         return Fetches(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
@@ -111,7 +111,7 @@ def outermost(model: Model, rows: Int32) -> Int32:
 
 
 def beyond(facts: Facts, rows: Int32, ns: float) -> ScaleHost:
-    """What some ranges take longer than so many ns is gone, whatever the thread does in it."""
+    """Return what removes the time that ranges take beyond so many ns, whatever the thread does in it."""
     events = facts.trace.events
     track, start, end = (column[rows].tolist() for column in (events.track, events.start, events.end))
     cut = [(t, s + int(ns), e) for t, s, e in zip(track, start, end, strict=True) if e > s + int(ns)]

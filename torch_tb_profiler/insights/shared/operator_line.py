@@ -105,14 +105,14 @@ class OperatorLine(msgspec.Struct, frozen=True):
         return letter in self.text[max(place - most, 0) : place].rpartition(END)[2]
 
     def rows(self, first: int, after: int) -> Int32:
-        """The device work of the places from one to another, in the order of its operators."""
+        """Return the device work of the places from one to another, in the order of its operators."""
         found: Int32 = self.work[self.first[first] : self.first[after]]
         return found
 
 
 @cached
 def operator_line(model: Model) -> OperatorLine:
-    """The line of all selected operators; those of a convolution that add its bias have the letter `i`."""
+    """Write the line of all selected operators; those of a convolution that add its bias have the letter `i`."""
     tree, strings = model.tree, model.trace.strings
     codes = distinct(tree.name)
     names = [str(strings[code]) for code in codes.tolist()]
@@ -169,7 +169,7 @@ def input_dims(model: Model, node: Int64) -> Int32:
 
 
 def input_types(model: Model, node: Int64) -> Int32:
-    """The same of their types."""
+    """Return the codes of the types of the inputs. Shape (n,); 0 where not recorded."""
     operator = take_known(model.tree.operator, node).astype(np.int64)
     found: Int32 = take_known(model.trace.operators.input_type, operator, missing=0)
     return found

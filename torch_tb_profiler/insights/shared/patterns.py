@@ -105,7 +105,7 @@ def by_hand(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, i
 
 
 def in_backward_of_attention(facts: Facts) -> list[Group]:
-    """The backward of attention, where none is by hand."""
+    """Find the backward of attention, where none is by hand."""
     spans = attention(facts.model)
     if by_hand(facts.model, spans):
         return []
@@ -114,7 +114,7 @@ def in_backward_of_attention(facts: Facts) -> list[Group]:
 
 
 def attention_group(facts: Facts, first: int, after: int) -> Group:
-    """The kernels of one attention, from a place of the operator line to another."""
+    """Return the kernels of one attention, from a place of the operator line to another."""
     line = operator_line(facts.model)
     rows = kernels_of(facts.model, line.rows(first, after))
     # without shapes what its products take is all that is known of how long the one kernel multiplies
@@ -168,7 +168,7 @@ def norm_spans(model: Model, kind: str) -> list[tuple[int, int]]:
 def _backward_of_norms(
     facts: Facts, kind: str, forward: Sequence[Group], spans: Sequence[tuple[int, int]]
 ) -> list[Group]:
-    """What autograd made of norms that are written out: many kernels, where the operator of torch has one or two."""
+    """Find what autograd made of norms that are written out: many kernels, where torch's operator has one or two."""
     found = []
     for group, of_nodes in zip(forward, backward_kernels(facts.model, spans), strict=True):
         rows = kernels_of(facts.model, of_nodes)
@@ -179,7 +179,7 @@ def _backward_of_norms(
 
 
 def _without_copies(model: Model, first: int, after: int) -> tuple[int, int]:
-    """Some places of the operator line, without a copy at their beginning or end that is not part of them.
+    """Shorten a stretch of the operator line by copies at its beginning or end that are not part of it.
 
     A conversion to another type is, at the beginning, and behind one there also at the end.
     """
@@ -273,7 +273,7 @@ def largest(dims: str) -> int:
 
 
 def shapes(dims: str) -> list[list[int]]:
-    """The shapes of the inputs, [] of what is no tensor; none where they cannot be read.
+    """Read the shapes of the inputs, [] of what is no tensor; none where they cannot be read.
 
     >>> shapes("[[8, 4], []]")
     [[8, 4], []]

@@ -145,7 +145,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return self.kernels.element[self.kernels.calls.first]
 
     def shape(self, call: int) -> Matmul:
-        """What a call multiplies."""
+        """Return what a call multiplies."""
         calls = self.kernels.calls
         return calls.shapes[int(calls.shape[call])]
 
@@ -226,7 +226,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return Faster(kernels, np.ceil(target).astype(np.int64), by_shape)
 
     def change(self, faster: Faster) -> ScaleWork:
-        """What of the replay makes them so fast."""
+        """Return what of the replay makes them so fast."""
         return targets(self.kernels.row[faster.kernels].tolist(), faster.target_ns.tolist())
 
     def confidence(self, faster: Faster) -> FindingConfidence:
@@ -236,7 +236,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
 
 
 def products_of(facts: Facts) -> Products | None:
-    """The product kernels of a trace; None if there are none in steps on devices with known peaks."""
+    """Return the product kernels of a trace; None if there are none in steps on devices with known peaks."""
     return facts.model.answers.get(products_of, lambda: _products(facts))
 
 

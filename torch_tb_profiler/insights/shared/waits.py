@@ -98,7 +98,7 @@ class Waits(msgspec.Struct, frozen=True):
         return found
 
     def take(self, chosen: Bool | Int64) -> Waits:
-        """Some of them."""
+        """Select some of them."""
         return Waits(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
@@ -182,7 +182,9 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
 
 
 def _outermost(model: Model, node: Int64, inner: frozenset[str], outer: frozenset[str]) -> Int64:
-    """The outermost operator named in `outer` around some nodes that have one of `inner` around them; -1 for none."""
+    """Return the outermost operator named in `outer` around some nodes that have one of `inner` around them; -1 for
+    none.
+    """
     tree, strings = model.structure.tree, model.trace.strings
     is_inner, is_outer = (
         strings.where(names.__contains__, tree.name)[tree.name] & tree.is_operator for names in (inner, outer)

@@ -69,7 +69,7 @@ def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
 
 
 def _place(found: SummaryFinding, step_ns: float) -> tuple[bool, float]:
-    """What findings are sorted by: what they save, or take, of the step, and warnings last."""
+    """Return what findings are sorted by: what they save, or take, of the step, and warnings last."""
     return found.saving is None, 0.0 if found.saving is None else -saving_share(found.saving, step_ns)
 
 

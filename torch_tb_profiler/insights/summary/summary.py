@@ -225,7 +225,9 @@ def summary(subject: Subject) -> SummaryAnswer:
 
 
 def as_sent(found: SummaryAnswer) -> SummaryAnswer:
-    """The same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not 1."""
+    """Return the same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not
+    1.
+    """
     return from_json(msgspec.json.encode(found, enc_hook=plain), SummaryAnswer)
 
 

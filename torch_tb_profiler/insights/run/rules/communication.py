@@ -53,7 +53,7 @@ class Transfers(msgspec.Struct, frozen=True):
         return len(self.rank)
 
     def take(self, chosen: Bool | Int64) -> Transfers:
-        """Some of them."""
+        """Select some of them."""
         columns = {name: getattr(self, name)[chosen] for name in self.__struct_fields__ if name != "groups"}
         return Transfers(self.groups, **columns)
 
@@ -88,7 +88,7 @@ def transfers(facts: RunFacts) -> Transfers:
 
 
 def scaled(facts: RunFacts, chosen: Transfers, factor: Float64) -> Remedy:
-    """What makes transfers take their time × a factor each. factor: shape (n,)."""
+    """Return what makes transfers take their time × a factor each. factor: shape (n,)."""
     items = [work_of_operations(each) for each in facts.ranks]
     work: list[list[WorkEffect]] = [[] for _ in facts.ranks]
     for rank, operation, part in zip(chosen.rank.tolist(), chosen.operation.tolist(), factor.tolist(), strict=True):
@@ -109,7 +109,7 @@ def longest(facts: RunFacts, chosen: Transfers, most: int) -> tuple[RunInstance,
 
 
 def work_of_operations(rank: RunRank) -> dict[int, list[int]]:
-    """The pieces of work of each operation."""
+    """Return the pieces of work of each operation."""
     ranges, items = rank.rank.communications.ranges, rank.graph.items
     known = np.flatnonzero(items.is_communication)
     at = dict(zip(items.start[known].tolist(), known.tolist(), strict=True))
@@ -121,7 +121,7 @@ def work_of_operations(rank: RunRank) -> dict[int, list[int]]:
 
 
 def instances_of(rank: RunRank, item: Int64, operation: int) -> tuple[RunInstance, ...]:
-    """The longest piece of work of an operation."""
+    """Return the longest piece of work of an operation."""
     communications, items = rank.rank.communications, rank.graph.items
     name = communications.names[int(communications.operations.name[operation])]
     return rank.instances(items.row[item].astype(np.int64), name, items.start[item], items.duration[item], 1)
@@ -133,7 +133,7 @@ _LISTED = 20
 
 @run_rule("R47")
 def slow_link(facts: RunFacts) -> Iterator[RunFound]:
-    """A process group whose transfers take longer than the same transfers of groups like it."""
+    """Find a process group whose transfers take longer than the same transfers of groups like it."""
     known = transfers(facts)
     known = known.take(known.bus_bytes >= facts.limit("slow_link", "large_bytes"))
     if not len(known):
@@ -259,7 +259,7 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _most_sent(facts: RunFacts) -> Sent:
-    """What most of the time of the transfers goes to, on all ranks."""
+    """Say what most of the time of the transfers goes to, on all ranks."""
     communications = [each.rank.communications for each in facts.ranks]
     spent = zip(communications, facts.distributed.matching.transfer, strict=True)
     holds = Counter(each.held for each in facts.ranks)
@@ -308,7 +308,7 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _exchanges(facts: RunFacts) -> list[list[tuple[int, int, int]]]:
-    """The matched all-to-all exchanges of the steps: of each rank its number, its operation, and its bytes."""
+    """Match the all-to-all exchanges of the steps: of each rank its number, its operation, and its bytes."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for number, each in enumerate(facts.ranks):
         of, match = each.rank.communications.operations, facts.distributed.matching.match[number]

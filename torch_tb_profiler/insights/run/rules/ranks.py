@@ -50,7 +50,7 @@ _CAUSES: Mapping[str, tuple[str, str]] = {
 
 @run_rule("R45", replaces=("waiting",))
 def straggler(facts: RunFacts) -> Iterator[RunFound]:
-    """A rank that the others wait for in most steps, and what it spends more time on than they do."""
+    """Find a rank that the others wait for in most steps, and what it spends more time on than they do."""
     late = late_ranks(facts)
     waited_for = {facts.ranks[rank.rank].rank.worker for rank in late}
     # in a pipeline stages wait for one another, whoever is slow: own time tells it
@@ -73,7 +73,7 @@ def straggler(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _by_own_time(facts: RunFacts, slow: Straggler, effect: ChangeEffect) -> RunFound:
-    """A rank that the reduction of the ranks names, while waiting does not show it."""
+    """Describe a rank that the reduction of the ranks names, while waiting does not show it."""
     where, advised = _CAUSES.get(slow.cause, ("", ""))
     return RunFound(
         values={
@@ -99,7 +99,7 @@ def _by_own_time(facts: RunFacts, slow: Straggler, effect: ChangeEffect) -> RunF
 
 
 def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: ChangeEffect) -> RunFound:
-    """A rank that others wait for."""
+    """Describe a rank that others wait for."""
     rank = facts.ranks[late.rank]
     worker = rank.rank.worker
     by_own = facts.stragglers.get(worker)
@@ -127,7 +127,7 @@ def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: Chan
 
 
 def _more_of(excess: Excess | None) -> dict[str, Value]:
-    """What is said of the time that a rank spends more."""
+    """Return what is said of the time that a rank spends more."""
     if excess is None:
         return {"advice": ""}
     advice = excess.place
@@ -151,7 +151,7 @@ def _lateness(late: Late, excess: Excess | None) -> Iterator[Evidence]:
 
 
 def _spent_on(rank: RunRank, label: int, name: str) -> tuple[RunInstance, ...]:
-    """The longest pieces of what the rank spends more time on."""
+    """Return the longest pieces of what the rank spends more time on."""
     spent = rank.spent
     kind = next((number for number, each in enumerate(spent.kinds) if each == (label, name)), -1)
     if label == KERNELS:
@@ -167,7 +167,7 @@ def _spent_on(rank: RunRank, label: int, name: str) -> tuple[RunInstance, ...]:
 
 @run_rule("R18", replaces=("waiting",))
 def slow_host(facts: RunFacts) -> Iterator[RunFound]:
-    """A rank whose launch calls take longer than those of the other ranks of its host."""
+    """Find a rank whose launch calls take longer than those of the other ranks of its host."""
     calls = [_launches(each) for each in facts.ranks]
     by_node: dict[str, list[int]] = {}
     for number, place in enumerate(facts.distributed.places):
@@ -184,7 +184,7 @@ def slow_host(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _launches(rank: RunRank) -> Int64:
-    """Calls of the steps that start work."""
+    """Return the calls of the steps that start work."""
     steps, calls = rank.graph.steps, rank.graph.calls
     return np.flatnonzero((steps.on_host(calls.start) >= 0) & (calls.release >= 0))
 
@@ -252,7 +252,7 @@ def waiting(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _waits(facts: RunFacts, number: int) -> Iterator[RunInstance]:
-    """The collectives with the longest waits of a rank."""
+    """Return the collectives with the longest waits of a rank."""
     rank, matching = facts.ranks[number], facts.distributed.matching
     communications, items = rank.rank.communications, rank.graph.items
     ranges = communications.ranges
@@ -335,7 +335,7 @@ def _matched(facts: RunFacts) -> Float64:
 
 
 def _shorter(rank: RunRank, less: float, wait: float, computing: float) -> ChangeEffect:
-    """A stage that is done earlier: it waits less, and where that is not enough, has less to compute. ns of a step."""
+    """Return what ends a stage earlier: it waits less, and where that is not enough, computes less. ns of a step."""
     items = rank.graph.items
     at_stages = rank.stage.item if rank.stage is not None else np.empty(0, np.int64)
     kernels = np.flatnonzero((items.kind == WorkKind.KERNEL) & ~items.is_communication)
@@ -349,7 +349,7 @@ def _shorter(rank: RunRank, less: float, wait: float, computing: float) -> Chang
 
 
 def _stage_waits(rank: RunRank) -> Sequence[RunInstance]:
-    """The longest waits of a stage."""
+    """Return the longest waits of a stage."""
     if rank.stage is None:
         return ()
     items, item = rank.graph.items, rank.stage.item
