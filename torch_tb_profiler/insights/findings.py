@@ -130,7 +130,7 @@ def diagnosis(model: Model) -> Diagnosis:
         cold=[change for _, cause in causes if cause.once and cause.refused is None for change in cause.changes],
     )
     listed, together = _with_savings(facts, steps, quality, causes, bound)
-    shown = {cause.id for cause in listed}
+    shown = {finding.id for finding in listed}
     return Diagnosis(
         bound=bound,
         findings=tuple(listed),
@@ -184,7 +184,7 @@ def _with_savings(
     if any(saving is not None and saving_share(saving, facts.step_ns) >= least for _, _, saving in shown):
         shown = [one for one in shown if not (one[0].general and one[2] is None and one[1].severity == "low")]
         names = keys(rule.id for rule, _, _ in shown)
-    listed = in_order([_finding(facts, *cause, key) for key, cause in zip(names, shown, strict=True)], facts.step_ns)
+    listed = in_order([_finding(facts, *one, key) for key, one in zip(names, shown, strict=True)], facts.step_ns)
     numbers = [saving.after_others_ns for _, _, saving in shown if saving and saving.after_others_ns is not None]
     return listed, sum(numbers) if numbers else None
 
@@ -207,7 +207,7 @@ def _first_savings(
         }
         if not hidden:
             return timed
-        counted = [cause for place, cause in enumerate(counted) if place not in hidden]
+        counted = [one for place, one in enumerate(counted) if place not in hidden]
     return []
 
 

@@ -181,9 +181,7 @@ def uneven_accumulation(facts: Facts) -> Iterator[Found]:
         return
     made = updates(facts.model)
     # of each optimizer its own number: a discriminator may take more passes than a generator
-    uneven = [
-        optimizer for optimizer in range(len(found)) if len(set(made.passes[made.optimizer == optimizer].tolist())) > 1
-    ]
+    uneven = [number for number in range(len(found)) if len(set(made.passes[made.optimizer == number].tolist())) > 1]
     if not uneven:
         return
     mine = made.optimizer == uneven[0]

@@ -83,14 +83,14 @@ def _with_savings(facts: RunFacts, causes: Sequence[tuple[RunRule, RunFound]]) -
     shown: list[tuple[RunRule, RunFound, FindingSaving | None]] = [
         (*remedies[place], saving) for place, saving in timed.items()
     ]
-    shown += [(*cause, refused(no)) for cause, no in zip(causes, why, strict=True) if no is not None]
+    shown += [(*one, refused(no)) for one, no in zip(causes, why, strict=True) if no is not None]
     shown += [
         (rule, cause, None)
         for (rule, cause), no in zip(causes, why, strict=True)
         if cause.remedy is None and no is None
     ]
     names = keys(rule.id for rule, _, _ in shown)
-    listed = in_order([_finding(facts, *cause, key) for key, cause in zip(names, shown, strict=True)], facts.step_ns)
+    listed = in_order([_finding(facts, *one, key) for key, one in zip(names, shown, strict=True)], facts.step_ns)
     return listed, sum(saving.after_others_ns or 0.0 for saving in timed.values()) if timed else None
 
 
@@ -100,7 +100,7 @@ def _savings(facts: RunFacts, causes: Sequence[RunFound]) -> dict[int, FindingSa
     """
     if not causes:
         return {}
-    remedies = [remedy.remedy or () for remedy in causes]
+    remedies = [cause.remedy or () for cause in causes]
     before = np.concatenate(facts.before)
     ends = np.cumsum([len(steps) for steps in facts.before])[:-1]
     steps_after = ReplayCache(lambda places: np.concatenate(facts.steps_after([remedies[place] for place in places])))

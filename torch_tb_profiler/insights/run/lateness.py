@@ -149,7 +149,7 @@ class Excess(msgspec.Struct, frozen=True):
 
 
 def excess_of(facts: RunFacts, rank: int) -> Excess | None:
-    """Return the place with the most; None if it is less than `least_share` of the step."""
+    """Return where a rank spends most beyond the others; None if it is less than `least_share` of the step."""
     spent = [other.spent for other in facts.ranks]
     kinds = sorted({kind for of_rank in spent for kind in of_rank.kinds})
     at = {kind: number for number, kind in enumerate(kinds)}

@@ -52,11 +52,9 @@ _CAUSES: Mapping[str, tuple[str, str]] = {
 def straggler(facts: RunFacts) -> Iterator[RunFound]:
     """Find a rank that the others wait for in most steps, and what it spends more time on than they do."""
     late = late_ranks(facts)
-    waited_for = {facts.ranks[rank.rank].rank.worker for rank in late}
+    waited_for = {facts.ranks[late_rank.rank].rank.worker for late_rank in late}
     # in a pipeline stages wait for one another, whoever is slow: own time tells it
-    slow = [
-        straggler for straggler in facts.stragglers.values() if straggler.named and straggler.worker not in waited_for
-    ]
+    slow = [rank for rank in facts.stragglers.values() if rank.named and rank.worker not in waited_for]
     if not late and not slow:
         return
     level = without_excess([rank.spent for rank in facts.ranks])
