@@ -129,8 +129,8 @@ def reservations_of(facts: Facts) -> Reservations:
 
 
 def _is_busy_for_free(facts: Facts, saved: Callable[[Sequence[Change]], float]) -> bool:
-    """Whether steps in which a device hardly idles would hardly be shorter without its kernels: the graph lacks what
-    waits for them. Kernels do not count while communication runs beside them: the steps may wait for that.
+    """Tell whether steps in which a device hardly idles would hardly be shorter without its kernels: the graph lacks
+    what waits for them. Kernels do not count while communication runs beside them: the steps may wait for that.
     """
     busy = [each for each in device_use(facts.model) if (each.busy or 0.0) >= BUSY]
     hidden = [(each.communicating or 0.0) - (each.exposed_communication or 0.0) for each in busy]

@@ -129,7 +129,7 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_training(self) -> bool:
-        """Whether the trace has a backward pass or an optimizer step."""
+        """Tell whether the trace has a backward pass or an optimizer step."""
         strings, tree = self.trace.strings, self.model.structure.tree
         named = strings.where(lambda name: name.startswith(TRAINING), tree.name)
         return bool(named[tree.name].any()) if len(tree) else False

@@ -247,8 +247,8 @@ def _general_last(
 
 
 def _is_in_most_steps(facts: Facts, found: Found) -> bool:
-    """Whether the cause is in more than half of the steps after the first: what saves time in that one alone is hidden
-    in them.
+    """Tell whether the cause is in more than half of the steps after the first: what saves time in that one alone is
+    hidden in them.
     """
     step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
     return len(distinct(step[step > 0])) > (facts.steps - 1) / 2

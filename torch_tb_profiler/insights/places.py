@@ -247,8 +247,9 @@ def _around(model: Model, rows: Int32, heavy: Int64) -> tuple[Sequence[Int64], I
 
 
 def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int32, heavy: Int64) -> Int64:
-    """Shape (n,): the innermost frames around the places of which one code holds enough of the weight, -1 of places
-    that it does not hold; all -1 where none does.
+    """Find the innermost frames around the places such that one code holds enough of the weight.
+
+    Returns shape (n,): -1 for places that it does not hold; all -1 where none does.
 
     wanted, codes   shape (frames,)
     place, heavy    shape (n,): a frame, -1 for none, and its weight
@@ -279,7 +280,7 @@ def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int
 
 
 def is_known(model: Model, rows: Int32) -> Bool:
-    """Shape (n,): of which events anything is known of where they come from."""
+    """Return shape (n,): whether anything is known of where each event comes from."""
     found = places_of(model, rows)
     known: Bool = (found.operator != -1) | (found.frame != -1) | (found.module != -1) | (found.annotation != -1)
     return known

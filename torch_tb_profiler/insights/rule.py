@@ -313,6 +313,6 @@ def rule(
 
 
 def has_host_range(model: Model, name: str) -> bool:
-    """Whether an operator or annotation of this name ran on the host."""
+    """Tell whether an operator or annotation of this name ran on the host."""
     code = model.trace.strings.code(name)
     return code >= 0 and bool((model.tree.name == code).any())

@@ -189,7 +189,7 @@ def sync_batchnorm(facts: Facts) -> Iterator[Found]:
 
 
 def _is_sync_batchnorm(name: str) -> bool:
-    """Whether an operator is a SyncBatchNorm, forward or backward."""
+    """Tell whether an operator is a SyncBatchNorm, forward or backward."""
     return _SYNC_BATCHNORM.match(name) is not None
 
 

@@ -31,7 +31,7 @@ from torch_tb_profiler.insights.shared.frames import SAVES, in_frames
 from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.model import Model
 
-#: operators of which nothing is left without their copy
+#: operators that do nothing but copy
 _COPYING = frozenset({"aten::copy_", "aten::clone", "aten::_foreach_copy_"})
 
 

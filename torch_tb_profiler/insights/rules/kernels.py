@@ -172,7 +172,7 @@ def low_occupancy(facts: Facts) -> Iterator[Found]:
 
 
 def _is_own(name: str) -> bool:
-    """Whether a kernel may be the user's: of no known library. Compiled ones are torch's to tune."""
+    """Tell whether a kernel may be the user's: of no known library. Compiled ones are torch's to tune."""
     return family_of(name) is None
 
 
@@ -351,7 +351,7 @@ def _all_but_the_last(facts: Facts, rows: Int32, of: Int64, tuned: Int64) -> Int
     return kept
 
 
-#: steps of which the first and the last third are compared
+#: in fewer steps the first and the last third are not compared
 _FEWEST_STEPS = 6
 
 
@@ -402,7 +402,7 @@ def clock_throttling(facts: Facts) -> Iterator[Found]:
 
 
 def _rises(ns: Int64) -> bool:
-    """Whether times go up from step to step: of most pairs of steps, the later one takes longer."""
+    """Tell whether times go up from step to step: of most pairs of steps, the later one takes longer."""
     earlier, later = np.triu_indices(len(ns), 1)
     return float((ns[later] > ns[earlier]).mean()) >= _OF_PAIRS
 

@@ -193,7 +193,7 @@ def gathered_experts(facts: Facts) -> Iterator[Found]:
 
 
 def _is_of_weights(facts: Facts, gather: int, product: int) -> bool:
-    """Whether an index takes whole matrices out of a stack of them, which the product then multiplies with."""
+    """Tell whether an index takes whole matrices out of a stack of them, which the product then multiplies with."""
     line, strings = operator_line(facts.model), facts.trace.strings
     nodes = line.node[[gather, product]]
     taken, multiplied = (shapes(str(strings[code])) for code in input_dims(facts.model, nodes).tolist())

@@ -178,7 +178,7 @@ def allocator_churn(facts: Facts) -> Iterator[Found]:
 
 
 def _is_off(facts: Facts, calls: Allocations) -> bool:
-    """Whether operators that once asked the driver do so nearly each time, and nearly all of it is given back.
+    """Tell whether operators that once asked the driver do so nearly each time, and nearly all of it is given back.
 
     With a cache an operator asks at first, and little is ever given back.
     """
@@ -197,7 +197,7 @@ def _is_off(facts: Facts, calls: Allocations) -> bool:
 
 
 def _is_emptied(found: Allocations) -> bool:
-    """Whether most is given back outside of operators: those that find no room free inside of themselves."""
+    """Tell whether most is given back outside of operators: those that find no room free inside of themselves."""
     outside = found.releases & (found.operator < 0)
     return 2 * int(np.count_nonzero(outside)) > int(np.count_nonzero(found.releases))
 

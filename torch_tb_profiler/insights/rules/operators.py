@@ -98,7 +98,7 @@ def _in_double(facts: Facts) -> Bool:
 
 
 def _is_wide(types: str, dims: str) -> bool:
-    """Whether a large tensor is of 64 bits; numbers of Python are so anyway.
+    """Tell whether a large tensor is of 64 bits; numbers of Python are so anyway.
 
     >>> _is_wide('["float", "double"]', "[[1024, 1024], []]")
     False

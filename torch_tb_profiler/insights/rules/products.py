@@ -72,7 +72,7 @@ def tf32(facts: Facts) -> Iterator[Found]:
 
 
 def _have_tf32(facts: Facts, products: Products) -> bool:
-    """Whether it is worth something on every device."""
+    """Tell whether it is worth something on every device."""
     capabilities = [nvidia_capability(facts.trace.header.device(device)) for device in products.peaks]
     return all(each is not None and each >= FIRST_WITH_TF32 for each in capabilities) and all(
         each.flops.get("tf32", 0) >= _LEAST_RATIO * each.flops["fp32"] for each in products.peaks.values()

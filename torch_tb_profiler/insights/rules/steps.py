@@ -151,7 +151,7 @@ def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
 
 
 def _is_regular(slow: Bool) -> bool:
-    """Whether every k-th step is slow."""
+    """Tell whether every k-th step is slow."""
     apart = np.diff(np.flatnonzero(slow))
     return len(apart) >= 2 and bool((apart == apart[0]).all())
 

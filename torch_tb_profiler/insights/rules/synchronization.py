@@ -198,7 +198,7 @@ def logging_reads(facts: Facts) -> Iterator[Found]:
     )
 
 
-#: what to do, and how the operators begin of which it is said; the first that fits
+#: what to do, and how the names of its operators begin; the first that fits
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "assign": ("aten::index_put_", "aten::_index_put"),
     "mask": ("aten::index", "aten::masked"),

@@ -53,7 +53,7 @@ def run_bound(facts: RunFacts) -> Bound:
 
 
 def _explained(held: Sequence[Reservations]) -> ExplainedShare:
-    """Of the rank of which least is explained; None where it is not known of one."""
+    """Return the share of the rank that is explained least; None where it is not known of one."""
     shares = [each.explained.share for each in held if each.explained.share is not None]
     is_low = any(each.explained.confidence != "normal" for each in held)
     share = min(shares) if shares and len(shares) == len(held) else None

@@ -248,7 +248,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return {each.worker: each for each in found}
 
     def is_slow(self, worker: str) -> bool:
-        """Whether it is named as slow, by its own time."""
+        """Tell whether it is named as slow, by its own time."""
         return worker in self.stragglers and self.stragglers[worker].named
 
     @cached_property

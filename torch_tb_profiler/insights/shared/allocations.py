@@ -68,7 +68,8 @@ def allocations_of(facts: Facts) -> Allocations:
 
 
 def in_steady_state(facts: Facts, allocations: Allocations, released: bool = True) -> bool:
-    """Whether memory is got in most steps of the second half, and given back (`released`); not told from two steps.
+    """Tell whether memory is got in most steps of the second half, and given back (`released`); not told from two
+    steps.
 
     A program that warms up only gets memory, in its first steps.
     """

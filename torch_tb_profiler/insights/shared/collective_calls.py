@@ -110,7 +110,7 @@ def collective_calls(facts: Facts) -> CollectiveCalls:
 
 
 def steps_with(facts: Facts, rule: str, step: Int64, spent: float) -> int:
-    """How many steps have some, of which it is told in which step each begins; 0 where they cannot be advised on.
+    """Count the steps that have some, by the step in which each begins; 0 where they cannot be advised on.
 
     That is where they take less than the rule's `least_share` of the steps (spent: ns), or are in less than half of the
     steps: one at the beginning or the end of the recording is none of the program's steps.
@@ -121,7 +121,7 @@ def steps_with(facts: Facts, rule: str, step: Int64, spent: float) -> int:
 
 
 def has_fsdp(facts: Facts) -> bool:
-    """Whether a model is sharded with FSDP."""
+    """Tell whether a model is sharded with FSDP."""
     tree = facts.model.structure.tree
     return bool(facts.trace.strings.where(lambda name: name.startswith(FSDP), tree.name)[tree.name].any())
 

@@ -56,7 +56,8 @@ def launching(model: Model) -> Launching | None:
 
 
 def is_launch_bound(facts: Facts) -> bool:
-    """Whether launches are what the device waits for: most of its idle time lies in short gaps between short kernels.
+    """Tell whether launches are what the device waits for: most of its idle time lies in short gaps between short
+    kernels.
 
     Where it waits longer for each launch, or does more at each, the host is slow at something else.
     """

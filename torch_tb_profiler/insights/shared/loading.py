@@ -94,7 +94,7 @@ def _fetches(model: Model) -> Fetches:
 
 
 def _something_between(model: Model, track: Int32, since: Int64, until: Int64) -> Bool:
-    """Whether an operator or annotation, or a call of a device, of a thread begins in each of some windows."""
+    """Tell whether an operator or annotation, or a call of a device, of a thread begins in each of some windows."""
     events = model.trace.events
     rows = np.concatenate((model.trace.operators.row, model.trace.launches.row))
     found: Bool = LaneIndex(events.track[rows], events.start[rows]).between(track, since, until) > 0

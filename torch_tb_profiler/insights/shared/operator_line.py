@@ -101,7 +101,7 @@ class OperatorLine(msgspec.Struct, frozen=True):
         return (found.span() for found in re.finditer(pattern, self.text))
 
     def is_soon_after(self, letter: str, place: int, most: int) -> bool:
-        """Whether one of the operators before a place, at most so many, has a letter; on the same thread."""
+        """Tell whether one of the operators before a place, at most so many, has a letter; on the same thread."""
         return letter in self.text[max(place - most, 0) : place].rpartition(END)[2]
 
     def rows(self, first: int, after: int) -> Int32:
