@@ -59,7 +59,7 @@ def _of_run(traces: Chosen) -> SummaryAnswer:
 
     from torch_tb_profiler.insights.run.facts import RunRank
     from torch_tb_profiler.insights.run.findings import run_diagnosis
-    from torch_tb_profiler.insights.summary.of_run import of_run
+    from torch_tb_profiler.insights.summary.question import of_run
     from torch_tb_profiler.insights.summary.summary import SummarySkipped
     from torch_tb_profiler.reason import ErrorWithReason
 

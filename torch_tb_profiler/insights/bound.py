@@ -129,8 +129,8 @@ def reservations_of(facts: Facts) -> Reservations:
 
 
 def _is_busy_for_free(facts: Facts, saved: Callable[[Sequence[Change]], float]) -> bool:
-    """Whether steps in which a device hardly idles would hardly be shorter without its kernels: the graph lacks what
-    waits for them. Kernels do not count while communication runs beside them: the steps may wait for that.
+    """Tell whether steps in which a device hardly idles would hardly be shorter without its kernels: the graph lacks
+    what waits for them. Kernels do not count while communication runs beside them: the steps may wait for that.
     """
     busy = [each for each in device_use(facts.model) if (each.busy or 0.0) >= BUSY]
     hidden = [(each.communicating or 0.0) - (each.exposed_communication or 0.0) for each in busy]
@@ -207,7 +207,9 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
         return (self.before_ns - after) / self.before_ns if self.before_ns else 0.0
 
     def only_in(self, changes: Sequence[Change]) -> str | None:
-        """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
+        """Return the name of the step that has nearly all of a saving, which then says nothing of the others; None if
+        there is none.
+        """
         saved_ns = unchanged(self.facts.graph).settled_ns[self.steps] - self._after(changes)
         least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
         largest = int(np.argmax(saved_ns))
@@ -229,7 +231,7 @@ def bound_of(
     loading: Sequence[Change] = (),
     cold: Sequence[Change] = (),
 ) -> Bound:
-    """What bounds some steps.
+    """Say what bounds some steps.
 
     steps             indices in the graph
     quality           of the graph
@@ -253,71 +255,80 @@ def _unknown_of_all(facts: Facts, quality: Quality, known: ExplainedShare) -> Bo
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
         return _idles(facts, known)
     if refusal is not None:
-        return told("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
-    return None if facts.steps else told("unknown", {"why": "no_step", **_of_rank(facts)}, known)
+        return bound_in_words("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
+    return None if facts.steps else bound_in_words("unknown", {"why": "no_step", **_of_rank(facts)}, known)
 
 
 def _idles(facts: Facts, known: ExplainedShare, reliefs: Sequence[Relief] = ()) -> Bound:
-    return told("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
+    return bound_in_words("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
 
 
 def _of_rank(facts: Facts) -> dict[str, Value]:
-    """What a sentence needs to say that it is about one rank of several: another one is about all of them."""
+    """Return what a sentence needs to say that it is about one rank of several: another one is about all of them."""
     size = max((group.size for group in facts.model.communications.groups), default=0)
     world = facts.trace.header.distributed.get("world_size")
     return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
 
 
-def _unknown(of: _Steps, known: ExplainedShare) -> Bound | None:
+def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
     """Where what the trace lacks may be what bounds the steps, or nothing does."""
-    best, share, rank = of.reliefs[0].kind, of.reliefs[0].share or 0.0, _of_rank(of.facts)
-    for kind, refusal in of.refused.items():
-        if ceiling(of.facts.model, kind, of.path) >= max(share, LEAST):
-            return told("unknown", {"why": refusal.id, **rank}, known, of.reliefs, refusal=refusal)
+    best, share, rank = chosen.reliefs[0].kind, chosen.reliefs[0].share or 0.0, _of_rank(chosen.facts)
+    for kind, refusal in chosen.refused.items():
+        if ceiling(chosen.facts.model, kind, chosen.path) >= max(share, LEAST):
+            return bound_in_words("unknown", {"why": refusal.id, **rank}, known, chosen.reliefs, refusal=refusal)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
-    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, of.idle / 4)
-    if best != "compute" and "compute" not in of.refused and not is_of_idle and _is_busy_for_free(of.facts, of.saved):
-        return told("unknown", {"why": "busy", **rank}, known, of.reliefs)
-    if of.facts.model.has_device_work and unknown_idle(of.facts) > max(share, USELESS):
-        return _idles(of.facts, known, of.reliefs)
-    return told("unknown", {"why": "nothing", **rank}, known, of.reliefs) if share < LEAST else None
+    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, chosen.idle / 4)
+    if (
+        best != "compute"
+        and "compute" not in chosen.refused
+        and not is_of_idle
+        and _is_busy_for_free(chosen.facts, chosen.saved)
+    ):
+        return bound_in_words("unknown", {"why": "busy", **rank}, known, chosen.reliefs)
+    if chosen.facts.model.has_device_work and unknown_idle(chosen.facts) > max(share, USELESS):
+        return _idles(chosen.facts, known, chosen.reliefs)
+    return bound_in_words("unknown", {"why": "nothing", **rank}, known, chosen.reliefs) if share < LEAST else None
 
 
 def _determined(
-    of: _Steps, known: ExplainedShare, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
+    chosen: _Steps, known: ExplainedShare, is_launch_bound: bool, compiling: Sequence[Change], cold: Sequence[Change]
 ) -> Bound:
-    best, on_device = of.reliefs[0], of.facts.model.has_device_work
-    if best.kind == "sync" and of.idle > MOSTLY_IDLE:
-        best = slower_host(of.reliefs, _next("sync", of.allowed, of.saved, of.idle)) or best
-    kind, share, relieved = best.kind, best.share or 0.0, of.resources[best.kind]
-    by = host_part(of.facts.model, of.path) if kind == "host" else None
-    if compiling and kind == ("host" if on_device else "compute") and (of_compiling := of.saved(compiling)) >= share:
+    best, on_device = chosen.reliefs[0], chosen.facts.model.has_device_work
+    if best.kind == "sync" and chosen.idle > MOSTLY_IDLE:
+        best = slower_host(chosen.reliefs, _next("sync", chosen.allowed, chosen.saved, chosen.idle)) or best
+    kind, share, relieved = best.kind, best.share or 0.0, chosen.resources[best.kind]
+    by = host_part(chosen.facts.model, chosen.path) if kind == "host" else None
+    if (
+        compiling
+        and kind == ("host" if on_device else "compute")
+        and (of_compiling := chosen.saved(compiling)) >= share
+    ):
         kind, share, relieved, by = "host", of_compiling, tuple(compiling), "compilation"
     by = None if by == "unrecorded" and is_launch_bound else by
-    said = "launch" if kind == "host" and by is None and is_launch_bound else kind
-    gone: tuple[BoundKind, ...] = ("host", "launch") if said == "launch" else (kind,)
-    if host_part(of.facts.model, of.path) == "unrecorded":
+    shown = "launch" if kind == "host" and by is None and is_launch_bound else kind
+    gone: tuple[BoundKind, ...] = ("host", "launch") if shown == "launch" else (kind,)
+    if host_part(chosen.facts.model, chosen.path) == "unrecorded":
         gone = (*gone, "host")  # what comes next has no name where no operator and no frame was recorded
-    others = {each: changes for each, changes in of.allowed.items() if each not in gone}
-    following = _next(kind, {**others, kind: relieved}, of.saved, of.idle)
-    step_ns = of.before_ns / len(of.steps)
+    others = {each: changes for each, changes in chosen.allowed.items() if each not in gone}
+    following = _next(kind, {**others, kind: relieved}, chosen.saved, chosen.idle)
+    step_ns = chosen.before_ns / len(chosen.steps)
     about = {
         "share": share,
         "before_ns": step_ns,
         "after_ns": step_ns * (1 - share),
-        "on_path": of.path.share(*parts_of(of.facts.model)[kind]) or 0.0,
+        "on_path": chosen.path.share(*parts_of(chosen.facts.model)[kind]) or 0.0,
         "device": on_device,
         "calls": kind == "launch",
         "by": by,
         "next": following,
-        "only_in": of.only_in(relieved),
-        "cold": once if cold and (once := of.saved(cold)) >= MOSTLY_COLD else None,
+        "only_in": chosen.only_in(relieved),
+        "cold": once if cold and (once := chosen.saved(cold)) >= MOSTLY_COLD else None,
     }
-    values = {name: value for name, value in about.items() if value is not None} | _of_rank(of.facts)
-    return told(said, values, known, of.reliefs, share, following)
+    values = {name: value for name, value in about.items() if value is not None} | _of_rank(chosen.facts)
+    return bound_in_words(shown, values, known, chosen.reliefs, share, following)
 
 
-def told(
+def bound_in_words(
     kind: BoundKind,
     values: Mapping[str, Value],
     known: ExplainedShare,
@@ -326,7 +337,7 @@ def told(
     following: BoundKind | None = None,
     refusal: ReplayRefusal | None = None,
 ) -> Bound:
-    """A bound with its sentence. refusal: why it is unknown, which English says in the words of the refusal."""
+    """Put a bound into words. refusal: why it is unknown, which English says in the words of the refusal."""
     words = values if refusal is None else {**values, "refusal": refusal.text}
     return Bound(
         kind=kind,
@@ -346,7 +357,8 @@ def _next(
     saved: Callable[[Sequence[Change]], float],
     idle: float,
 ) -> BoundKind | None:
-    """The resource whose relief saves most beyond that of the best, by replay; None if none saves much of the rest.
+    """Return the resource whose relief saves most beyond that of the best, by replay; None if none saves much of the
+    rest.
 
     idle   which part of the steps devices idle
     """
@@ -360,13 +372,13 @@ def _next(
     return most_beyond if most_beyond is not None and beyond[most_beyond] >= LEAST_NEXT * (1 - first) else None
 
 
-def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
-    """What bounds a run in place of its waits: the host, where it is what takes longest without them, too. Then devices
-    are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host
-    saves nothing.
+def slower_host(reliefs: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
+    """Return what bounds a run in place of its waits: the host, where it takes longest without them, too. Then devices
+    are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host saves
+    nothing.
 
     without_waits   what bounds the steps when the host waits for nothing
     """
     if without_waits not in ("host", "launch"):
         return None
-    return next((each for each in found if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)
+    return next((each for each in reliefs if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)

@@ -97,7 +97,7 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
         on_device   shape (n,): whether it is of a device, or of the host
         """
         steps = self.model.steps
-        found = np.full(len(spans), -1, np.int64)
+        step = np.full(len(spans), -1, np.int64)
         for place, (start, end) in enumerate(spans.tolist()):
             since, until = (steps.start, steps.end) if on_device[place] else (steps.host_since, steps.host_end)
             first = max(int(np.searchsorted(since, start, side="right")) - 1, 0)
@@ -107,11 +107,11 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
             # what has no duration lies where it begins
             inside = np.where(begin < until[first:last], inside, -1)
             if len(inside) and int(inside.max()) >= (end > start):
-                found[place] = first + int(np.argmax(inside))
-        return found
+                step[place] = first + int(np.argmax(inside))
+        return step
 
     def longest_first(self, rows: Int32) -> Int32:
-        """Some events by duration."""
+        """Sort events by duration, the longest first."""
         found: Int32 = rows[np.argsort(-self.trace.events.duration[rows], kind="stable")]
         return found
 
@@ -129,7 +129,7 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_training(self) -> bool:
-        """Whether the trace has a backward pass or an optimizer step."""
+        """Tell whether the trace has a backward pass or an optimizer step."""
         strings, tree = self.trace.strings, self.model.structure.tree
         named = strings.where(lambda name: name.startswith(TRAINING), tree.name)
         return bool(named[tree.name].any()) if len(tree) else False

@@ -31,9 +31,8 @@ from torch_tb_profiler.analysis.waterfall.waterfall import unknown_time
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.listing import in_order, keys, refused, saving_share, severity
+from torch_tb_profiler.insights.listing import in_order, keys, not_looked_at, refused, saving_share, severity
 from torch_tb_profiler.insights.needs import TORCH
-from torch_tb_profiler.insights.not_looked_at import not_looked_at
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
@@ -87,7 +86,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 def findings(model: Model) -> tuple[Finding, ...]:
-    """The findings of a trace."""
+    """Return the findings of a trace."""
     return diagnosis(model).findings
 
 
@@ -111,10 +110,10 @@ def diagnosis(model: Model) -> Diagnosis:
     graph_of(model)
     facts = Facts(model.apart(), limits)
     by_rule |= {rule.id: rule.find(facts) for rule in evaluated if rule.replay}
-    found = [(rule, each) for rule in evaluated for each in by_rule[rule.id]]
-    present = {rule.id for rule, _ in found}
-    replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
-    found = [(rule, each) for rule, each in found if rule.id not in replaced]
+    causes = [(rule, cause) for rule in evaluated for cause in by_rule[rule.id]]
+    present = {rule.id for rule, _ in causes}
+    replaced = {id_ for rule, _ in causes for id_ in rule.replaces if rule.id in present}
+    causes = [(rule, cause) for rule, cause in causes if rule.id not in replaced]
     launch_bound, unknown = is_launch_bound(facts), unknown_time(facts.model)
     facts.model.answers.clear()
     facts = Facts(model, limits)
@@ -126,12 +125,12 @@ def diagnosis(model: Model) -> Diagnosis:
         quality,
         launch_bound,
         unknown,
-        compiling=_changes_of("recompiles", found),
-        loading=_changes_of("input_annotation", found),
-        cold=[change for _, each in found if each.once and each.refused is None for change in each.changes],
+        compiling=_changes_of("recompiles", causes),
+        loading=_changes_of("input_annotation", causes),
+        cold=[change for _, cause in causes if cause.once and cause.refused is None for change in cause.changes],
     )
-    listed, together = _with_savings(facts, steps, quality, found, bound)
-    shown = {each.id for each in listed}
+    listed, together = _with_savings(facts, steps, quality, causes, bound)
+    shown = {finding.id for finding in listed}
     return Diagnosis(
         bound=bound,
         findings=tuple(listed),
@@ -149,43 +148,43 @@ def diagnosis(model: Model) -> Diagnosis:
 
 
 def _changes_of(id_: str, found: Sequence[tuple[Rule, Found]]) -> list[Change]:
-    """What removes the causes that one rule found."""
+    """Collect what removes the causes that one rule found."""
     return [change for rule, each in found if rule.id == id_ and each.refused is None for change in each.changes]
 
 
 def _in_graph(facts: Facts) -> list[int]:
-    """The steps that were chosen, as indices of the steps of the graph, which has all."""
+    """Return the chosen steps as indices of the steps of the graph, which has all."""
     whole = facts.graph.steps
     place = np.searchsorted(whole.start, facts.model.steps.start)
     return [int(at) for at in place if at < len(whole)]
 
 
 def _with_savings(
-    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]], bound: Bound
+    facts: Facts, steps: Sequence[int], quality: Quality, causes: Sequence[tuple[Rule, Found]], bound: Bound
 ) -> tuple[list[Finding], float | None]:
     """All that is worth showing in its order, and what it saves together, ns of a step."""
-    changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
+    changing = [(rule, cause) for rule, cause in causes if cause.changes and cause.refused is None]
     first, last = _general_last(facts, steps, quality, changing)
     timed = _first_savings(facts, steps, first)
-    for rule, each in last:
+    for rule, cause in last:
         before = [other for _, other, saving in timed if saving.refused is None]
-        saving = _of_the_rest(facts, steps, quality, before, each)
-        if saving.refused is not None or _is_worth_showing(facts, rule, each, saving):
-            timed.append((rule, each, saving))
-    causes_first = sorted(found, key=lambda one: one[0].symptom or one[0].general)
+        saving = _of_the_rest(facts, steps, quality, before, cause)
+        if saving.refused is not None or _is_worth_showing(facts, rule, cause, saving):
+            timed.append((rule, cause, saving))
+    causes_first = sorted(causes, key=lambda one: one[0].symptom or one[0].general)
     shown: list[tuple[Rule, Found, FindingSaving | None]] = [
         *timed,
-        *((rule, each, refused(each.refused)) for rule, each in causes_first if each.refused is not None),
-        *((rule, each, None) for rule, each in found if not each.changes and each.refused is None),
+        *((rule, cause, refused(cause.refused)) for rule, cause in causes_first if cause.refused is not None),
+        *((rule, cause, None) for rule, cause in causes if not cause.changes and cause.refused is None),
     ]
     names = keys(rule.id for rule, _, _ in shown)
-    shown = [(rule, each, _told(facts, rule, each, saving, bound)) for rule, each, saving in shown]
+    shown = [(rule, cause, _told(facts, rule, cause, saving, bound)) for rule, cause, saving in shown]
     # what is general and has no number is said where nothing else is
     least = facts.limit("findings", "medium_share")
     if any(saving is not None and saving_share(saving, facts.step_ns) >= least for _, _, saving in shown):
         shown = [one for one in shown if not (one[0].general and one[2] is None and one[1].severity == "low")]
         names = keys(rule.id for rule, _, _ in shown)
-    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)], facts.step_ns)
+    listed = in_order([_finding(facts, *one, key) for key, one in zip(names, shown, strict=True)], facts.step_ns)
     numbers = [saving.after_others_ns for _, _, saving in shown if saving and saving.after_others_ns is not None]
     return listed, sum(numbers) if numbers else None
 
@@ -193,22 +192,22 @@ def _with_savings(
 def _first_savings(
     facts: Facts, steps: Sequence[int], found: Sequence[tuple[Rule, Found]]
 ) -> list[tuple[Rule, Found, FindingSaving]]:
-    """What each saves, in the order in which these add up; those that save too little are left out."""
+    """Replay what each saves, in the order in which these add up; those that save too little are left out."""
     counted = list(found)
     while counted:
-        least = [_least_share(facts, each) * facts.total_ns for _, each in counted]
-        known = savings(facts.model, [each.changes for _, each in counted], steps, least)
+        least = [_least_share(facts, cause) * facts.total_ns for _, cause in counted]
+        known = savings(facts.model, [cause.changes for _, cause in counted], steps, least)
         n = max(facts.steps, 1)
         timed = [(*counted[one.place], _as_remedy(counted[one.place][1], _per_step(one, n))) for one in known.changes]
         hidden = {
             one.place
-            for one, (rule, each, saving) in zip(known.changes, timed, strict=True)
-            if (one.only_first and _is_in_most_steps(facts, each))
-            or (rule.general and not _is_worth_showing(facts, rule, each, saving))
+            for one, (rule, cause, saving) in zip(known.changes, timed, strict=True)
+            if (one.only_first and _is_in_most_steps(facts, cause))
+            or (rule.general and not _is_worth_showing(facts, rule, cause, saving))
         }
         if not hidden:
             return timed
-        counted = [each for place, each in enumerate(counted) if place not in hidden]
+        counted = [one for place, one in enumerate(counted) if place not in hidden]
     return []
 
 
@@ -219,12 +218,12 @@ DOMINATES = 2.0
 def _general_last(
     facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
 ) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
-    """Findings whose savings are compared with one another, and those that get what these leave: general ones and
+    """Part findings whose savings are compared with one another from those that get what these leave: general ones and
     symptoms, unless they save far more than all causes. Behind a cause of some weight what is general comes anyway.
     """
-    first = [(rule, each) for rule, each in found if not rule.general and not rule.symptom]
-    behind = [(rule, each) for rule, each in found if rule.general or rule.symptom]
-    causes = [each.changes for _, each in first if all(quality.of(change) is None for change in each.changes)]
+    first = [(rule, cause) for rule, cause in found if not rule.general and not rule.symptom]
+    behind = [(rule, cause) for rule, cause in found if rule.general or rule.symptom]
+    causes = [cause.changes for _, cause in first if all(quality.of(change) is None for change in cause.changes)]
     if not behind or not causes:
         return first + behind, []
     chosen = np.array(steps, np.int64)
@@ -234,22 +233,22 @@ def _general_last(
 
     base = int(unchanged(facts.graph).settled_ns[chosen].sum())
     weight = facts.limit("findings", "general_share") * base
-    together = base - after([change for each in causes for change in each])
+    together = base - after([change for cause in causes for change in cause])
     last: list[tuple[Rule, Found]] = []
-    for rule, each in behind:
-        allowed = all(quality.of(change) is None for change in each.changes)
-        then = after(each.changes) if allowed else base
+    for rule, cause in behind:
+        allowed = all(quality.of(change) is None for change in cause.changes)
+        then = after(cause.changes) if allowed else base
         dominates = base - then > DOMINATES * max(together, 0)
         if dominates and rule.general:
             # what a cause costs a host that is the slowest part shows best when that is quicker
-            dominates = not any(max(base - after(x), then - after([*each.changes, *x])) >= weight for x in causes)
-        (first if dominates else last).append((rule, each))
+            dominates = not any(max(base - after(x), then - after([*cause.changes, *x])) >= weight for x in causes)
+        (first if dominates else last).append((rule, cause))
     return first, last
 
 
 def _is_in_most_steps(facts: Facts, found: Found) -> bool:
-    """Whether the cause is in more than half of the steps after the first: what saves time in that one alone is hidden
-    in them.
+    """Tell whether the cause is in more than half of the steps after the first: what saves time in that one alone is
+    hidden in them.
     """
     step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
     return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
@@ -273,22 +272,22 @@ def _per_step(saving: Saving, n: int) -> FindingSaving:
 
 
 def _of_the_rest(
-    facts: Facts, steps: Sequence[int], quality: Quality, others: Sequence[Found], each: Found
+    facts: Facts, steps: Sequence[int], quality: Quality, others: Sequence[Found], cause: Found
 ) -> FindingSaving:
-    """The saving of a finding that comes after all others."""
-    refusal = next((why for change in each.changes if (why := quality.of(change)) is not None), None)
+    """Replay what a finding saves after all others."""
+    refusal = next((why for change in cause.changes if (why := quality.of(change)) is not None), None)
     if refusal is not None:
         return refused(refusal)
     graph, trace = facts.graph, facts.trace
     chosen = np.array(steps, np.int64)
     before = [change for other in others for change in other.changes]
     base = unchanged(graph).settled_ns[chosen]
-    alone = base - apply_changes(trace, graph, each.changes).settled_ns[chosen]
+    alone = base - apply_changes(trace, graph, cause.changes).settled_ns[chosen]
     rest = (
         apply_changes(trace, graph, before).settled_ns[chosen]
-        - apply_changes(trace, graph, [*before, *each.changes]).settled_ns[chosen]
+        - apply_changes(trace, graph, [*before, *cause.changes]).settled_ns[chosen]
     )
-    bound = any(map(is_bound, each.changes))
+    bound = any(map(is_bound, cause.changes))
     low, high = saving_interval(rest, int(base.sum()), bound, settled_steps(graph)[chosen])
     n = max(len(chosen), 1)
     mean = float(rest.sum()) / n
@@ -300,7 +299,7 @@ def _of_the_rest(
         high_ns=None if high is None else high / n,
         bound=bound,
     )
-    return _as_remedy(each, saving)
+    return _as_remedy(cause, saving)
 
 
 #: what a remedy saves ÷ what the replay says, least and most, of nine in ten simulated programs (findings-checked.md):
@@ -309,7 +308,7 @@ _ESTIMATED, _KEPT_FROM_WAITING = (0.85, 1.4), (0.85, 2.0)
 
 
 def _as_remedy(each: Found, saving: FindingSaving) -> FindingSaving:
-    """A saving with what a remedy may save less or more than the replay says."""
+    """Bound a saving by what a remedy may save less or more than the replay says."""
     after = saving.after_others_ns
     if any(isinstance(change, WithoutWaits | Pinned) for change in each.changes):
         least, most = _KEPT_FROM_WAITING
@@ -343,17 +342,17 @@ _EXPLAINED_BY: Mapping[BoundKind, tuple[str, ...]] = {
 }
 
 
-def _told(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
-    """A saving as it is said. One that is refused, with what the finding takes of the step, and what it explains of the
-    bound. What is about idling devices saves no more than they idle, whatever else is done before it.
+def _told(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
+    """Return a saving as it is said. One that is refused gets what the finding takes of the step, and what it explains
+    of the bound. What is about idling devices saves no more than they idle, whatever else is done before it.
     """
     if saving is None:
         return None
     if saving.refused is None:
         return _within_idle_time(facts, saving) if rule.general or rule.symptom else saving
-    spans = facts.span(each.rows) if each.spans is None else each.spans
-    took = min(facts.share(int((spans[:, 1] - spans[:, 0]).sum())), 1.0) if len(spans) else each.values.get("idle")
-    share = next((one.value for one in each.evidence if one.key == "share_of_step"), took)
+    spans = facts.span(cause.rows) if cause.spans is None else cause.spans
+    took = min(facts.share(int((spans[:, 1] - spans[:, 0]).sum())), 1.0) if len(spans) else cause.values.get("idle")
+    share = next((one.value for one in cause.evidence if one.key == "share_of_step"), took)
     explains = bound.share is not None and rule.family in _EXPLAINED_BY.get(bound.kind, ())
     return replace(
         saving,
@@ -377,7 +376,7 @@ def _least_share(facts: Facts, each: Found) -> float:
     return facts.limit("findings", "least_share") if each.least_share is None else each.least_share
 
 
-def _is_worth_showing(facts: Facts, rule: Rule, each: Found, saving: FindingSaving) -> bool:
+def _is_worth_showing(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving) -> bool:
     if saving.refused is not None:
         return True
     alone, after, last_in = (
@@ -387,15 +386,15 @@ def _is_worth_showing(facts: Facts, rule: Rule, each: Found, saving: FindingSavi
         return False  # what is more specific explains most of it
     if rule.symptom and after < min(alone, facts.limit("findings", "general_share")):
         return False
-    return max(alone, last_in) >= _least_share(facts, each)
+    return max(alone, last_in) >= _least_share(facts, cause)
 
 
-def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None, key: str) -> Finding:
+def _finding(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, key: str) -> Finding:
     model = facts.model
-    rows = each.rows[:LISTED]
+    rows = cause.rows[:LISTED]
     events, strings = facts.trace.events, facts.trace.strings
-    spans = facts.span(rows) if each.spans is None else each.spans[:LISTED]
-    at = facts.step_with_most(spans, facts.on_device(rows) | (each.spans is not None))
+    spans = facts.span(rows) if cause.spans is None else cause.spans[:LISTED]
+    step_index = facts.step_with_most(spans, facts.on_device(rows) | (cause.spans is not None))
     instances = tuple(
         Instance(
             row=int(row),
@@ -404,15 +403,15 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
             duration_ns=end - start,
             step=model.steps.names[step] if step >= 0 else None,
         )
-        for row, (start, end), step in zip(rows.tolist(), spans.tolist(), at.tolist(), strict=True)
+        for row, (start, end), step in zip(rows.tolist(), spans.tolist(), step_index.tolist(), strict=True)
     )
     return Finding(
         id=rule.id,
         key=key,
-        severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
-        where=common_place(model, each.rows if each.place_rows is None else each.place_rows, each.place_ns),
+        severity=cause.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
+        where=common_place(model, cause.rows if cause.place_rows is None else cause.place_rows, cause.place_ns),
         saving=saving,
         instances=instances,
-        count=len(each.rows),
-        **as_said_for(platform(model), each.said(rule.words)),
+        count=len(cause.rows),
+        **as_said_for(platform(model), cause.said(rule.words)),
     )

@@ -1,12 +1,13 @@
-"""How findings are listed, of one trace and of a run: their names, how much each matters, their order."""
+"""How findings are listed: names, how much each matters, their order, and the parts of the step that none is about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds
+from torch_tb_profiler.analysis.waterfall import Part
 from torch_tb_profiler.insights.rule import Cause, FindingSaving, FindingSeverity
 
 _SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
@@ -19,7 +20,7 @@ def refused(why: ReplayRefusal, share: float | None = None) -> FindingSaving:
 
 
 def keys(rules: Iterable[str]) -> list[str]:
-    """A name for each of several findings, by the rules that found them, in their order.
+    """Name each of several findings, by the rules that found them, in their order.
 
     >>> keys(["waits", "copies", "waits"])
     ['waits', 'copies', 'waits-2']
@@ -53,16 +54,16 @@ def in_order(findings: Sequence[_Cause], step_ns: float) -> list[_Cause]:
     """First what explains the bound, where its saving is not known; savings in the order given, in which they add up,
     and before the first that saves less than it takes what has no number, in its order; then warnings, by severity.
     """
-    timed = [each for each in findings if each.saving is not None and each.saving.refused is None]
-    unknown = [each for each in findings if each.saving is not None and each.saving.refused is not None]
-    warnings = [each for each in findings if each.saving is None]
+    timed = [cause for cause in findings if cause.saving is not None and cause.saving.refused is None]
+    unknown = [cause for cause in findings if cause.saving is not None and cause.saving.refused is not None]
+    warnings = [cause for cause in findings if cause.saving is None]
     found: list[_Cause] = []
-    left = sorted(unknown, key=lambda each: not _explains(each))
-    for each in timed:
-        while left and (_explains(left[0]) or _share(left[0], step_ns) > _share(each, step_ns)):
+    left = sorted(unknown, key=lambda cause: not _explains(cause))
+    for cause in timed:
+        while left and (_explains(left[0]) or _share(left[0], step_ns) > _share(cause, step_ns)):
             found.append(left.pop(0))
-        found.append(each)
-    return [*found, *left, *sorted(warnings, key=lambda each: _SEVERITIES.index(each.severity))]
+        found.append(cause)
+    return [*found, *left, *sorted(warnings, key=lambda cause: _SEVERITIES.index(cause.severity))]
 
 
 def _explains(each: Cause) -> bool:
@@ -71,3 +72,42 @@ def _explains(each: Cause) -> bool:
 
 def _share(each: Cause, step_ns: float) -> float:
     return 0.0 if each.saving is None else saving_share(each.saving, step_ns)
+
+
+#: a part of the step is looked at from this share on
+LEAST_SHARE = 0.05
+_HOST = frozenset(
+    "compilation data_loading launch loops memory operators optimizer parallel python steps synchronization".split()
+)
+#: the families of rules that are about a part, by how its cause begins or ends; the first that fits
+_ABOUT: Mapping[str, frozenset[str]] = {
+    "compute": frozenset("compilation fusion kernels loops memory operators optimizer products".split()),
+    "exposed_copy": frozenset({"copies", "loops"}),
+    "exposed_communication": frozenset({"communication", "parallel"}),
+    ".communication": frozenset({"communication", "parallel"}),
+    ".collective": frozenset({"communication", "parallel"}),
+    ".input": frozenset({"data_loading"}),
+    ".data": frozenset({"data_loading"}),
+    ".sync": frozenset({"copies", "memory", "synchronization"}),
+    ".relaunch": frozenset({"copies", "memory", "launch", "steps", "synchronization"}),
+    "idle": _HOST,
+    "host": _HOST,
+}
+
+
+def not_looked_at(waterfall: Iterable[Part], step_ns: float, families: Sequence[str]) -> tuple[str, ...]:
+    """Return the causes of the parts that take 5 % of the step or more, and that no finding is about.
+
+    families   of the rules that found something
+    """
+    found = frozenset(families)
+    return tuple(
+        part.cause
+        for part in waterfall
+        if step_ns and part.ns / step_ns >= LEAST_SHARE and not found & _about(part.cause)
+    )
+
+
+def _about(cause: str) -> frozenset[str]:
+    fitting = (families for key, families in _ABOUT.items() if cause.startswith(key) or cause.endswith(key))
+    return next(fitting, frozenset())

@@ -76,7 +76,7 @@ def _telling(model: Model) -> _Telling:
 
 
 def _says_nothing(name: str) -> bool:
-    """Marks of steps, and what torch itself writes around loading."""
+    """Tell whether a name only marks a step, or is what torch itself writes around loading."""
     return PROFILER_STEP.fullmatch(name) is not None or DATALOADER_NAME.search(name) is not None
 
 
@@ -87,10 +87,10 @@ def places_of(model: Model, rows: Int32) -> Places:
     rows   shape (n,)
     """
     trace, structure = model.trace, model.structure
-    at = _host_rows(model, rows)
-    known = np.flatnonzero(at >= 0)
+    host_row = _host_rows(model, rows)
+    known = np.flatnonzero(host_row >= 0)
     operator, frame, module, annotation = (np.full(len(rows), -1, np.int64) for _ in range(4))
-    track, start = trace.events.track[at[known]], trace.events.start[at[known]]
+    track, start = trace.events.track[host_row[known]], trace.events.start[host_row[known]]
     telling, tree, frames = _telling(model), structure.tree, structure.frames
     node = structure.nesting.innermost(track, start).astype(np.int64) if len(tree) else np.full(len(known), -1)
     place = structure.frame_nesting.innermost(track, start).astype(np.int64) if len(frames) else np.full(len(known), -1)
@@ -100,13 +100,13 @@ def places_of(model: Model, rows: Int32) -> Places:
     if len(frames):
         frame[known] = take_known(frames.name, nearest(frames.parent, telling.own_frame, place)).astype(np.int64)
         module[known] = take_known(frames.name, nearest(frames.parent, telling.module, place)).astype(np.int64)
-    _from_call_stacks(model, at, frame)
-    _from_forward(model, at, frame, module)
+    _from_call_stacks(model, host_row, frame)
+    _from_forward(model, host_row, frame, module)
     return Places(operator, frame, module, annotation)
 
 
 def _host_rows(model: Model, rows: Int32) -> Int64:
-    """The host event that each event is, or that its device work belongs to; -1 where that is not known."""
+    """Return the host event that each event is, or that its device work belongs to; -1 where that is not known."""
     trace, structure = model.trace, model.structure
     at = rows.astype(np.int64)
     on_device = np.isin(trace.events.category[rows], DEVICE_WORK)
@@ -139,17 +139,17 @@ def _has_own_code(stack: str) -> bool:
     return any(is_own_code(name) for name in stack.split(";"))
 
 
-def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
+def _from_forward(model: Model, host_row: Int64, frame: Int64, module: Int64) -> None:
     """Fill in lines and modules of the backward pass, whose thread runs no Python: those of its forward operators."""
     structure, tree, frames = model.structure, model.structure.tree, model.structure.frames
     links, telling = structure.forward_backward, _telling(model)
-    missing = np.flatnonzero((frame == -1) & (at >= 0))
+    missing = np.flatnonzero((frame == -1) & (host_row >= 0))
     if not len(missing) or not len(links.backward) or not len(frames):
         return
     forward = np.full(len(tree), -1, np.int64)
     forward[links.backward] = links.forward
     events = model.trace.events
-    node = structure.nesting.innermost(events.track[at[missing]], events.start[at[missing]])
+    node = structure.nesting.innermost(events.track[host_row[missing]], events.start[host_row[missing]])
     of = take_known(forward, nearest(tree.parent, forward >= 0, node))
     around = take_known(tree.frame, of)
     frame[missing] = take_known(frames.name, nearest(frames.parent, telling.own_frame, around))
@@ -158,7 +158,7 @@ def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
 
 
 def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Where | None:
-    """The innermost place that holds half of some events, by their duration or by a weight; None if there is none.
+    """Find the innermost place that holds half of some events, by their duration or by a weight; None if there is none.
 
     Where no operator, line and module has so many of them, all modules of a class count together, then what is around
     them: functions, classes of modules, and at last what they have in common alone.
@@ -168,18 +168,18 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
     """
     if not len(rows):
         return None
-    found = places_of(model, rows)
+    places = places_of(model, rows)
     heavy = np.maximum(model.trace.events.duration[rows], 0) if weight is None else weight
     heavy = heavy + 1  # of events without a duration, their number counts
-    operator, frame, annotation = found.operator, found.frame, found.annotation
-    kind, nothing = _classes(model, found.module), np.full(len(rows), -1, np.int64)
-    where = _holding(model, (operator, frame, found.module, annotation), heavy)
+    operator, frame, annotation = places.operator, places.frame, places.annotation
+    kind, nothing = _classes(model, places.module), np.full(len(rows), -1, np.int64)
+    where = _holding(model, (operator, frame, places.module, annotation), heavy)
     for columns in (
         (operator, frame, kind, annotation),
         (operator, frame, kind, nothing),
         (nothing, frame, kind, nothing),
     ):
-        where = where or _holding(model, columns, heavy, found.module)
+        where = where or _holding(model, columns, heavy, places.module)
     return (
         where
         or _holding(model, *_around(model, rows, heavy))
@@ -189,7 +189,7 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
 
 
 def _holding(model: Model, columns: Sequence[Int64], heavy: Int64, module: Int64 | None = None) -> Where | None:
-    """The place with most of the weight, if that is enough and anything is known of it.
+    """Return the place with most of the weight, if that is enough and anything is known of it.
 
     columns    operator, frame, module and annotation, as in Places
     module     the modules, where `columns` tells them by their class
@@ -215,7 +215,7 @@ def _classes(model: Model, module: Int64) -> Int64:
 
 
 def class_of(module: str) -> str:
-    """The class of a module by its name in the trace.
+    """Return the class of a module by its name in the trace.
 
     >>> class_of("nn.Module: Linear_3")
     'Linear'
@@ -247,26 +247,27 @@ def _around(model: Model, rows: Int32, heavy: Int64) -> tuple[Sequence[Int64], I
 
 
 def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int32, heavy: Int64) -> Int64:
-    """Shape (n,): the innermost frames around the places of which one code holds enough of the weight, -1 of places
-    that it does not hold; all -1 where none does.
+    """Find the innermost frames around the places such that one code holds enough of the weight.
+
+    Returns shape (n,): -1 for places that it does not hold; all -1 where none does.
 
     wanted, codes   shape (frames,)
     place, heavy    shape (n,): a frame, -1 for none, and its weight
     """
-    of, held = [], []
+    positions, held = [], []
     at = nearest(frames.parent, wanted, place)
     which = np.arange(len(place))
     for _ in range(_DEEPEST):
         which, at = which[at >= 0], at[at >= 0]
         if not len(at):
             break
-        of.append(which)
+        positions.append(which)
         held.append(at.astype(np.int64))
         at = nearest(frames.parent, wanted, frames.parent[at])
-    found = np.full(len(place), -1, np.int64)
-    if not of:
-        return found
-    node, which = np.concatenate(held), np.concatenate(of)
+    innermost = np.full(len(place), -1, np.int64)
+    if not positions:
+        return innermost
+    node, which = np.concatenate(held), np.concatenate(positions)
     pairs = group([codes[node], which])
     node, row = node[pairs.first], which[pairs.first]
     kinds = group([codes[node]])
@@ -274,12 +275,12 @@ def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int
     enough = np.flatnonzero(total >= LEAST_HELD * heavy.sum())
     if len(enough):
         best = enough[np.argmin(total[enough])]
-        found[row[kinds.of == best]] = node[kinds.of == best]
-    return found
+        innermost[row[kinds.of == best]] = node[kinds.of == best]
+    return innermost
 
 
 def is_known(model: Model, rows: Int32) -> Bool:
-    """Shape (n,): of which events anything is known of where they come from."""
+    """Return shape (n,): whether anything is known of where each event comes from."""
     found = places_of(model, rows)
     known: Bool = (found.operator != -1) | (found.frame != -1) | (found.module != -1) | (found.annotation != -1)
     return known
@@ -368,5 +369,5 @@ def _in_words(
 
 
 def _short(file: str) -> str:
-    """The last two parts of a path: enough to find the file."""
+    """Return the last two parts of a path: enough to find the file."""
     return "/".join(file.replace("\\", "/").split("/")[-2:])

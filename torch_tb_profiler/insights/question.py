@@ -126,13 +126,13 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
 
 
 def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
-    found = overview(subject.model)
+    answer = overview(subject.model)
     causes = diagnosis(subject.model)
     return OverviewAnswer(
         meta=TraceMeta(**subject.about("overview")),
-        steps=_steps(subject.model, found.steps),
-        average=found.average,
-        devices=found.devices,
+        steps=_steps(subject.model, answer.steps),
+        average=answer.average,
+        devices=answer.devices,
         device=device_summary(subject.model),
         workers=subject.workers,
         bound=causes.bound,
@@ -143,8 +143,8 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         checked=causes.checked,
         not_evaluated=causes.not_evaluated,
         muted=causes.muted,
-        top_operators=found.top_operators,
-        top_kernels=found.top_kernels,
+        top_operators=answer.top_operators,
+        top_kernels=answer.top_kernels,
         definitions={key: defined.help for key, defined in COLUMNS.items()},
     )
 

@@ -29,7 +29,7 @@ def _by_kind(resources: Sequence[StepResource]) -> Mapping[BoundKind, StepResour
 
 
 def _cpu_only() -> Mapping[BoundKind, StepResource]:
-    """The resources of a trace without a device: operators compute, and what else the host does is Python's."""
+    """Return the resources of a trace without a device: operators compute, and what else the host does is Python's."""
     of = {each.id: each for each in RESOURCES}
     python = replace(
         of["host"],
@@ -54,17 +54,17 @@ def _resources(model: Model) -> Mapping[BoundKind, StepResource]:
 
 
 def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
-    """The resources of a trace, and what relieves each."""
+    """Return the resources of a trace, and what relieves each."""
     return {kind: each.at(_LEFT.get(kind, 0.0)) for kind, each in _resources(model).items()}
 
 
 def parts_of(model: Model) -> Mapping[BoundKind, tuple[str, ...]]:
-    """The parts of the critical path that are of each resource."""
+    """Return the parts of the critical path that are of each resource."""
     return {kind: each.parts for kind, each in _resources(model).items()}
 
 
 def host_part(model: Model, path: CriticalPath) -> HostPart | None:
-    """What the time of the host on a path goes to, where that is not Python and operators."""
+    """Say what the time of the host on a path goes to, where that is not Python and operators."""
     if 2 * (path.share(*_CALLS) or 0.0) > (path.share(*parts_of(model)["host"]) or 0.0):
         return "calls"
     tree = model.structure.tree
@@ -72,7 +72,7 @@ def host_part(model: Model, path: CriticalPath) -> HostPart | None:
 
 
 def ceiling(model: Model, kind: BoundKind, path: CriticalPath) -> float:
-    """What the relief of a resource saves at most, whatever the graph lacks: its part of the path.
+    """Return what the relief of a resource saves at most, whatever the graph lacks: its part of the path.
 
     Without waits the host may be done earlier by all that is not on devices.
     """

@@ -57,7 +57,7 @@ class Evidence(msgspec.Struct, frozen=True):
 def evidence(
     key: str, value: float, unit: EvidenceUnit, view: str, select: str | None = None, gpu: int | None = None
 ) -> Evidence:
-    """A number with its label, of `words/en/evidence.toml`."""
+    """Make a number with its label, of `words/en/evidence.toml`."""
     label = section("evidence", "labels").say(key, {} if gpu is None else {"gpu": gpu})
     return Evidence(key, label, value, unit, view, select, gpu)
 
@@ -76,7 +76,7 @@ class Link(msgspec.Struct, frozen=True):
 
 
 def link(key: str) -> Link:
-    """A page of `words/en/links.toml`."""
+    """Make a link to a page of `words/en/links.toml`."""
     return Link(key, section("links", "titles").say(key, {}), section("links", "addresses").say(key, {}))
 
 
@@ -95,6 +95,16 @@ class Instance(msgspec.Struct, frozen=True):
     start_ns: Ns
     duration_ns: Ns
     step: str | None
+
+
+class RunInstance(Instance, frozen=True, kw_only=True):
+    """One place in the trace of a rank.
+
+    worker       whose trace
+    duration_ns  of the part that shows the finding
+    """
+
+    worker: str
 
 
 class Where(msgspec.Struct, frozen=True):
@@ -216,7 +226,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     once: bool = False
 
     def said(self, words: Section) -> dict[str, Any]:
-        """The fields of a Cause that are known without its saving and its instances."""
+        """Return the fields of a Cause that are known without its saving and its instances."""
         texts = {name: words.say(name, self.values) for name in TEXTS}
         return texts | {name: getattr(self, name) for name in ("confidence", "evidence", "links", "values")}
 
@@ -303,6 +313,6 @@ def rule(
 
 
 def has_host_range(model: Model, name: str) -> bool:
-    """Whether an operator or annotation of this name ran on the host."""
+    """Tell whether an operator or annotation of this name ran on the host."""
     code = model.trace.strings.code(name)
     return code >= 0 and bool((model.tree.name == code).any())

@@ -15,12 +15,22 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, MACHINE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
-from torch_tb_profiler.insights.shared.bus import bus_bytes
-from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls, steps_with
-from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication, most_exposed
-from torch_tb_profiler.insights.shared.held_transfers import held_transfers
-from torch_tb_profiler.insights.shared.object_exchanges import Exchanges, object_exchanges
-from torch_tb_profiler.insights.shared.transfer_advice import most_sent, transfer_links
+from torch_tb_profiler.insights.shared.collective_calls import (
+    CollectiveCalls,
+    Exchanges,
+    collective_calls,
+    object_exchanges,
+    steps_with,
+)
+from torch_tb_profiler.insights.shared.communication import (
+    ONE_RANK,
+    bus_bytes,
+    exposed_communication,
+    held_transfers,
+    most_exposed,
+    most_sent,
+    transfer_links,
+)
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import ProcessGroup
@@ -91,25 +101,25 @@ def slow_communication(facts: Facts) -> Iterator[Found]:
 def _slow_operations(facts: Facts) -> Slow | None:
     """None if they are not most of the communication on devices."""
     model = facts.model
-    found = model.communications
+    communications = model.communications
     slowest = facts.limit("slow_communication", "slowest_link")
-    operations, duration = found.operations, found.duration
+    operations, duration = communications.operations, communications.duration
     timed = operations.on_device & (duration > 0)
-    moved = bus_bytes(found, lambda group: _is_in_one_node(model, group))
+    moved = bus_bytes(communications, lambda group: _is_in_one_node(model, group))
     large = facts.limit("slow_communication", "large_bytes")
     slow = timed & (moved >= large) & (moved < slowest * duration / 1e9)
     spent = int(duration[slow].sum())
     if not spent or spent < facts.limit("slow_communication", "least_share_of_time") * int(duration[timed].sum()):
         return None
-    ranges = np.flatnonzero(slow[found.ranges.operation])
+    ranges = np.flatnonzero(slow[communications.ranges.operation])
     rows = facts.communication_rows
-    at_start = among(model.trace.events.start[rows], found.ranges.start[ranges])
+    at_start = among(model.trace.events.start[rows], communications.ranges.start[ranges])
     share = spent / int(duration[timed].sum())
     return Slow(int(slow.sum()), share, float(moved[slow].sum()) / spent * 1e9, rows[at_start])
 
 
 def _is_in_one_node(model: Model, group: ProcessGroup) -> bool:
-    """The file lists all devices of the node; ranks are numbered node by node."""
+    """Tell whether a group is in one node: the file lists all devices of it, and ranks are numbered node by node."""
     devices = len(model.trace.header.devices)
     if not devices:
         return False
@@ -179,7 +189,7 @@ def sync_batchnorm(facts: Facts) -> Iterator[Found]:
 
 
 def _is_sync_batchnorm(name: str) -> bool:
-    """Whether an operator is a SyncBatchNorm, forward or backward."""
+    """Tell whether an operator is a SyncBatchNorm, forward or backward."""
     return _SYNC_BATCHNORM.match(name) is not None
 
 
@@ -207,28 +217,28 @@ def barriers(facts: Facts) -> Iterator[Found]:
 
 @rule("R58", STEPS, HOST, COMMUNICATION, over_ranks=True)
 def object_collectives(facts: Facts) -> Iterator[Found]:
-    """Steps that send Python objects to other ranks."""
+    """Find steps that send Python objects to other ranks."""
     calls = collective_calls(facts)
-    found = object_exchanges(facts, calls)
-    step = facts.step_of(found.row)
-    found = found.take(step >= 0)
-    spent = int((found.end - found.start).sum())
+    exchanges = object_exchanges(facts, calls)
+    step = facts.step_of(exchanges.row)
+    exchanges = exchanges.take(step >= 0)
+    spent = int((exchanges.end - exchanges.start).sum())
     in_steps = steps_with(facts, "object_collectives", step[step >= 0], spent)
     if not in_steps:
         return
-    sent = calls.take(found.include(calls.of.operations.host_start[calls.operation]))
+    sent = calls.take(exchanges.include(calls.of.operations.host_start[calls.operation]))
     yield Found(
-        values={"calls": len(found), "in": in_steps, "steps": facts.steps, "share": facts.share(spent)},
+        values={"calls": len(exchanges), "in": in_steps, "steps": facts.steps, "share": facts.share(spent)},
         rows=facts.longest_first(sent.row),
         changes=(
-            scale(factor=0, intervals=np.stack((found.track, found.start, found.end), axis=1)),
-            without(rows=_device_calls(facts, found)),
+            scale(factor=0, intervals=np.stack((exchanges.track, exchanges.start, exchanges.end), axis=1)),
+            without(rows=_device_calls(facts, exchanges)),
             kernels(0, rows=sent.row),
         ),
         refused=ONE_RANK,
         confidence="medium",
         evidence=(
-            evidence("object_collectives", len(found), "count", "distributed"),
+            evidence("object_collectives", len(exchanges), "count", "distributed"),
             evidence("object_time", spent / facts.steps, "ns", "stacks"),
         ),
         links=(link("object_collectives"),),
@@ -236,7 +246,7 @@ def object_collectives(facts: Facts) -> Iterator[Found]:
 
 
 def _device_calls(facts: Facts, exchanges: Exchanges) -> Int32:
-    """The calls to the device that exchanges make on their own threads."""
+    """Return the calls to the device that exchanges make on their own threads."""
     events, calls = facts.trace.events, facts.model.launches.row
     found = []
     for track in distinct(exchanges.track).tolist():

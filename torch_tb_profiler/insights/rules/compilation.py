@@ -24,12 +24,12 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 @rule("R35", STEPS, HOST)
 def graph_breaks(facts: Facts) -> Iterator[Found]:
     """Compiled code that is left and entered again in the middle."""
-    tree, found = facts.model.tree, compiled(facts.model)
-    nested = found.nested[facts.step_of(tree.row[found.nested]) >= 0]
+    tree, breaks = facts.model.tree, compiled(facts.model)
+    nested = breaks.nested[facts.step_of(tree.row[breaks.nested]) >= 0]
     if not len(nested):
         return
     is_outer = np.zeros(len(tree), np.bool_)
-    is_outer[found.regions] = True
+    is_outer[breaks.regions] = True
     outer = distinct(nearest(tree.parent, is_outer, nested)).astype(np.int64)
     between = _outside_of_graphs(facts, outer[outer >= 0])
     spent = sum(end - start for _, start, end in between)
@@ -41,7 +41,7 @@ def graph_breaks(facts: Facts) -> Iterator[Found]:
             "breaks": len(nested),
             "steps": facts.steps,
             "share": share,
-            "lines": ", ".join(found.resumed[:3]),
+            "lines": ", ".join(breaks.resumed[:3]),
         },
         rows=facts.longest_first(tree.row[nested]),
         changes=(ScaleHost(0.0, intervals=tuple(between)),),
@@ -79,10 +79,10 @@ def recompiles(facts: Facts) -> Iterator[Found]:
     """Code that is compiled while steps run."""
     found = compiled(facts.model)
     all_rows = facts.model.tree.row[found.compilations]
-    at = facts.step_of(all_rows)
+    step = facts.step_of(all_rows)
     is_again = np.isin(all_rows, facts.model.tree.row[found.again])
     # what it is called for first: the others are compiled once in any program
-    repeated, once = (facts.longest_first(all_rows[(at >= 0) & which]) for which in (is_again, ~is_again))
+    repeated, once = (facts.longest_first(all_rows[(step >= 0) & which]) for which in (is_again, ~is_again))
     rows = np.concatenate([repeated, once])
     spent = int(facts.duration(rows).sum())
     share = facts.share(spent)
@@ -92,7 +92,7 @@ def recompiles(facts: Facts) -> Iterator[Found]:
     yield Found(
         values={
             "compilations": len(rows),
-            "steps": len(distinct(at[at >= 0])),
+            "steps": len(distinct(step[step >= 0])),
             "of": facts.steps,
             "share": share,
             "again": again,

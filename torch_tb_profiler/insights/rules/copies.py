@@ -27,12 +27,11 @@ from torch_tb_profiler.insights.shared.copies import (
     large_reads,
     unseen_rate,
 )
-from torch_tb_profiler.insights.shared.logging_frames import in_frames
+from torch_tb_profiler.insights.shared.frames import SAVES, in_frames
 from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
-from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.model import Model
 
-#: operators of which nothing is left without their copy
+#: operators that do nothing but copy
 _COPYING = frozenset({"aten::copy_", "aten::clone", "aten::_foreach_copy_"})
 
 
@@ -43,9 +42,9 @@ def pageable_input(facts: Facts) -> Iterator[Found]:
     large = found.bytes >= facts.limit("pageable_input", "large_bytes")
     found = found.take((found.direction == Direction.TO_DEVICE) & (found.memory == HostMemory.PAGEABLE) & large)
     n = facts.steps
-    for of in heavy_places(facts, found, "row", facts.limit("pageable_input", "least_share")):
-        rows, rate = facts.longest_first(of.row), unseen_rate(facts, "HtoD")
-        size, took = float(of.bytes.sum()), float(of.duration_ns.sum())
+    for copies in heavy_places(facts, found, "row", facts.limit("pageable_input", "least_share")):
+        rows, rate = facts.longest_first(copies.row), unseen_rate(facts, "HtoD")
+        size, took = float(copies.bytes.sum()), float(copies.duration_ns.sum())
         yield Found(
             values={
                 "bytes": round(size / n),
@@ -58,7 +57,7 @@ def pageable_input(facts: Facts) -> Iterator[Found]:
             evidence=(
                 evidence("copies_per_step", took / n, "ns", "kernels"),
                 evidence("copied_bytes", size / n, "bytes", "kernels"),
-                evidence("copies_exposed", float(of.exposed_ns.sum()) / n, "ns", "trace"),
+                evidence("copies_exposed", float(copies.exposed_ns.sum()) / n, "ns", "trace"),
                 evidence("copy_count", len(rows) / n, "count", "trace"),
             ),
             links=(link("pinned_memory"),),
@@ -68,7 +67,7 @@ def pageable_input(facts: Facts) -> Iterator[Found]:
 
 @rule("R6", STEPS, DEVICE, CALLS, replay=True)
 def exposed_copies(facts: Facts) -> Iterator[Found]:
-    """Copies run while no kernel does, though their memory would let them run beside kernels."""
+    """Find copies that run while no kernel does, though their memory would let them run beside kernels."""
     found = copies_of(facts)
     large = found.bytes >= facts.limit("exposed_copies", "large_bytes")
     # of a call that takes pageable memory the memory is the cause, not the order
@@ -77,16 +76,16 @@ def exposed_copies(facts: Facts) -> Iterator[Found]:
     both = (found.take(found.direction == way) for way in (Direction.TO_DEVICE, Direction.TO_HOST))
     exposed = [each for each in both if _is_exposed(facts, each)]
     n = facts.steps
-    for of in sorted(exposed, key=lambda each: -int(each.exposed_ns.sum())):
-        rows, alone = facts.longest_first(of.row), float(of.exposed_ns.sum())
-        size, whole = float(of.bytes.sum()), float(of.duration_ns.sum())
-        sure = bool((of.memory == HostMemory.PINNED).all())
+    for copies in sorted(exposed, key=lambda each: -int(each.exposed_ns.sum())):
+        rows, alone = facts.longest_first(copies.row), float(copies.exposed_ns.sum())
+        size, whole = float(copies.bytes.sum()), float(copies.duration_ns.sum())
+        sure = bool((copies.memory == HostMemory.PINNED).all())
         yield Found(
             values={
                 "ns": alone / n,
                 "bytes": round(size / n),
                 "hidden": 1 - alone / whole,
-                "to_device": bool((of.direction == Direction.TO_DEVICE).all()),
+                "to_device": bool((copies.direction == Direction.TO_DEVICE).all()),
             },
             rows=rows,
             changes=(ScaleWork(0.0, "copies", None, tuple(rows.tolist())),),
@@ -108,26 +107,26 @@ def device_copies(facts: Facts) -> Iterator[Found]:
     found = found.take(large & (found.direction == Direction.ON_DEVICE))
     n, strings = facts.steps, facts.trace.strings
     graphs = strings.where(lambda name: "GraphLaunch" in name, facts.trace.events.name[facts.trace.launches.row]).any()
-    for of in heavy_places(facts, found, "row", facts.limit("device_copies", "least_share")):
-        alone = int(of.exposed_ns.sum())
+    for copies in heavy_places(facts, found, "row", facts.limit("device_copies", "least_share")):
+        alone = int(copies.exposed_ns.sum())
         if facts.share(alone) < facts.limit("device_copies", "least_share"):
             continue
-        rows, size = facts.longest_first(of.row), float(of.bytes.sum())
+        rows, size = facts.longest_first(copies.row), float(copies.bytes.sum())
         yield Found(
             values={
                 "count": len(rows) / n,
                 "bytes": round(size / n),
-                "ns": float(of.duration_ns.sum()) / n,
+                "ns": float(copies.duration_ns.sum()) / n,
                 "share": facts.share(alone),
                 "how": "graph" if graphs else "compiled" if compiled(facts.model).is_used else "eager",
             },
             rows=rows,
             changes=(
                 ScaleWork(0.0, "copies", None, tuple(rows.tolist())),
-                free(rows=[*of.call[of.call >= 0].tolist(), *_copying_operators(facts, of).tolist()]),
+                free(rows=[*copies.call[copies.call >= 0].tolist(), *_copying_operators(facts, copies).tolist()]),
             ),
             evidence=(
-                evidence("copies_per_step", float(of.duration_ns.sum()) / n, "ns", "kernels"),
+                evidence("copies_per_step", float(copies.duration_ns.sum()) / n, "ns", "kernels"),
                 evidence("copies_exposed", alone / n, "ns", "trace"),
                 evidence("copied_bytes", size / n, "bytes", "kernels"),
             ),
@@ -137,7 +136,7 @@ def device_copies(facts: Facts) -> Iterator[Found]:
 
 
 def _copying_operators(facts: Facts, found: StepCopies) -> Int32:
-    """The operators that do nothing but copy, around some copies."""
+    """Return the operators that do nothing but copy, around some copies."""
     model = facts.model
     node = model.device_links.operator_node[np.searchsorted(model.device_work.row, found.row)]
     rows = distinct(take_known(model.tree.row, node[node >= 0]))
@@ -174,67 +173,67 @@ def tiny_copies(facts: Facts) -> Iterator[Found]:
         yield _small(facts, of, way)
 
 
-def _small(facts: Facts, found: StepCopies, way: Direction) -> Found:
-    rows, n = facts.longest_first(found.row), facts.steps
-    whose = _whose(facts, found) if way is Direction.ON_DEVICE else "program"
+def _small(facts: Facts, copies: StepCopies, way: Direction) -> Found:
+    rows, n = facts.longest_first(copies.row), facts.steps
+    whose = _whose(facts, copies) if way is Direction.ON_DEVICE else "program"
     return Found(
         values={
             "count": len(rows) / n,
             "way": way.name.lower(),
             "name": str(facts.trace.strings[facts.trace.events.name[rows[0]]]),
-            "bytes": round(float(found.bytes.sum()) / len(rows)),
+            "bytes": round(float(copies.bytes.sum()) / len(rows)),
             "whose": whose,
         },
         rows=rows,
-        changes=(fused_groups(_groups(facts, found)),),
+        changes=(fused_groups(_groups(facts, copies)),),
         evidence=(
             evidence("copy_count", len(rows) / n, "count", "kernels"),
-            evidence("copies_per_step", float(found.duration_ns.sum()) / n, "ns", "kernels"),
-            evidence("copy_calls", float(found.call_ns.sum()) / n, "ns", "trace"),
+            evidence("copies_per_step", float(copies.duration_ns.sum()) / n, "ns", "kernels"),
+            evidence("copy_calls", float(copies.call_ns.sum()) / n, "ns", "trace"),
         ),
         links=(link("tuning_synchronization") if whose == "program" else link("ddp_arguments"),),
         confidence="medium",
     )
 
 
-def _groups(facts: Facts, found: StepCopies) -> list[tuple[list[int], int]]:
-    """Copies of one place, step and device as one, which takes as long as the longest and their bytes at its rate."""
-    place = groups_of_places(facts.model, found.row)
-    of = group([place, facts.step_of(found.row), found.device])
+def _groups(facts: Facts, copies: StepCopies) -> list[tuple[list[int], int]]:
+    """Join copies of one place, step and device: one takes as long as the longest, and their bytes at its rate."""
+    place = groups_of_places(facts.model, copies.row)
+    of = group([place, facts.step_of(copies.row), copies.device])
     rate = facts.limit("tiny_copies", "bytes_per_ns")
     together: list[tuple[list[int], int]] = []
     for at in np.split(np.argsort(of.of, kind="stable"), np.cumsum(of.count())[:-1]):
-        took = found.duration_ns[at]
-        target = min(int(took.sum()), int(took.max()) + int(found.bytes[at].sum() / rate))
-        together.append((found.row[at].tolist(), target))
+        took = copies.duration_ns[at]
+        target = min(int(took.sum()), int(took.max()) + int(copies.bytes[at].sum() / rate))
+        together.append((copies.row[at].tolist(), target))
     return together
 
 
-def _part_of_another(model: Model, found: StepCopies) -> Bool:
+def _part_of_another(model: Model, copies: StepCopies) -> Bool:
     """Which copies are made inside a larger operator, such as a clone: that one is to be looked at, not its copy."""
     tree, events = model.structure.tree, model.trace.events
     if not len(tree):
-        return np.zeros(len(found), np.bool_)
-    call = np.maximum(found.call, 0)
+        return np.zeros(len(copies), np.bool_)
+    call = np.maximum(copies.call, 0)
     node = model.structure.nesting.innermost(events.track[call], events.start[call])
     own = nearest(tree.parent, tree.is_operator, node).astype(np.int64)
     around = nearest(tree.parent, tree.is_operator, take_known(tree.parent, own)).astype(np.int64)
     is_aten = model.trace.strings.where(lambda name: name.startswith("aten::"), tree.name)
-    inside: Bool = (found.call >= 0) & (around >= 0)
+    inside: Bool = (copies.call >= 0) & (around >= 0)
     inside[inside] = is_aten[tree.name[around[inside]]]
     return inside
 
 
-def _whose(facts: Facts, found: StepCopies) -> str:
+def _whose(facts: Facts, copies: StepCopies) -> str:
     """DistributedDataParallel copies buffers in its forward, and gradients on the thread of the autograd engine."""
     model = facts.model
     code = facts.trace.strings.code("DistributedDataParallel.forward")
     if code < 0 or not bool((model.tree.name == code).any()):
         return "program"
-    places = places_of(model, found.row)
+    places = places_of(model, copies.row)
     if bool((places.annotation == code).all()):
         return "buffers"
-    engine = found.call[found.call >= 0]
+    engine = copies.call[copies.call >= 0]
     on_main = facts.trace.events.track[engine] == main_lane(model)
     return "gradients" if facts.is_training and not on_main.any() else "program"
 
@@ -246,9 +245,9 @@ def pageable_output(facts: Facts) -> Iterator[Found]:
     # a checkpoint has a rule of its own
     found = found.take(~in_frames(facts.model, found.call, SAVES))
     n = facts.steps
-    for of in heavy_places(facts, found, "call", facts.limit("pageable_output", "least_share")):
-        calls, rate = facts.longest_first(of.call), unseen_rate(facts, "DtoH")
-        size, took, held = float(of.bytes.sum()), float(of.duration_ns.sum()), float(of.call_ns.sum())
+    for copies in heavy_places(facts, found, "call", facts.limit("pageable_output", "least_share")):
+        calls, rate = facts.longest_first(copies.call), unseen_rate(facts, "DtoH")
+        size, took, held = float(copies.bytes.sum()), float(copies.duration_ns.sum()), float(copies.call_ns.sum())
         yield Found(
             values={
                 "ns": held / n,
@@ -258,7 +257,7 @@ def pageable_output(facts: Facts) -> Iterator[Found]:
                 "copies_ns": took / n,
             },
             rows=calls,
-            changes=(pinned("DtoH", rows=of.row, rate=rate),),
+            changes=(pinned("DtoH", rows=copies.row, rate=rate),),
             evidence=(
                 evidence("blocked_per_step", held / n, "ns", "trace"),
                 evidence("copies_per_step", took / n, "ns", "kernels"),

@@ -62,7 +62,9 @@ def _after_start(facts: Facts, found: Fetches) -> Fetches:
 
 @rule("R1", STEPS, HOST)
 def input_annotation(facts: Facts) -> Iterator[Found]:
-    """A range that the program calls the loading of its data takes part of the steps, outside of a DataLoader."""
+    """Find a range that the program calls the loading of its data, outside of a DataLoader, and that takes part of the
+    steps.
+    """
     model = facts.model
     rows = outermost(model, model.annotation_rows(LOADING.search))
     rows = rows[(facts.step_of(rows) >= 0) & (facts.trace.events.track[rows] == main_lane(model))]
@@ -112,7 +114,7 @@ _SURE = 4
 
 @rule("R2", STEPS, HOST)
 def synchronous_dataloader(facts: Facts) -> Iterator[Found]:
-    """The main process makes its batches itself, while the steps wait."""
+    """Find a main process that makes its batches itself, while the steps wait."""
     found = fetches_of(facts)
     rows = facts.longest_first(found.take(found.synchronous).row)
     took = facts.duration(rows)
@@ -147,16 +149,18 @@ def synchronous_dataloader(facts: Facts) -> Iterator[Found]:
 @rule("R3", STEPS, HOST, replaces=("dataloader",))
 def worker_stalls(facts: Facts) -> Iterator[Found]:
     """Every k-th batch comes late: k worker processes finish together, and all begin anew."""
-    found = fetches_of(facts)
-    found = found.take(found.workers)
-    found = found.take(facts.trace.events.track[found.row] == _main_track(facts, found)) if len(found) else found
-    if len(found) < facts.limit("worker_stalls", "fewest_batches"):
+    fetches = fetches_of(facts)
+    fetches = fetches.take(fetches.workers)
+    fetches = (
+        fetches.take(facts.trace.events.track[fetches.row] == _main_track(facts, fetches)) if len(fetches) else fetches
+    )
+    if len(fetches) < facts.limit("worker_stalls", "fewest_batches"):
         return
-    took = facts.duration(found.row)
+    took = facts.duration(fetches.row)
     slow = _slow(facts, took)
     period = _period(facts, np.flatnonzero(slow))
     # the first batch of an iterator is another matter, and so is one of several that are fetched at once
-    if period is None or bool((slow & ((found.iterator >= 0) | found.alone))[1:].any()):
+    if period is None or bool((slow & ((fetches.iterator >= 0) | fetches.alone))[1:].any()):
         return
     usual, stall = median(took[~slow]), median(took[slow])
     excess = float((took[slow] - usual).sum())
@@ -167,13 +171,13 @@ def worker_stalls(facts: Facts) -> Iterator[Found]:
         return
     if facts.share(excess) < facts.limit("worker_stalls", "least_share"):
         return
-    rows = facts.longest_first(found.row[slow])
+    rows = facts.longest_first(fetches.row[slow])
     yield Found(
         values={"period": period, "stall_ns": stall, "usual_ns": usual},
         rows=rows,
         changes=(beyond(facts, rows, usual),),
         evidence=(
-            *loader_evidence(facts, facts.longest_first(found.row)),
+            *loader_evidence(facts, facts.longest_first(fetches.row)),
             evidence("stall_period", float(period), "count", "trace"),
             evidence("stalls", float(len(rows)), "count", "trace"),
         ),
@@ -208,28 +212,28 @@ def _period(facts: Facts, slow: Int64) -> int | None:
 @rule("R4", STEPS, HOST, FRAMES)
 def dataloader_restart(facts: Facts) -> Iterator[Found]:
     """Worker processes are started again for every epoch."""
-    found = fetches_of(facts)
-    found = found.take(found.workers)
-    took = facts.duration(found.row)
-    first = found.iterator >= 0
+    fetches = fetches_of(facts)
+    fetches = fetches.take(fetches.workers)
+    took = facts.duration(fetches.row)
+    first = fetches.iterator >= 0
     if not first.any() or np.count_nonzero(~first) < FEWEST:
         return
     usual = median(took[~first])
     slow = first & (took > facts.limit("dataloader_restart", "times_median") * usual)
     if not slow.any():
         return
-    rows, frames = facts.longest_first(found.row[slow]), found.iterator[slow]
+    rows, frames = facts.longest_first(fetches.row[slow]), fetches.iterator[slow]
     cost = float(took[slow].sum() - usual * np.count_nonzero(slow) + facts.duration(frames).sum())
-    each = cost / len(rows)
+    cost_of_one = cost / len(rows)
     if facts.share(cost) < facts.limit("dataloader_restart", "least_share"):
         return
     yield Found(
-        values={"each_ns": each, "times": len(rows), "steps": facts.steps},
+        values={"each_ns": cost_of_one, "times": len(rows), "steps": facts.steps},
         rows=rows,
         changes=(beyond(facts, rows, usual), free(rows=frames)),
         place_rows=frames,
         evidence=(
-            evidence("restart_cost", each, "ns", "trace"),
+            evidence("restart_cost", cost_of_one, "ns", "trace"),
             evidence("restarts", float(len(rows)), "count", "trace"),
             evidence("batch_p50", usual, "ns", "trace"),
         ),

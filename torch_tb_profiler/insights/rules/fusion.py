@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.rule import Found, link, rule
-from torch_tb_profiler.insights.shared.fusions import Fusion, fusion_of
+from torch_tb_profiler.insights.shared.fusions import Fusion, WrittenOut, fusion_of, written_out
 from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types, operator_line
 from torch_tb_profiler.insights.shared.patterns import (
     Group,
@@ -25,7 +25,6 @@ from torch_tb_profiler.insights.shared.patterns import (
     norms,
     shapes,
 )
-from torch_tb_profiler.insights.shared.patterns_on_cpu import WrittenOut, written_out
 
 #: what is written out, and the page of the operator that torch has for it
 _KINDS = ("rms_norm", "layer_norm", "softmax")
@@ -33,7 +32,7 @@ _MATH = "aten::_scaled_dot_product_attention_math"
 
 
 def _costly(facts: Facts, name: str, groups: Sequence[Group]) -> Fusion | None:
-    """What there is to fuse; None where it takes less of the steps than the rule of this name speaks of."""
+    """Return what there is to fuse; None where it takes less of the steps than the rule of this name speaks of."""
     found = fusion_of(facts, groups)
     return None if found is None or facts.share(found.spent_ns) < facts.limit(name, "least_share") else found
 
@@ -44,25 +43,25 @@ def pointwise_chain(facts: Facts) -> Iterator[Found]:
     taken = [attention_group(facts, first, after).rows for first, after in attention(facts.model)]
     taken += [each.rows for kind in _KINDS for each in norms(facts, kind)]
     groups = chains(facts, taken, int(facts.limit("pointwise_chain", "least_kernels")))
-    found = _costly(facts, "pointwise_chain", groups)
-    if found is None:
+    fusion = _costly(facts, "pointwise_chain", groups)
+    if fusion is None:
         return
     yield Found(
         values={
-            "share": facts.share(found.spent_ns),
-            "kernels": found.kernels / facts.steps,
-            "per_chain": found.kernels / len(found.groups),
+            "share": facts.share(fusion.spent_ns),
+            "kernels": fusion.kernels / facts.steps,
+            "per_chain": fusion.kernels / len(fusion.groups),
         },
-        rows=found.rows,
-        changes=(found.change,),
-        evidence=found.evidence(facts),
+        rows=fusion.rows,
+        changes=(fusion.change,),
+        evidence=fusion.evidence(facts),
         confidence="medium",
         links=(link("compile_tutorial"),),
     )
 
 
 def _on_cpu(facts: Facts, name: str, spans: Sequence[tuple[int, int]], stays: str = "") -> WrittenOut | None:
-    """What of a program on the CPU one operator could do; None where it takes less than the rule speaks of."""
+    """Find what one operator could do in a program on the CPU; None where it takes less than the rule speaks of."""
     found = written_out(facts, spans, stays)
     return None if found is None or facts.share(found.ns) < facts.limit(name, "least_share") else found
 
@@ -89,22 +88,22 @@ def unfused_norm(facts: Facts) -> Iterator[Found]:
                 links=(link(kind),),
             )
     for kind in () if on_cpu or not facts.model.has_runtime else _KINDS:
-        found = _costly(facts, "unfused_norm", norms(facts, kind))
-        if found is None:
+        fusion = _costly(facts, "unfused_norm", norms(facts, kind))
+        if fusion is None:
             continue
-        calls = len(found.groups)
+        calls = len(fusion.groups)
         yield Found(
             values={
                 "kind": kind,
-                "share": facts.share(found.spent_ns),
+                "share": facts.share(fusion.spent_ns),
                 "calls": calls,
                 "steps": facts.steps,
-                "per_call": found.kernels / calls,
+                "per_call": fusion.kernels / calls,
                 "device": True,
             },
-            rows=found.rows,
-            changes=(found.change,),
-            evidence=found.evidence(facts),
+            rows=fusion.rows,
+            changes=(fusion.change,),
+            evidence=fusion.evidence(facts),
             links=(link(kind),),
         )
 

@@ -147,32 +147,32 @@ def low_occupancy(facts: Facts) -> Iterator[Found]:
     names = facts.trace.events.name[blocks.row[chosen]]
     groups = group([names])
     total = groups.sum(blocks.duration[chosen])
-    for at in descending(total)[:3].tolist():
-        share = facts.share(int(total[at]))
-        if not total[at] or share < limit("least_share"):
+    for kernel in descending(total)[:3].tolist():
+        share = facts.share(int(total[kernel]))
+        if not total[kernel] or share < limit("least_share"):
             break
-        here = chosen[groups.of == at]
-        weight = blocks.duration[here]
-        mean = float((percent[here] * weight).sum() / weight.sum()) / 100
+        of_kernel = chosen[groups.of == kernel]
+        weight = blocks.duration[of_kernel]
+        mean = float((percent[of_kernel] * weight).sum() / weight.sum()) / 100
         yield Found(
             values={
                 "share": share,
                 "occupancy": mean,
-                "limit": LIMITS[int(blocks.limit[here[np.argmax(weight)]])],
-                "name": short_name(facts.trace.strings[int(names[groups.first[at]])]),
+                "limit": LIMITS[int(blocks.limit[of_kernel[np.argmax(weight)]])],
+                "name": short_name(facts.trace.strings[int(names[groups.first[kernel]])]),
             },
-            rows=facts.longest_first(blocks.row[here]),
+            rows=facts.longest_first(blocks.row[of_kernel]),
             confidence="low",
             evidence=(
                 evidence("occupancy", mean, "fraction", "kernels"),
-                evidence("kernel_time", int(total[at]) / facts.steps, "ns", "kernels"),
+                evidence("kernel_time", int(total[kernel]) / facts.steps, "ns", "kernels"),
             ),
             links=(link("occupancy"),),
         )
 
 
 def _is_own(name: str) -> bool:
-    """Whether a kernel may be the user's: of no known library. Compiled ones are torch's to tune."""
+    """Tell whether a kernel may be the user's: of no known library. Compiled ones are torch's to tune."""
     return family_of(name) is None
 
 
@@ -226,7 +226,7 @@ def _copies(facts: Facts, rows: Int32) -> Iterator[Int32]:
 
 
 def _copies_on_cpu(facts: Facts) -> Iterator[Found]:
-    """Copies of a program on the CPU that make tensors contiguous."""
+    """Find copies of a program on the CPU that make tensors contiguous."""
     tree, strings = facts.model.tree, facts.trace.strings
     named = strings.where(_CONTIGUOUS.__contains__, tree.name)[tree.name]
     copied = np.flatnonzero(strings.where(lambda name: name == "aten::copy_", tree.name)[tree.name])
@@ -268,18 +268,18 @@ def conv_bias(facts: Facts) -> Iterator[Found]:
         adding = kernels_of(facts.model, line.rows(first + 1, first + 2))
         if len(adding) and len(rows) > len(adding):
             groups.append(Group(rows, int(facts.duration(rows).sum()) - int(facts.duration(adding).sum())))
-    found = fusion_of(facts, groups)
-    if found is None or facts.share(found.spent_ns - found.left_ns) < facts.limit("conv_bias", "least_share"):
+    fusion = fusion_of(facts, groups)
+    if fusion is None or facts.share(fusion.spent_ns - fusion.left_ns) < facts.limit("conv_bias", "least_share"):
         return
     yield Found(
         values={
-            "convolutions": len(found.groups) / facts.steps,
-            "spent_ns": (found.spent_ns - found.left_ns) / facts.steps,
+            "convolutions": len(fusion.groups) / facts.steps,
+            "spent_ns": (fusion.spent_ns - fusion.left_ns) / facts.steps,
             "training": facts.is_training,
         },
-        rows=found.rows,
-        changes=(found.change,),
-        evidence=found.evidence(facts),
+        rows=fusion.rows,
+        changes=(fusion.change,),
+        evidence=fusion.evidence(facts),
         links=(link("conv_bias"),),
     )
 
@@ -305,10 +305,10 @@ def convolution_tuning(facts: Facts) -> Iterator[Found]:
     convolves = facts.trace.strings.where(_CONVOLUTIONS.__contains__, tree.name)[tree.name]
     owner = nearest(tree.parent, convolves, model.device_links.operator_node[tried.place])
     rows = tried.row[owner >= 0]
-    nodes, of = distinct_places(owner[owner >= 0])
-    pairs = group([of.astype(np.int64), facts.trace.events.name[rows]])
-    count = np.bincount(of, minlength=len(nodes))
-    different = np.bincount(of[pairs.first], minlength=len(nodes))
+    nodes, node_of = distinct_places(owner[owner >= 0])
+    pairs = group([node_of.astype(np.int64), facts.trace.events.name[rows]])
+    count = np.bincount(node_of, minlength=len(nodes))
+    different = np.bincount(node_of[pairs.first], minlength=len(nodes))
     tunes = (count >= limit("least_kernels")) & (different >= limit("least_different"))
     step = facts.step_of(tree.row[nodes])
     # a first step is there to warm up
@@ -319,7 +319,7 @@ def convolution_tuning(facts: Facts) -> Iterator[Found]:
         return
     others, calls = duration[(step >= 0) & ~tunes], tree.row[nodes[tuned]]
     usual = median(others) if len(others) else _USUAL_CALL_NS
-    extra = _all_but_the_last(facts, rows, of, tuned)
+    extra = _all_but_the_last(facts, rows, node_of, tuned)
     yield Found(
         values={
             "count": len(tuned),
@@ -351,13 +351,15 @@ def _all_but_the_last(facts: Facts, rows: Int32, of: Int64, tuned: Int64) -> Int
     return kept
 
 
-#: steps of which the first and the last third are compared
+#: in fewer steps the first and the last third are not compared
 _FEWEST_STEPS = 6
 
 
 @rule("R74", STEPS, DEVICE)
 def clock_throttling(facts: Facts) -> Iterator[Found]:
-    """The same kernels take longer from step to step, nearly all of them alike: the clock of the device goes down."""
+    """Find that the same kernels take longer from step to step, nearly all of them alike: the clock of the device goes
+    down.
+    """
     model, n = facts.model, facts.steps - 1
     work, chosen = model.device_work, np.flatnonzero(is_compute(model))
     step = facts.step_of(work.row[chosen]) - 1  # the first step warms up
@@ -400,7 +402,7 @@ def clock_throttling(facts: Facts) -> Iterator[Found]:
 
 
 def _rises(ns: Int64) -> bool:
-    """Whether times go up from step to step: of most pairs of steps, the later one takes longer."""
+    """Tell whether times go up from step to step: of most pairs of steps, the later one takes longer."""
     earlier, later = np.triu_indices(len(ns), 1)
     return float((ns[later] > ns[earlier]).mean()) >= _OF_PAIRS
 

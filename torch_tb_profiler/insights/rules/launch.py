@@ -28,9 +28,9 @@ from torch_tb_profiler.model.event_names import STARTS_WORK, SYNCHRONIZE
 
 @rule("R13", STEPS, DEVICE, CALLS, replaces=("device_idle", "host_dispatch"), symptom=True, replay=True)
 def launch_bound(facts: Facts) -> Iterator[Found]:
-    """The device idles between short kernels, because each of them has to be launched."""
-    found = launching(facts.model)
-    if found is None or not is_launch_bound(facts):
+    """Find that the device idles between short kernels, because each of them has to be launched."""
+    launch_time = launching(facts.model)
+    if launch_time is None or not is_launch_bound(facts):
         return
     items = facts.graph.items
     kernels = facts.in_steps(items.row[(items.kind == WorkKind.KERNEL) & (items.call >= 0) & ~items.is_communication])
@@ -40,10 +40,10 @@ def launch_bound(facts: Facts) -> Iterator[Found]:
         how = "npu" if where == "npu" else "compile"
     yield Found(
         values={
-            "launches": found.launches,
-            "kernel_us": found.kernel_ns / 1000,
-            "busy": found.busy,
-            "waiting": found.of_steps,
+            "launches": launch_time.launches,
+            "kernel_us": launch_time.kernel_ns / 1000,
+            "busy": launch_time.busy,
+            "waiting": launch_time.of_steps,
             "how": how,
         },
         # the kernels that took least: they show it most
@@ -52,10 +52,10 @@ def launch_bound(facts: Facts) -> Iterator[Found]:
         changes=(graphed(),),
         confidence="medium",
         evidence=(
-            evidence("device_busy", found.busy, "fraction", "overview"),
-            evidence("waiting_for_launches", found.of_steps, "fraction", "overview"),
-            evidence("mean_kernel", found.kernel_ns, "ns", "kernels"),
-            evidence("launches_per_step", found.launches, "count", "kernels"),
+            evidence("device_busy", launch_time.busy, "fraction", "overview"),
+            evidence("waiting_for_launches", launch_time.of_steps, "fraction", "overview"),
+            evidence("mean_kernel", launch_time.kernel_ns, "ns", "kernels"),
+            evidence("launches_per_step", launch_time.launches, "count", "kernels"),
         ),
         links=(link("cuda_graphs"),),
     )
@@ -80,7 +80,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
 
 @rule("R65", STEPS, CALLS, replay=True)
 def api_calls(facts: Facts) -> Iterator[Found]:
-    """Calls of the device's API that take long, and neither launch, nor wait, nor allocate."""
+    """Find calls of the device's API that take long, and neither launch, nor wait, nor allocate."""
     calls, strings = facts.graph.calls, facts.trace.strings
     # a driver's call inside a runtime's is part of it
     own = (calls.release < 0) & (facts.model.structure.launch_links.duration > 0)
@@ -186,7 +186,7 @@ _COMPILED = ("CompiledFunction", "Torch-Compiled Region", "## Call CompiledFxGra
 
 @rule("R14", STEPS, HOST, DEVICE, replaces=("device_idle",), general=True, replay=True)
 def host_dispatch(facts: Facts) -> Iterator[Found]:
-    """The host spends most of the step in operators, and the device waits for it."""
+    """Find that the host spends most of the step in operators, and the device waits for it."""
     found = waterfall(facts.model)
     total = int(found.step_ns.sum()) * len(found.devices)
     if found.basis != "devices" or not total:

@@ -18,9 +18,8 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, SHAPES, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
-from torch_tb_profiler.insights.shared.backward_kernels import EVALUATE
 from torch_tb_profiler.insights.shared.fusions import fusion_of
-from torch_tb_profiler.insights.shared.operator_line import input_dims, operator_line
+from torch_tb_profiler.insights.shared.operator_line import EVALUATE, input_dims, operator_line
 from torch_tb_profiler.insights.shared.patterns import Group, kernels_of, products_left, shapes
 from torch_tb_profiler.insights.shared.tensor_loops import Loops, tensor_loops
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -32,7 +31,7 @@ _MOST_PLACES = 3
 
 @rule("R16", STEPS, HOST)
 def tensor_loop(facts: Facts) -> Iterator[Found]:
-    """A Python loop over the elements of a tensor."""
+    """Find a Python loop over the elements of a tensor."""
     tree = facts.model.structure.tree
     fewest, largest = (int(facts.limit("tensor_loop", name)) for name in ("fewest_rounds", "most_operators"))
     loops = tensor_loops(facts.model, fewest, largest)
@@ -87,7 +86,7 @@ def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
 
 
 def _backward_of(facts: Facts, loops: Loops, mine: Int64) -> Int32:
-    """The nodes of autograd that belong to the operators of some loops: they run as often."""
+    """Return the nodes of autograd that belong to the operators of some loops: they run as often."""
     tree, pairs = facts.model.structure.tree, facts.model.structure.forward_backward
     if not len(pairs.forward):
         return NO_ROWS
@@ -112,7 +111,7 @@ _BETWEEN = 12
 
 @rule("R63", STEPS, HOST, DEVICE, CALLS)
 def expert_loop(facts: Facts) -> Iterator[Found]:
-    """A mixture of experts as a loop over the experts: many small products."""
+    """Find a mixture of experts as a loop over the experts: many small products."""
     line, tree_row = operator_line(facts.model), facts.model.tree.row
     groups, experts, waiting = [], 0, []
     for first, after, count in _loops(line.text, list(line.matches(_EXPERT))):
@@ -165,7 +164,7 @@ def _loops(text: str, experts: list[tuple[int, int]]) -> list[tuple[int, int, in
 
 @rule("R64", STEPS, HOST, DEVICE, CALLS, SHAPES)
 def gathered_experts(facts: Facts) -> Iterator[Found]:
-    """The weights of experts are copied for each token."""
+    """Find weights of experts that are copied for each token."""
     line = operator_line(facts.model)
     groups = []
     taken: set[int] = set()
@@ -194,7 +193,7 @@ def gathered_experts(facts: Facts) -> Iterator[Found]:
 
 
 def _is_of_weights(facts: Facts, gather: int, product: int) -> bool:
-    """Whether an index takes whole matrices out of a stack of them, which the product then multiplies with."""
+    """Tell whether an index takes whole matrices out of a stack of them, which the product then multiplies with."""
     line, strings = operator_line(facts.model), facts.trace.strings
     nodes = line.node[[gather, product]]
     taken, multiplied = (shapes(str(strings[code])) for code in input_dims(facts.model, nodes).tolist())

@@ -31,7 +31,7 @@ _SMALL = 1 << 20
 
 @rule("R37", STEPS, HOST, DEVICE, MEMORY, PROPERTIES)
 def recompute(facts: Facts) -> Iterator[Found]:
-    """The forward pass is computed twice, though memory is left."""
+    """Find a forward pass that is computed twice, though memory is left."""
     model, tree = facts.model, facts.model.tree
     nodes = recomputed(model)
     nodes = nodes[facts.step_of(tree.row[nodes]) >= 0]
@@ -69,8 +69,8 @@ def memory_limit(facts: Facts) -> Iterator[Found]:
     known = np.flatnonzero((memory.device_type != CPU) & (memory.device >= 0) & (memory.total_allocated >= 0))
     for device, of_device in each_value(memory.device[known]):
         here = known[of_device]
-        at = int(here[np.argmax(memory.total_allocated[here])])
-        peak = int(memory.total_allocated[at])
+        highest = int(here[np.argmax(memory.total_allocated[here])])
+        peak = int(memory.total_allocated[highest])
         capacity = (model.trace.header.device(device) or {}).get("totalGlobalMem")
         if not isinstance(capacity, int) or capacity <= 0:
             continue
@@ -81,7 +81,7 @@ def memory_limit(facts: Facts) -> Iterator[Found]:
         yield Found(
             values={"share": peak / capacity, "capacity_bytes": capacity, "gpu": device},
             severity="medium",
-            rows=memory.row[at : at + 1],
+            rows=memory.row[highest : highest + 1],
             evidence=(
                 evidence("peak_allocated", peak, "bytes", "memory", gpu=device),
                 evidence("gpu_memory", capacity, "bytes", "memory", gpu=device),
@@ -142,31 +142,31 @@ def _share_of_small_kernels(facts: Facts, device: int) -> float:
 @rule("R40", STEPS, CALLS)
 def allocator_churn(facts: Facts) -> Iterator[Found]:
     """Memory of the device is got from the driver, and given back, in every step."""
-    found = allocations_of(facts).of_device()
-    off, steady = _is_off(facts, found), in_steady_state(facts, found)
+    calls = allocations_of(facts).of_device()
+    off, steady = _is_off(facts, calls), in_steady_state(facts, calls)
     # a program that warms up only gets memory: what is given back to make room is told from the second step on
-    retried = found.retries & (facts.step_of(found.row) > 0)
+    retried = calls.retries & (facts.step_of(calls.row) > 0)
     if not off and not steady and not retried.any():
         return
     waits = facts.in_steps(freeing_waits(facts.model))
-    rows = facts.longest_first(found.row)
+    rows = facts.longest_first(calls.row)
     n, took = facts.steps, float(facts.duration(rows).sum() + facts.duration(waits).sum())
     least = facts.limit("allocator_churn", "least_ns") * (n if off or steady else 1)
     if took < least or facts.share(took) < facts.limit("allocator_churn", "least_share"):
         return
-    given = int(np.count_nonzero(found.releases))
+    given = int(np.count_nonzero(calls.releases))
     yield Found(
         values={
             "calls": len(rows),
             "steps": n,
             "ns": took / n,
             "step_ns": facts.step_ns,
-            "call": _heaviest(facts, found),
+            "call": _heaviest(facts, calls),
             "waits": len(waits),
-            "why": "off" if off else "emptied" if _is_emptied(found) else "full" if steady else "retried",
+            "why": "off" if off else "emptied" if _is_emptied(calls) else "full" if steady else "retried",
         },
         rows=rows,
-        changes=(free(rows=found.row), *([without("sync", rows=waits)] if len(waits) else [])),
+        changes=(free(rows=calls.row), *([without("sync", rows=waits)] if len(waits) else [])),
         evidence=(
             evidence("allocator_per_step", took / n, "ns", "trace"),
             evidence("allocations", (len(rows) - given) / n, "count", "trace"),
@@ -177,13 +177,13 @@ def allocator_churn(facts: Facts) -> Iterator[Found]:
     )
 
 
-def _is_off(facts: Facts, found: Allocations) -> bool:
-    """Whether operators that once asked the driver do so nearly each time, and nearly all of it is given back.
+def _is_off(facts: Facts, calls: Allocations) -> bool:
+    """Tell whether operators that once asked the driver do so nearly each time, and nearly all of it is given back.
 
     With a cache an operator asks at first, and little is ever given back.
     """
-    asks = found.take(~found.releases)
-    if len(asks) < facts.limit("allocator_churn", "fewest_when_off") or np.count_nonzero(found.releases) < facts.limit(
+    asks = calls.take(~calls.releases)
+    if len(asks) < facts.limit("allocator_churn", "fewest_when_off") or np.count_nonzero(calls.releases) < facts.limit(
         "allocator_churn", "least_released"
     ) * len(asks):
         return False
@@ -193,11 +193,11 @@ def _is_off(facts: Facts, found: Allocations) -> bool:
     middle = (int(steps.host_start[0]) + int(steps.host_end[-1])) // 2
     if np.count_nonzero(start >= middle) < facts.limit("allocator_churn", "least_late") * len(asks):
         return False
-    return found.asking_share >= facts.limit("allocator_churn", "least_asking")
+    return calls.asking_share >= facts.limit("allocator_churn", "least_asking")
 
 
 def _is_emptied(found: Allocations) -> bool:
-    """Whether most is given back outside of operators: those that find no room free inside of themselves."""
+    """Tell whether most is given back outside of operators: those that find no room free inside of themselves."""
     outside = found.releases & (found.operator < 0)
     return 2 * int(np.count_nonzero(outside)) > int(np.count_nonzero(found.releases))
 
@@ -233,14 +233,14 @@ def host_allocation(facts: Facts) -> Iterator[Found]:
 
 @rule("R41", MEMORY)
 def fragmentation(facts: Facts) -> Iterator[Found]:
-    """The allocator reserves more memory though much of what it has is free: it is in pieces."""
+    """Find that the allocator reserves more memory though much of what it has is free: it is in pieces."""
     for curve in memory_curves(facts.model).curves:
         if curve.device.type != CPU and len(curve) > 1:
             yield from _fragmentation_of(facts, curve)
 
 
 def _fragmentation_of(facts: Facts, curve: MemoryCurve) -> Iterator[Found]:
-    """A request that fits into what is free, and yet needs more memory, met memory in pieces."""
+    """Find requests that would fit into what is free, and yet need more memory: it is in pieces."""
     grown = np.diff(curve.reserved)
     unused = curve.reserved[:-1] - curve.allocated[:-1]
     least = facts.limit("fragmentation", "least_share") * curve.reserved[:-1]
@@ -248,17 +248,17 @@ def _fragmentation_of(facts: Facts, curve: MemoryCurve) -> Iterator[Found]:
     # small requests have segments of their own
     records = memory_records(facts.model)
     asked = records.bytes[curve.position[1:]] > _SMALL
-    at = np.flatnonzero(asked & (grown > 0) & (unused >= least) & (unused >= large) & (unused >= 2 * grown))
+    growths = np.flatnonzero(asked & (grown > 0) & (unused >= least) & (unused >= large) & (unused >= 2 * grown))
     held, reserved = curve.device_bytes, int(curve.reserved.max())
     # where little is reserved there is enough
-    if not len(at) or (held is not None and reserved < facts.limit("fragmentation", "least_reserved") * held):
+    if not len(growths) or (held is not None and reserved < facts.limit("fragmentation", "least_reserved") * held):
         return
-    at = at[np.argsort(-unused[at], kind="stable")]
-    most, total = int(unused[at[0]]), int(curve.reserved[at[0]])
+    growths = growths[np.argsort(-unused[growths], kind="stable")]
+    most, total = int(unused[growths[0]]), int(curve.reserved[growths[0]])
     number = curve.device.number
     yield Found(
-        values={"times": len(at), "device": curve.device.name, "unused_bytes": most, "share": most / total},
-        rows=facts.model.memory.row[records.entry[curve.position[at + 1]]],
+        values={"times": len(growths), "device": curve.device.name, "unused_bytes": most, "share": most / total},
+        rows=facts.model.memory.row[records.entry[curve.position[growths + 1]]],
         severity="medium" if held is not None and reserved > 0.8 * held else "low",
         confidence="medium",  # what another stream holds is free to that one alone
         evidence=(
@@ -280,7 +280,7 @@ def memory_growth(facts: Facts) -> Iterator[Found]:
 
 
 def _growth_of(facts: Facts, curve: MemoryCurve) -> Iterator[Found]:
-    """The first step is left out: optimizers and caches are filled then."""
+    """Find memory that grows in every step but the first, in which optimizers and caches are filled."""
     held = [int(curve.last_at(end).allocated) for end in facts.model.steps.host_end.tolist()]
     grown = np.diff(held)
     mean = int(grown.mean())

@@ -98,7 +98,7 @@ def _in_double(facts: Facts) -> Bool:
 
 
 def _is_wide(types: str, dims: str) -> bool:
-    """Whether a large tensor is of 64 bits; numbers of Python are so anyway.
+    """Tell whether a large tensor is of 64 bits; numbers of Python are so anyway.
 
     >>> _is_wide('["float", "double"]', "[[1024, 1024], []]")
     False
@@ -119,7 +119,7 @@ def _times_as_fast(facts: Facts) -> float:
 
 @rule("R73", STEPS, HOST, MACHINE, general=True)
 def top_operators(facts: Facts) -> Iterator[Found]:
-    """What a program on the CPU spends its time in, by operator and module."""
+    """Find what a program on the CPU spends its time in, by operator and module."""
     if facts.model.has_device_work:
         return
     times, tree = operator_times(facts.model), facts.model.tree
@@ -152,7 +152,7 @@ def top_operators(facts: Facts) -> Iterator[Found]:
 
 
 def _modules(facts: Facts, rows: Int32, own: np.typing.NDArray[np.int64]) -> dict[str, int]:
-    """The classes of the innermost modules that have most of the time of some operators."""
+    """Return the classes of the innermost modules that have most of the time of some operators."""
     structure, strings, events = facts.model.structure, facts.trace.strings, facts.trace.events
     frames = structure.frames
     if not len(frames):

@@ -4,18 +4,87 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.changes import fused_groups, kernels, scale
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
-from torch_tb_profiler.insights.shared.optimizers import optimizer_steps
-from torch_tb_profiler.model.program_tree import ACCUMULATE
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import KernelKind
+from torch_tb_profiler.model.program_tree import ACCUMULATE, EVALUATE
+from torch_tb_profiler.trace import Category
+
+_STEP = "Optimizer.step#"
+
+
+class OptimizerSteps(msgspec.Struct, frozen=True):
+    """Calls of Optimizer.step in which no backward pass runs, and the compute kernels that they launched.
+
+    node     shape (n,): positions in the call tree
+    rows     shape (n,): their events
+    kernel   shape (m,): events of kernels
+    of       shape (m,): the index of the call that each kernel belongs to, ascending
+    single   shape (m,): whether it is an elementwise kernel that an operator on one tensor launched
+    fused    whether an operator that does a whole step for many tensors (`aten::_fused_…`) runs in any
+    """
+
+    node: Int64
+    rows: Int32
+    kernel: Int32
+    of: Int64
+    single: Bool
+    fused: bool
+
+
+@cached
+def optimizer_steps(model: Model) -> OptimizerSteps:
+    """All calls. With a closure, as Lightning gives one, a call holds the whole step and is left out."""
+    tree, strings, links = model.tree, model.trace.strings, model.device_links
+    named = strings.where(lambda name: name.startswith(_STEP), tree.name)
+    chosen = named[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    chosen &= nearest(tree.parent, chosen, tree.parent) < 0
+    backward = strings.where(lambda name: name.startswith(EVALUATE), tree.name)
+    began = np.sort(tree.start[backward[tree.name]]) if len(tree) else np.empty(0, np.int64)
+    node = np.flatnonzero(chosen)
+    events, row = model.trace.events, tree.row[node]
+    # as recorded: in the tree a call that outlives a step is cut
+    within = np.searchsorted(began, events.end[row]) - np.searchsorted(began, events.start[row])
+    node = node[within == 0]
+    is_step = np.zeros(len(tree), np.bool_)
+    is_step[node] = True
+    around = nearest(tree.parent, is_step, links.node)
+    work = np.flatnonzero((around >= 0) & (model.device_category == Category.KERNEL) & ~links.is_communication)
+    work = work[np.argsort(around[work], kind="stable")]
+    many = strings.where(lambda name: name.startswith(("aten::_foreach", "aten::_fused")), tree.name)
+    named = strings.where(lambda name: name.startswith("aten::_fused"), tree.name)
+    fused = named[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    operator = take_known(tree.name, links.operator_node[work], missing=0)
+    names = model.trace.events.name[model.device_work.row[work]]
+    elementwise = strings.where(_is_elementwise, names)
+    single = ~np.append(many, False)[operator] & elementwise[names] & (links.operator_node[work] >= 0)
+    return OptimizerSteps(
+        node=node,
+        rows=tree.row[node],
+        kernel=model.device_work.row[work],
+        of=np.searchsorted(node, around[work]).astype(np.int64),
+        single=single,
+        fused=bool((nearest(tree.parent, is_step, np.flatnonzero(fused)) >= 0).any()),
+    )
+
+
+def _is_elementwise(name: str) -> bool:
+    family = family_of(name)
+    return family is not None and family.kind == KernelKind.POINTWISE and family.library != "Inductor"
+
 
 #: optimizers of torch with a fused implementation, and those with one for many tensors
 _FUSED = ("Adam", "AdamW", "SGD", "Adagrad")
@@ -26,7 +95,7 @@ _OF_TRAINING = ("DistributedDataParallel.forward", "aten::nll_loss", "aten::cros
 
 @rule("R29", STEPS, MACHINE, HOST)
 def optimizer_share(facts: Facts) -> Iterator[Found]:
-    """The optimizer takes a large part of the step."""
+    """Find an optimizer that takes a large part of the step."""
     steps = optimizer_steps(facts.model)
     rows = facts.longest_first(facts.in_steps(steps.rows))
     work = facts.in_steps(steps.kernel)
@@ -65,7 +134,7 @@ def _usual_share(facts: Facts, rows: Int32, work: Int32) -> float:
 
 @rule("R29", STEPS, HOST, DEVICE, CALLS, replaces=("optimizer_share",))
 def unfused_optimizer(facts: Facts) -> Iterator[Found]:
-    """An optimizer that goes over its parameters one by one."""
+    """Find an optimizer that goes over its parameters one by one."""
     steps = optimizer_steps(facts.model)
     inside = facts.step_of(steps.rows) >= 0
     chosen = steps.single & inside[steps.of] if len(steps.of) else steps.single

@@ -14,7 +14,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, DEVICE, HOST, MEMORY, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
 from torch_tb_profiler.insights.shared.collective_calls import FSDP, CollectiveCalls, bare, collective_calls, has_fsdp
-from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
+from torch_tb_profiler.insights.shared.communication import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.products import products_of
 from torch_tb_profiler.model.communication_names import nccl_tests_bytes
 
@@ -64,7 +64,7 @@ def fp32_gradients(facts: Facts) -> Iterator[Found]:
 
 
 def _halves(facts: Facts) -> float:
-    """The share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are not known."""
+    """Return the share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are not known."""
     products = products_of(facts)
     if products is None:
         return 0.0

@@ -16,8 +16,14 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
-from torch_tb_profiler.insights.shared.alignment import aligned_by_name, loads_pieces, needed_of
-from torch_tb_profiler.insights.shared.products import Faster, Products, products_of
+from torch_tb_profiler.insights.shared.products import (
+    Faster,
+    Products,
+    aligned_by_name,
+    loads_pieces,
+    needed_of,
+    products_of,
+)
 from torch_tb_profiler.model.kernel_names.family import KernelKind
 
 Half = Literal["bf16", "fp16"]
@@ -66,7 +72,7 @@ def tf32(facts: Facts) -> Iterator[Found]:
 
 
 def _have_tf32(facts: Facts, products: Products) -> bool:
-    """Whether it is worth something on every device."""
+    """Tell whether it is worth something on every device."""
     capabilities = [nvidia_capability(facts.trace.header.device(device)) for device in products.peaks]
     return all(each is not None and each >= FIRST_WITH_TF32 for each in capabilities) and all(
         each.flops.get("tf32", 0) >= _LEAST_RATIO * each.flops["fp32"] for each in products.peaks.values()
@@ -112,7 +118,7 @@ def tensor_cores(facts: Facts) -> Iterator[Found]:
 
 
 def _half_of(products: Products) -> Half | None:
-    """The 16 bits that all devices multiply on tensor cores: bfloat16 where they can."""
+    """Return the 16 bits that all devices multiply on tensor cores: bfloat16 where they can."""
     choices: tuple[Half, ...] = ("bf16", "fp16")
     return next((each for each in choices if all(each in peaks.flops for peaks in products.peaks.values())), None)
 

@@ -22,10 +22,10 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, MACHINE, OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.frames import copies_within, saving_frames
 from torch_tb_profiler.insights.shared.loading import LOADING
 from torch_tb_profiler.insights.shared.profiler_time import profiler_ns, profiler_rows
 from torch_tb_profiler.insights.shared.recurring import MOST_PLACES, is_loop_known, recurring
-from torch_tb_profiler.insights.shared.saving_frames import copies_within, saving_frames
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.event_names import frame_label, is_own_code
@@ -69,7 +69,7 @@ def garbage_collection(facts: Facts) -> Iterator[Found]:
 
 
 def _collections(facts: Facts) -> Int32:
-    """Collections in the steps that are in no other one."""
+    """Return collections in the steps that are in no other one."""
     frames, strings = facts.model.structure.frames, facts.trace.strings
     is_gc = strings.where(GARBAGE.search, frames.name)[frames.name]
     outer = np.append(is_gc, False)[frames.parent]
@@ -124,7 +124,7 @@ def _beside_others(lane: Int64, start: Int64, end: Int64, lanes: Int64) -> Bool:
 
 @rule("R20", STEPS, OVERHEAD)
 def profiler_overhead(facts: Facts) -> Iterator[Found]:
-    """What the profiler itself costs in the steps."""
+    """Find what the profiler itself costs in the steps."""
     events, steps = facts.trace.events, facts.model.steps
     rows, spent = profiler_rows(facts.model), profiler_ns(facts)
     share = facts.share(spent)
@@ -181,15 +181,15 @@ def host_code(facts: Facts) -> Iterator[Found]:
 
 
 def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
-    """The outermost functions of the program, or without stacks annotations and what operators compute themselves, on
-    the main thread in the steps, that take long, call nothing of the device's API, and run while no other thread
-    launches a kernel; without a device those that call no operator.
+    """Return the outermost functions of the program, or without stacks annotations and what operators compute
+    themselves, on the main thread in the steps, that take long, call nothing of the device's API, and run while no
+    other thread launches a kernel; without a device those that call no operator.
     """
     model, events = facts.model, facts.trace.events
     lane = main_lane(model)
-    at = np.flatnonzero((nodes.track == lane) & (nodes.end - nodes.start >= facts.limit("host_code", "least_ns")))
-    at = at[facts.step_of(nodes.row[at]) >= 0]
-    at = at[_may_be_named(facts, nodes)[at]]
+    long = np.flatnonzero((nodes.track == lane) & (nodes.end - nodes.start >= facts.limit("host_code", "least_ns")))
+    long = long[facts.step_of(nodes.row[long]) >= 0]
+    long = long[_may_be_named(facts, nodes)[long]]
     called = [facts.trace.launches.row, model.launches.row[_launches_of_kernels(facts)]]
     called[0] = called[0][events.track[called[0]] == lane]
     if not model.has_device_work:
@@ -197,13 +197,13 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
         called.append(tree.row[tree.is_operator & (tree.track == lane)])
     for rows in called:
         starts = np.sort(events.start[rows])
-        at = at[np.searchsorted(starts, nodes.end[at]) == np.searchsorted(starts, nodes.start[at])]
+        long = long[np.searchsorted(starts, nodes.end[long]) == np.searchsorted(starts, nodes.start[long])]
     chosen = np.zeros(len(nodes), np.bool_)
-    chosen[at] = True
-    at = at[nearest(nodes.parent, chosen, nodes.parent[at]) < 0]
+    chosen[long] = True
+    long = long[nearest(nodes.parent, chosen, nodes.parent[long]) < 0]
     told = Coverage(intervals.union_of([intervals.union(*span) for span in _told(facts)]))
-    length = nodes.end[at] - nodes.start[at]
-    kept: Int32 = nodes.row[at[2 * told.between(nodes.start[at], nodes.end[at]) < length]]
+    length = nodes.end[long] - nodes.start[long]
+    kept: Int32 = nodes.row[long[2 * told.between(nodes.start[long], nodes.end[long]) < length]]
     return kept
 
 
@@ -225,7 +225,7 @@ def _may_be_named(facts: Facts, nodes: FrameTree | CallTree) -> Bool:
 
 
 def _launches_of_kernels(facts: Facts) -> Int64:
-    """Indices into the launches: those that start kernels."""
+    """Return indices into the launches: those that start kernels."""
     model = facts.model
     launch = model.device_links.launch
     found: Int64 = launch[(launch >= 0) & (model.device_category == Category.KERNEL)].astype(np.int64)

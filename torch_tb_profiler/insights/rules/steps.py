@@ -41,11 +41,11 @@ _FEWEST_GAPS = 3
 @rule("R67", STEPS, HOST, replaces=("host_code",))
 def step_gaps(facts: Facts) -> Iterator[Found]:
     """Time between the steps of inference, in which no step runs."""
-    found = engine(facts.model.in_steps)
-    gaps = None if found is None else engine_gaps(facts.model.in_steps, found)
-    if found is None or gaps is None:
+    serving = engine(facts.model.in_steps)
+    gaps = None if serving is None else engine_gaps(facts.model.in_steps, serving)
+    if serving is None or gaps is None:
         return
-    steps = found.steps
+    steps = serving.steps
     between = np.flatnonzero(steps.gap_ns > 0)
     gap_ns = steps.gap_ns[between]
     # where devices work what they idle counts, else what the host spends
@@ -59,9 +59,9 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
     parts = {"sample": gaps.sample_ns, "schedule": gaps.schedule_ns, "detokenise": gaps.detokenise_ns}
     parts |= {"wait": gaps.wait_ns, "other": gaps.other_ns}
     ends = (steps.start_ns + steps.host_ns)[between]
-    stretches = [(found.track, end, end + gap) for end, gap in zip(ends.tolist(), gap_ns.tolist(), strict=True)]
+    stretches = [(serving.track, end, end + gap) for end, gap in zip(ends.tolist(), gap_ns.tolist(), strict=True)]
     mean = spent / len(between)
-    meanwhile = running_at(facts.model, np.full(len(ends), found.track, np.int32), ends + gap_ns // 2)
+    meanwhile = running_at(facts.model, np.full(len(ends), serving.track, np.int32), ends + gap_ns // 2)
     yield Found(
         values={
             "share": share,
@@ -90,7 +90,7 @@ _FEWEST_OF_ALL = 3
 
 @rule("R60", STEPS)
 def step_jitter(facts: Facts) -> Iterator[Found]:
-    """Some steps take clearly longer than the others."""
+    """Find steps that take clearly longer than the others."""
     period, usual = facts.period_ns.astype(np.float64), _usual(facts)
     few = int(usual.sum()) < _FEWEST_STEPS
     if int(usual.sum()) < _FEWEST_OF_ALL:
@@ -128,7 +128,7 @@ def step_jitter(facts: Facts) -> Iterator[Found]:
 
 
 def _usual(facts: Facts) -> Bool:
-    """The steps of the most common kind: the prefill of a loop is no slow decode.
+    """Select the steps of the most common kind: the prefill of a loop is no slow decode.
 
     But the first of them: it warms up, or begins with a device that has nothing to do, and waits for all that others
     hide.
@@ -140,7 +140,9 @@ def _usual(facts: Facts) -> Bool:
 
 
 def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
-    """The part of the waterfall that differs most between slow steps and the others, and by how much in a step, ns."""
+    """Return the part of the waterfall that differs most between slow steps and the others, and by how much in a step,
+    ns.
+    """
     found = waterfall(facts.model)
     parts = found.ns.mean(axis=0)  # over devices
     growth = parts[slow].mean(axis=0) - parts[others].mean(axis=0)
@@ -149,13 +151,13 @@ def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
 
 
 def _is_regular(slow: Bool) -> bool:
-    """Whether every k-th step is slow."""
+    """Tell whether every k-th step is slow."""
     apart = np.diff(np.flatnonzero(slow))
     return len(apart) >= 2 and bool((apart == apart[0]).all())
 
 
 def _marks(facts: Facts, slow: Bool) -> Int32:
-    """The annotations that mark the slow steps, where there are such."""
+    """Return the annotations that mark the slow steps, where there are such."""
     steps = facts.model.steps
     rows = facts.model.annotation_rows(lambda _: True)
     start, end = facts.trace.events.start[rows], facts.trace.events.end[rows]
@@ -171,7 +173,7 @@ _NAMED = 5
 
 @rule("R68", STEPS, HOST)
 def uneven_accumulation(facts: Facts) -> Iterator[Found]:
-    """Steps of one optimizer that sum gradients over different numbers of backward passes."""
+    """Find steps of one optimizer that sum gradients over different numbers of backward passes."""
     passes, found = micro_batches(facts.model), optimizers(facts.model)
     trained = np.flatnonzero(np.bincount(passes.step, minlength=facts.steps))
     # an optimizer that does not step in each of them makes other steps than the recording has
@@ -179,7 +181,7 @@ def uneven_accumulation(facts: Facts) -> Iterator[Found]:
         return
     made = updates(facts.model)
     # of each optimizer its own number: a discriminator may take more passes than a generator
-    uneven = [at for at in range(len(found)) if len(set(made.passes[made.optimizer == at].tolist())) > 1]
+    uneven = [number for number in range(len(found)) if len(set(made.passes[made.optimizer == number].tolist())) > 1]
     if not uneven:
         return
     mine = made.optimizer == uneven[0]
@@ -193,7 +195,7 @@ def uneven_accumulation(facts: Facts) -> Iterator[Found]:
             "usual": usual,
             "low": low,
             "high": high,
-            "names": ", ".join(facts.model.steps.names[at] for at in other[:_NAMED].tolist()),
+            "names": ", ".join(facts.model.steps.names[step_index] for step_index in other[:_NAMED].tolist()),
             "more": len(other) > _NAMED,
         },
         severity="low",
@@ -255,7 +257,7 @@ def device_idle(facts: Facts) -> Iterator[Found]:
 
 
 def _idle_devices(facts: Facts) -> dict[int, tuple[float, float]]:
-    """The shares of time, 0…1, in which devices are busy and compute, of those that idle, by their numbers."""
+    """Return the shares of time, 0…1, in which devices are busy and compute, of those that idle, by their numbers."""
     # what the profiler's own work takes of it is not the program's
     least = facts.limit("device_idle", "least_idle_share") + facts.share(profiler_ns(facts))
     return {
@@ -266,7 +268,7 @@ def _idle_devices(facts: Facts) -> dict[int, tuple[float, float]]:
 
 
 def _recorder(model: Model) -> Mapping[str, Value]:
-    """What says how to record what the host does."""
+    """Return what says how to record what the host does."""
     if model.has_stacks:
         return {"stacks": True}
     server = recording_engine(model)
@@ -294,14 +296,14 @@ def _graphs(facts: Facts, idle: float) -> Mapping[str, Value]:
 
 
 def _captured(facts: Facts) -> float:
-    """The share of the time of the steps in which a thread captures a stream, 0…1."""
+    """Return the share of the time of the steps in which a thread captures a stream, 0…1."""
     steps = facts.model.steps
     return facts.share(int(capture_spans(facts.model).during(steps.start, steps.end).sum()))
 
 
 def _next_work(facts: Facts) -> tuple[Int32, Int64]:
-    """The work that ended idle time on the host's account, and the longest piece of that time before each, the longest
-    first: start and end, ns, shape (n, 2).
+    """Return the work that ended idle time on the host's account, and the longest piece of that time before each, the
+    longest first: start and end, ns, shape (n, 2).
     """
     gaps = cause_pieces(facts.model, waterfall(facts.model), "idle.host")
     closed = np.flatnonzero(gaps.closing_work >= 0)
@@ -312,7 +314,8 @@ def _next_work(facts: Facts) -> tuple[Int32, Int64]:
 
 
 def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:
-    """What the host was doing in the middle of each piece of idle time on its account, and how long the piece is, ns.
+    """Return what the host was doing in the middle of each piece of idle time on its account, and how long the piece
+    is, ns.
 
     Nothing where most of that time is in no operator, frame or annotation: what is left would be named for it.
     """

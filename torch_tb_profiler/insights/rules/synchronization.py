@@ -20,13 +20,21 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, STEPS
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.allocations import freeing_waits
-from torch_tb_profiler.insights.shared.anomaly import anomaly_checks, below, in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
 from torch_tb_profiler.insights.shared.device_words import platform
-from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_logging, logging_frame, logging_rows
+from torch_tb_profiler.insights.shared.frames import SAVES, in_frames, in_logging, logging_frame, logging_rows
 from torch_tb_profiler.insights.shared.recurring import by_place
-from torch_tb_profiler.insights.shared.saving_frames import SAVES
-from torch_tb_profiler.insights.shared.waits import WaitedFor, Waits, by_line, recurring_waits, wait_evidence, waits
+from torch_tb_profiler.insights.shared.waits import (
+    WaitedFor,
+    Waits,
+    anomaly_checks,
+    below,
+    by_line,
+    in_checks,
+    recurring_waits,
+    wait_evidence,
+    waits,
+)
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.event_names import SYNCHRONIZE
 
@@ -53,7 +61,7 @@ _OTHERS = (WaitedFor.DYNAMIC, WaitedFor.PAGEABLE)
 
 @rule("R9", STEPS, DEVICE, CALLS, replay=True)
 def sync_points(facts: Facts) -> Iterator[Found]:
-    """Calls in which the host stops and waits for the device."""
+    """Find calls in which the host stops and waits for the device."""
     trace, least = facts.trace, facts.limit("sync_points", "least_share")
     found = waits(facts.model)
     found = recurring_waits(facts, found.take(~_are_others(facts, found)))
@@ -77,43 +85,43 @@ def sync_points(facts: Facts) -> Iterator[Found]:
         )
 
 
-def _hidden_places(facts: Facts, lines: Sequence[Waits], found: Waits) -> str:
+def _hidden_places(facts: Facts, lines: Sequence[Waits], waits: Waits) -> str:
     """Where waits are that save time only together, as the next one waits for what one did no longer wait for; empty
     where those of single lines save most of what all do.
 
     lines   the heaviest
-    found   all waits
+    waits   all waits
     """
-    if not lines or len(lines[0]) == len(found):
+    if not lines or len(lines[0]) == len(waits):
         return ""
     base = int(unchanged(facts.graph).settled_ns.sum())
 
     def saved(some: Waits) -> int:
         return base - int(apply_changes(facts.trace, facts.graph, [without("sync", rows=some.row)]).settled_ns.sum())
 
-    together = saved(found)
+    together = saved(waits)
     least = max(facts.limit("sync_points", "least_share") * base, 1)
     if together < least or sum(map(saved, lines)) > facts.limit("sync_points", "most_alone") * together:
         return ""
-    places = [common_place(facts.model, found.row[at]) for at in by_place(facts, found.row, found.waited_ns)]
+    places = [common_place(facts.model, waits.row[at]) for at in by_place(facts, waits.row, waits.waited_ns)]
     return ", ".join(dict.fromkeys(f"`{place.text}`" for place in places if place is not None))
 
 
-def _are_others(facts: Facts, found: Waits) -> Bool:
+def _are_others(facts: Facts, waits: Waits) -> Bool:
     """Which waits other rules tell of."""
     model = facts.model
-    names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(found.operator, 0))
-    others = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
-    others |= in_logging(model, found.row) | in_checks(model, found.row) | np.isin(found.asked, _OTHERS)
+    names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(waits.operator, 0))
+    others = (waits.operator >= 0) & names[np.maximum(waits.operator, 0)]
+    others |= in_logging(model, waits.row) | in_checks(model, waits.row) | np.isin(waits.asked, _OTHERS)
     # what the allocator waits for before it gives memory back
-    others |= among(found.row, freeing_waits(model)) | in_frames(model, found.row, SAVES)
+    others |= among(waits.row, freeing_waits(model)) | in_frames(model, waits.row, SAVES)
     # the copies of another rule, and what waits for them in the same operator
-    others |= among(found.place, found.place[among(found.row, large_reads(facts).call)])
+    others |= among(waits.place, waits.place[among(waits.row, large_reads(facts).call)])
     return others
 
 
 def _call_of(facts: Facts, group: Waits) -> str:
-    """The call of the first."""
+    """Return the call of the first."""
     return str(facts.trace.strings[int(facts.trace.events.name[group.row[0]])])
 
 
@@ -128,7 +136,7 @@ def _values(facts: Facts, group: Waits) -> dict[str, str | float]:
 
 
 def _how(facts: Facts, group: Waits, call: str) -> str:
-    """What the program asked for."""
+    """Say what the program asked for."""
     kinds = {WaitedFor(each) for each in group.asked.tolist()}
     if len(kinds) > 1:
         return "operator"
@@ -151,7 +159,7 @@ _OF_SIZES = lazy_pattern(r"(?i)all_?(?:2|to)_?all|splits?\b|permute|(?:^|[^a-z])
 
 
 def _kind_of_value(facts: Facts, group: Waits) -> str | None:
-    """What a value is that is read, by its type, else by the names around it; None where it may be a loss."""
+    """Say what a value is that is read, by its type, else by the names around it; None where it may be a loss."""
     tree, trace = facts.model.structure.tree, facts.trace
     row = group.place[:1]
     node = facts.model.structure.nesting.innermost(trace.events.track[row], trace.events.start[row]).astype(np.int64)
@@ -190,7 +198,7 @@ def logging_reads(facts: Facts) -> Iterator[Found]:
     )
 
 
-#: what to do, and how the operators begin of which it is said; the first that fits
+#: what to do, and how the names of its operators begin; the first that fits
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "assign": ("aten::index_put_", "aten::_index_put"),
     "mask": ("aten::index", "aten::masked"),
@@ -221,22 +229,22 @@ def dynamic_shapes(facts: Facts) -> Iterator[Found]:
 def anomaly_mode(facts: Facts) -> Iterator[Found]:
     """Anomaly detection of autograd: the gradients of each backward node are checked for NaN."""
     model = facts.model
-    found = anomaly_checks(model)
+    checks = anomaly_checks(model)
     fewest, least = facts.limit("anomaly_mode", "fewest"), facts.limit("anomaly_mode", "least_ratio")
-    rows = facts.in_steps(model.structure.tree.row[found.node])
-    if len(found.checked) < fewest or found.share < least or not len(rows):
+    rows = facts.in_steps(model.structure.tree.row[checks.node])
+    if len(checks.checked) < fewest or checks.share < least or not len(rows):
         return
     spent_ns = int(facts.duration(rows).sum()) / facts.steps
     changes: list[Change] = [without("sync", rows=rows), free(rows=rows)]
-    work = model.trace.device_work.row[below(model, found.node, model.structure.device_links.node) >= 0]
+    work = model.trace.device_work.row[below(model, checks.node, model.structure.device_links.node) >= 0]
     if len(work):
         changes.append(targets(work, np.zeros(len(work), np.int64)))
     yield Found(
-        values={"share": found.share, "spent_ns": spent_ns},
+        values={"share": checks.share, "spent_ns": spent_ns},
         rows=facts.longest_first(rows),
         changes=tuple(changes),
         evidence=(
-            evidence("checked_nodes", found.share, "fraction", "operators"),
+            evidence("checked_nodes", checks.share, "fraction", "operators"),
             evidence("checks_per_step", spent_ns, "ns", "operators"),
         ),
         links=(link("anomaly_detection"),),
@@ -246,20 +254,20 @@ def anomaly_mode(facts: Facts) -> Iterator[Found]:
 @rule("R12", STEPS, DEVICE, CALLS, replaces=("sync_points", "logging_reads", "dynamic_shapes"), replay=True)
 def launch_blocking(facts: Facts) -> Iterator[Found]:
     """Each launch waits until its kernel is done: CUDA_LAUNCH_BLOCKING and its like."""
-    row, found = facts.graph.calls.row, _launches(facts)
-    n = len(found.call)
+    row, launches = facts.graph.calls.row, _launches(facts)
+    n = len(launches.call)
     if n < facts.limit("launch_blocking", "fewest"):
         return
-    blocks = found.within | (found.sync >= 0)
+    blocks = launches.within | (launches.sync >= 0)
     share = float(np.count_nonzero(blocks)) / n
     if share < facts.limit("launch_blocking", "least_ratio"):
         return
-    within = found.call[found.within]
-    syncs = distinct(found.sync[(found.sync >= 0) & ~found.within])
+    within = launches.call[launches.within]
+    syncs = distinct(launches.sync[(launches.sync >= 0) & ~launches.within])
     waited = int(facts.duration(row[np.concatenate((within, syncs))]).sum())
     yield Found(
         values={"share": share, "launches": n, "platform": platform(facts.model)},
-        rows=facts.longest_first(row[found.call[blocks]]),
+        rows=facts.longest_first(row[launches.call[blocks]]),
         changes=tuple(_changes(facts, within, syncs)),
         evidence=(
             evidence("blocking_launches", share, "fraction", "trace"),
@@ -301,7 +309,7 @@ def _launches(facts: Facts) -> _Launches:
 
 
 def _changes(facts: Facts, within: Int64, syncs: Int64) -> Sequence[Change]:
-    """Launches take what they take by themselves, and nothing waits after them."""
+    """Return what lets launches take their own time alone, and nothing wait after them."""
     graph, calls = facts.graph, facts.graph.calls
     found: list[Change] = [without("sync", rows=calls.row[syncs])] if len(syncs) else []
     if len(within):

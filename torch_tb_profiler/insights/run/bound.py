@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.waterfall.waterfall import ExplainedShare
-from torch_tb_profiler.insights.bound import LEAST, MOSTLY_IDLE, Bound, Relief, Reservations, slower_host, told
+from torch_tb_profiler.insights.bound import (
+    LEAST,
+    MOSTLY_IDLE,
+    Bound,
+    Relief,
+    Reservations,
+    bound_in_words,
+    slower_host,
+)
 from torch_tb_profiler.insights.resources import OF_IDLE_TIME, BoundKind, HostPart
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
 from torch_tb_profiler.reason import Value
@@ -15,37 +23,37 @@ _HOST_PARTS: tuple[HostPart, ...] = ("calls", "unrecorded")
 
 
 def run_bound(facts: RunFacts) -> Bound:
-    """The resources are those of `bound_of`, and each is relieved on all ranks at once."""
-    held = [each.reservations for each in facts.ranks]
+    """Say what bounds a run: the resources are those of `bound_of`, and each is relieved on all ranks at once."""
+    held = [rank.reservations for rank in facts.ranks]
     known = _explained(held)
     about: dict[str, Value] = {"loaded": facts.loaded, "world": facts.world}
 
     def unknown(why: str, reliefs: Sequence[Relief] = (), refusal: ReplayRefusal | None = None) -> Bound:
-        return told("unknown", {**about, "why": why}, known, reliefs, refusal=refusal)
+        return bound_in_words("unknown", {**about, "why": why}, known, reliefs, refusal=refusal)
 
     if (refusal := facts.refusal(())) is not None:
         return unknown(refusal.id, refusal=refusal)
     if not facts.steps or not facts.step_ns:
         return unknown("no_step")
-    found = _reliefs(facts, held)
-    best, share = found[0], found[0].share or 0.0
-    for kind in (each.kind for each in found if each.share is None):
+    all_reliefs = _reliefs(facts, held)
+    best, share = all_reliefs[0], all_reliefs[0].share or 0.0
+    for kind in (relief.kind for relief in all_reliefs if relief.share is None):
         why = facts.refusal(facts.relief_changes(kind))
         if why is not None and _ceiling(held, kind) >= max(share, LEAST):
-            return unknown(why.id, found, why)
-    if best.kind != "compute" and any(each.is_busy_for_free for each in held):
-        return unknown("busy", found)
+            return unknown(why.id, all_reliefs, why)
+    if best.kind != "compute" and any(rank.is_busy_for_free for rank in held):
+        return unknown("busy", all_reliefs)
     if share < LEAST:
-        return unknown("nothing", found)
-    if best.kind == "sync" and all(each.idle > MOSTLY_IDLE for each in held):
-        best = slower_host(found, _next(facts, best, found)) or best
-    if best.kind in ("host", "sync") and any(each.is_idle_unknown for each in held):
-        return unknown("idle", found)
-    return _determined(facts, held, found, best, known, about)
+        return unknown("nothing", all_reliefs)
+    if best.kind == "sync" and all(rank.idle > MOSTLY_IDLE for rank in held):
+        best = slower_host(all_reliefs, _next(facts, best, all_reliefs)) or best
+    if best.kind in ("host", "sync") and any(rank.is_idle_unknown for rank in held):
+        return unknown("idle", all_reliefs)
+    return _determined(facts, held, all_reliefs, best, known, about)
 
 
 def _explained(held: Sequence[Reservations]) -> ExplainedShare:
-    """Of the rank of which least is explained; None where it is not known of one."""
+    """Return the share of the rank that is explained least; None where it is not known of one."""
     shares = [each.explained.share for each in held if each.explained.share is not None]
     is_low = any(each.explained.confidence != "normal" for each in held)
     share = min(shares) if shares and len(shares) == len(held) else None
@@ -53,7 +61,7 @@ def _explained(held: Sequence[Reservations]) -> ExplainedShare:
 
 
 def _reliefs(facts: RunFacts, held: Sequence[Reservations]) -> list[Relief]:
-    """The largest first, and those that are refused last."""
+    """Return what relieving each resource saves, the most first, and those that are refused last."""
     spare = sum(each.spare for each in held) / len(held)
     found = []
     for kind in dict.fromkeys(kind for each in facts.ranks for kind in each.reliefs):
@@ -68,15 +76,15 @@ def _reliefs(facts: RunFacts, held: Sequence[Reservations]) -> list[Relief]:
 def _determined(
     facts: RunFacts,
     held: Sequence[Reservations],
-    found: Sequence[Relief],
+    reliefs: Sequence[Relief],
     best: Relief,
     known: ExplainedShare,
     about: dict[str, Value],
 ) -> Bound:
     share, is_host = best.share or 0.0, best.kind == "host"
-    by = next((part for part in _HOST_PARTS if 2 * sum(each.by == part for each in held) > len(held)), None)
-    is_launch = is_host and by != "calls" and 2 * sum(each.is_launch_bound for each in held) > len(held)
-    following = _next(facts, best, found)
+    by = next((part for part in _HOST_PARTS if 2 * sum(rank.by == part for rank in held) > len(held)), None)
+    is_launch = is_host and by != "calls" and 2 * sum(rank.is_launch_bound for rank in held) > len(held)
+    following = _next(facts, best, reliefs)
     if is_launch and following == "launch":
         following = None
     values = about | {
@@ -84,7 +92,7 @@ def _determined(
         "share": share,
         "before_ns": facts.step_ns,
         "after_ns": facts.step_ns * (1 - share),
-        "device": any(each.has_device_work for each in facts.ranks),
+        "device": any(rank.has_device_work for rank in facts.ranks),
         "calls": best.kind == "launch",
         "joint": True,
     }
@@ -92,16 +100,16 @@ def _determined(
         values["next"] = following
     if by is not None and is_host and not is_launch:
         values["by"] = by
-    return told("launch" if is_launch else best.kind, values, known, found, share, following)
+    return bound_in_words("launch" if is_launch else best.kind, values, known, reliefs, share, following)
 
 
 def _ceiling(held: Sequence[Reservations], kind: BoundKind) -> float:
-    """What a relief that is refused would save at most, on the rank where that is most."""
+    """Return what a relief that is refused would save at most, on the rank where that is most."""
     return max(each.ceilings.get(kind, 0.0) for each in held)
 
 
 def _next(facts: RunFacts, best: Relief, found: Sequence[Relief]) -> BoundKind | None:
-    """The resource whose relief saves most after that of the best."""
+    """Return the resource whose relief saves most after that of the best."""
     relieved = facts.relief(best.kind)
     reached, total = _after(facts, [relieved]), facts.step_ns * facts.steps
     further = {

@@ -15,29 +15,94 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.quality import Quality, ReplayRefusal, scopes_of
 from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_effects, effect_of, unchanged
+from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.kernel_use import is_compute
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds, thresholds
+from torch_tb_profiler.arrays.distinct import distinct, distinct_counts
+from torch_tb_profiler.arrays.intervals import Coverage, subtraction, total, union, union_of
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.bound import Reservations, reservations_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.resources import BoundKind, resources_of
-from torch_tb_profiler.insights.rule import Found
-from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.insights.rule import Found, RunInstance
+from torch_tb_profiler.insights.shared.communication import Held, held_transfers
 from torch_tb_profiler.insights.shared.device_words import Platform, platform
-from torch_tb_profiler.insights.shared.held_transfers import Held, held_transfers
-from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.distributed import DistributedRanks, distributed
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join_graphs
 from torch_tb_profiler.ranks.peers import StepGrid
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.ranks.run.answers import Straggler
 from torch_tb_profiler.ranks.run.data import RunData
-from torch_tb_profiler.ranks.run.groups import groups_of
+from torch_tb_profiler.ranks.run.groups import described_role, groups_of
 from torch_tb_profiler.ranks.stragglers.cost import stragglers_of
 from torch_tb_profiler.ranks.stragglers.slow_ranks import slow_ranks
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.ranks.what_if import SpentTime, spent_time
 from torch_tb_profiler.trace.schema import TraceTable
+
+#: what the schedules of torch.distributed.pipelining write around the forward pass of a microbatch on a stage
+_FORWARD = lazy_pattern(r"(?:Forward |PP:(?P<stage>\d{1,9})F)(?P<microbatch>\d{1,9})")
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One rank of a pipeline.
+
+    stages        how many ranks the pipeline has
+    microbatches  in a step; 0 where the trace does not name them
+    item          pieces of work that send to and receive from other stages in the steps, in the graph of the replay
+    bare_ns       parallel to `item`: their time in which nothing is computed
+    wait_ns       the same of all of them, each moment once
+    """
+
+    stages: int
+    microbatches: int
+    item: Int64
+    bare_ns: Int64
+    wait_ns: int
+
+
+def stage_of(model: Model) -> Stage | None:
+    """None if the trace does not show a pipeline."""
+    microbatches = _microbatches(model)
+    communications, steps = model.communications, model.steps
+    kinds = [number for number, kind in enumerate(KINDS) if kind in POINT_TO_POINT]
+    sends = np.isin(communications.operations.kind, kinds) & communications.operations.on_device
+    if not microbatches:
+        # others send to one another, too: a ring of attention, an exchange of experts
+        described = [number for number, of in enumerate(communications.groups) if described_role(of) == "pp"]
+        sends &= np.isin(communications.operations.group, described)
+    if not sends.any():
+        return None
+    stages = max(communications.groups[number].size for number in set(communications.operations.group[sends].tolist()))
+    starts = communications.ranges.start[sends[communications.ranges.operation]]
+    items = graph_of(model).items
+    known = items.is_communication & np.isin(items.start, starts)
+    item = np.flatnonzero(known & (steps.on_device(items.start) >= 0))
+    if stages < 2 or not len(item):
+        return None
+    computing = union_of(device_spans(model, is_compute(model)))
+    start, end = items.start[item], items.start[item] + items.duration[item]
+    bare = end - start - Coverage(computing).between(start, end)
+    return Stage(stages, microbatches, item, bare, total(subtraction(union(start, end), computing)))
+
+
+def _microbatches(model: Model) -> int:
+    """How many a step has: the median of the steps; 0 where the trace does not name them."""
+    tree, strings, steps = model.structure.tree, model.trace.strings, model.steps
+    named = strings.where(lambda name: _FORWARD.fullmatch(name) is not None, tree.name)[tree.name]
+    at = steps.on_host(tree.start[named])
+    found = [_FORWARD.fullmatch(str(strings[code])) for code in tree.name[named].tolist()]
+    number = np.array([int(each["microbatch"]) for each in found if each is not None], np.int64)
+    inside = at >= 0
+    if not inside.any():
+        return 0
+    size = int(number.max()) + 1
+    pairs = distinct(at[inside] * size + number[inside])
+    return int(median(distinct_counts(pairs // size)[1]))
 
 
 class OfRank(msgspec.Struct, frozen=True):
@@ -87,9 +152,9 @@ class RunRank(msgspec.Struct, frozen=True):
         return self.rank.size + self.summary.size + _bytes(kept, set())
 
     def instances(self, rows: Int64, name: str, start: Int64, duration: Int64, most: int) -> tuple[RunInstance, ...]:
-        """The longest of some events of this rank. rows, start, duration: shape (n,); times in ns."""
+        """List the longest of some events of this rank. rows, start, duration: shape (n,); times in ns."""
         steps = self.graph.steps
-        at = np.searchsorted(steps.start, start, side="right") - 1
+        step = np.searchsorted(steps.start, start, side="right") - 1
         chosen = np.argsort(-duration, kind="stable")[:most].tolist()
         return tuple(
             RunInstance(
@@ -98,7 +163,7 @@ class RunRank(msgspec.Struct, frozen=True):
                 name=name,
                 start_ns=int(start[k]),
                 duration_ns=int(duration[k]),
-                step=steps.names[int(at[k])] if at[k] >= 0 and start[k] < steps.end[at[k]] else None,
+                step=steps.names[int(step[k])] if step[k] >= 0 and start[k] < steps.end[step[k]] else None,
             )
             for k in chosen
         )
@@ -112,7 +177,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
     graph, facts, held = graph_of(model), Facts(model, thresholds()), held_transfers(model)
     resources = resources_of(model)
     quality = recorded_quality(model)
-    found = [
+    causes = [
         OfRank(rule.id, each, tuple(effect_of(model.trace, graph, change) for change in each.changes))
         for rule in RULES
         if rule.over_ranks and rule.id not in facts.thresholds.mute and all(need.held(model) for need in rule.needs)
@@ -126,7 +191,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         spent=spent_time(model.trace, graph),
         reliefs={kind: tuple(effect_of(model.trace, graph, c) for c in these) for kind, these in resources.items()},
         changes=resources,
-        found=tuple(found),
+        found=tuple(causes),
         reservations=reservations_of(facts),
         stage=stage_of(model),
         has_device_work=model.has_device_work,
@@ -183,7 +248,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return {each.worker: each for each in found}
 
     def is_slow(self, worker: str) -> bool:
-        """Whether it is named as slow, by its own time."""
+        """Tell whether it is named as slow, by its own time."""
         return worker in self.stragglers and self.stragglers[worker].named
 
     @cached_property
@@ -242,13 +307,13 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return next((why for each in self.ranks for why in each.quality.refusals if why.scope in needed), None)
 
     def relief(self, kind: BoundKind) -> Remedy:
-        """A resource relieved on all ranks."""
+        """Return what relieves a resource on all ranks."""
         return tuple(each.reliefs.get(kind, ()) for each in self.ranks)
 
     def relief_changes(self, kind: BoundKind) -> tuple[Change, ...]:
-        """The changes of `relief`."""
+        """Return the changes of `relief`."""
         return next((each.changes[kind] for each in self.ranks if kind in each.changes), ())
 
     def on(self, worker: str, *effects: ChangeEffect) -> Remedy:
-        """Some effects on one rank."""
+        """Return some effects on one rank, and none on the others."""
         return tuple(effects if each.rank.worker == worker else () for each in self.ranks)

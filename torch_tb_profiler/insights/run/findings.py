@@ -73,46 +73,48 @@ def run_diagnosis(ranks: Sequence[RunRank]) -> RunDiagnosis:
     )
 
 
-def _with_savings(facts: RunFacts, found: Sequence[tuple[RunRule, RunFound]]) -> tuple[list[RunFinding], float | None]:
+def _with_savings(facts: RunFacts, causes: Sequence[tuple[RunRule, RunFound]]) -> tuple[list[RunFinding], float | None]:
     """All that is worth showing in its order, and what it saves together, ns of a step."""
-    why = [_why_not(facts, each) for _, each in found]
+    why = [_why_not(facts, cause) for _, cause in causes]
     remedies = [
-        (rule, each) for (rule, each), no in zip(found, why, strict=True) if each.remedy is not None and no is None
+        (rule, cause) for (rule, cause), no in zip(causes, why, strict=True) if cause.remedy is not None and no is None
     ]
-    timed = _savings(facts, [each for _, each in remedies])
+    timed = _savings(facts, [cause for _, cause in remedies])
     shown: list[tuple[RunRule, RunFound, FindingSaving | None]] = [
         (*remedies[place], saving) for place, saving in timed.items()
     ]
-    shown += [(*each, refused(no)) for each, no in zip(found, why, strict=True) if no is not None]
+    shown += [(*one, refused(no)) for one, no in zip(causes, why, strict=True) if no is not None]
     shown += [
-        (rule, each, None) for (rule, each), no in zip(found, why, strict=True) if each.remedy is None and no is None
+        (rule, cause, None)
+        for (rule, cause), no in zip(causes, why, strict=True)
+        if cause.remedy is None and no is None
     ]
     names = keys(rule.id for rule, _, _ in shown)
-    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)], facts.step_ns)
+    listed = in_order([_finding(facts, *one, key) for key, one in zip(names, shown, strict=True)], facts.step_ns)
     return listed, sum(saving.after_others_ns or 0.0 for saving in timed.values()) if timed else None
 
 
-def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSaving]:
+def _savings(facts: RunFacts, causes: Sequence[RunFound]) -> dict[int, FindingSaving]:
     """By place among those found what removing each saves, in the order in which these add up; only what is enough to
     be shown.
     """
-    if not found:
+    if not causes:
         return {}
-    remedies = [each.remedy or () for each in found]
+    remedies = [cause.remedy or () for cause in causes]
     before = np.concatenate(facts.before)
-    ends = np.cumsum([len(each) for each in facts.before])[:-1]
+    ends = np.cumsum([len(steps) for steps in facts.before])[:-1]
     steps_after = ReplayCache(lambda places: np.concatenate(facts.steps_after([remedies[place] for place in places])))
     least = facts.limit("findings", "least_share") * int(before.sum())
-    places = worth_counting(range(len(found)), before, steps_after, dict.fromkeys(range(len(found)), least))
+    places = worth_counting(range(len(causes)), before, steps_after, dict.fromkeys(range(len(causes)), least))
     order, reached, alone = greedy_order(places, before, steps_after, _REPLAYS)
     n = facts.steps
     savings = {}
     now = before
     for place, then in zip(order, reached, strict=True):
-        without_it = steps_after(each for each in places if each != place)
-        low, high = _interval(np.split(now - then, ends), facts, found[place].bound)
+        without_it = steps_after(other for other in places if other != place)
+        low, high = _interval(np.split(now - then, ends), facts, causes[place].bound)
         # what is known of it alone has another owner: the parts of the replay are in proportion
-        known = found[place].alone_ns
+        known = causes[place].alone_ns
         per = 1 / n if known is None or alone[place] <= 0 else known / alone[place]
         savings[place] = FindingSaving(
             alone_ns=alone[place] * per,
@@ -120,15 +122,15 @@ def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSav
             last_in_ns=int((without_it - reached[-1]).sum()) * per,
             low_ns=None if low is None else low * per,
             high_ns=None if high is None else high * per,
-            bound=found[place].bound,
+            bound=causes[place].bound,
         )
         now = then
     step = int(before.sum()) / n if n else 0.0
-    for place, each in enumerate(found):
+    for place, cause in enumerate(causes):
         # the parts of the replay do not show what the reduction of the ranks knows
-        known = each.alone_ns
+        known = cause.alone_ns
         if place not in savings and known is not None and known >= facts.limit("findings", "least_share") * step:
-            savings[place] = FindingSaving(known, known, known, None, None, each.bound)
+            savings[place] = FindingSaving(known, known, known, None, None, cause.bound)
     return dict(sorted(savings.items(), key=lambda one: -(one[1].after_others_ns or 0.0)))
 
 
@@ -147,14 +149,14 @@ def _interval(saved: Sequence[Int64], facts: RunFacts, bound: bool) -> tuple[int
     return saving_interval(np.sum(saved, axis=0), sum(int(each.sum()) for each in facts.before), bound)
 
 
-def _finding(facts: RunFacts, rule: RunRule, each: RunFound, saving: FindingSaving | None, key: str) -> RunFinding:
+def _finding(facts: RunFacts, rule: RunRule, cause: RunFound, saving: FindingSaving | None, key: str) -> RunFinding:
     return RunFinding(
         id=rule.id,
         key=key,
-        severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
-        workers=each.workers,
+        severity=cause.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
+        workers=cause.workers,
         saving=saving,
-        instances=each.instances,
-        count=len(each.instances) if each.count is None else each.count,
-        **as_said_for(facts.platform, each.said(rule.words)),
+        instances=cause.instances,
+        count=len(cause.instances) if cause.count is None else cause.count,
+        **as_said_for(facts.platform, cause.said(rule.words)),
     )

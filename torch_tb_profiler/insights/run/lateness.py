@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import Label
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.ranks.peers import deviations
@@ -46,27 +49,27 @@ def steps_of_ranks(facts: RunFacts) -> StepsOfRanks:
     ranks, waits = facts.distributed.ranks, facts.distributed.waits
     # of steps of one name the first
     places = [
-        dict(zip(reversed(each.overlap.names), reversed(range(len(each.overlap.names))), strict=True)) for each in ranks
+        dict(zip(reversed(rank.overlap.names), reversed(range(len(rank.overlap.names))), strict=True)) for rank in ranks
     ]
-    names = tuple(name for name in ranks[0].overlap.names if all(name in each for each in places[1:]))
-    rows = [[each[name] for name in names] for each in places]
+    names = tuple(name for name in ranks[0].overlap.names if all(name in of_rank for of_rank in places[1:]))
+    rows = [[of_rank[name] for name in names] for of_rank in places]
 
     def taken(values: list[Int64]) -> Int64:
         return np.array([of[at] for of, at in zip(values, rows, strict=True)], np.int64).reshape(len(ranks), -1)
 
-    wait = taken([each.wait_ns for each in waits])
-    exposed = [each.exposed_communication_ns for each in ranks]
+    wait = taken([rank_waits.wait_ns for rank_waits in waits])
+    exposed = [rank.exposed_communication_ns for rank in ranks]
     hidden = [
         np.minimum(of.wait_ns[:-1], (of.wait_ns[:-1] if most is None else most).astype(np.int64))
         for of, most in zip(waits, exposed, strict=True)
     ]
     return StepsOfRanks(
         names,
-        taken([each.overlap.duration_ns for each in ranks]),
+        taken([rank.overlap.duration_ns for rank in ranks]),
         wait,
         taken(hidden),
-        taken([each.transfer_ns for each in waits]),
-        taken([each.unmatched_ns for each in waits]),
+        taken([rank_waits.transfer_ns for rank_waits in waits]),
+        taken([rank_waits.unmatched_ns for rank_waits in waits]),
     )
 
 
@@ -93,39 +96,39 @@ def late_ranks(facts: RunFacts) -> list[Late]:
     z = 0.6745 × (median of the waits − own wait) ÷ the median absolute deviation, which is `least_deviation` of the
     mean step at least (docs/findings.md). Of two ranks there is no deviation: one is late by `least_share_of_two`.
     """
-    of = steps_of_ranks(facts)
-    if not of.is_known or len(of.wait_ns) < 2:
+    steps = steps_of_ranks(facts)
+    if not steps.is_known or len(steps.wait_ns) < 2:
         return []
 
     def limit(name: str) -> float:
         return facts.limit("straggler", name)
 
-    wait = of.waiting_ns.astype(np.float64)
+    wait = steps.waiting_ns.astype(np.float64)
     is_late: Bool
     z: Float64 | None = None
     if len(wait) == 2:
         ahead = wait[::-1] - wait
-        is_late, share = ahead > limit("least_share_of_two") * of.step_ns, limit("steps_of_two")
+        is_late, share = ahead > limit("least_share_of_two") * steps.step_ns, limit("steps_of_two")
     else:
         middle = np.median(wait, axis=0)
         ahead = middle - wait
-        floor = max(limit("least_deviation") * of.step_ns, 1.0)
+        floor = max(limit("least_deviation") * steps.step_ns, 1.0)
         z = deviations(ahead, floor)
-        is_late, share = (z > limit("deviations")) & (ahead > limit("least_share") * of.step_ns), limit("steps")
+        is_late, share = (z > limit("deviations")) & (ahead > limit("least_share") * steps.step_ns), limit("steps")
     # what own time says is surer than waiting (docs/ranks.md), where there is enough of it
-    is_short = len(wait) <= LEAST_PEERS or len(of.names) < LEAST_STEPS
-    found = [
+    is_short = len(wait) <= LEAST_PEERS or len(steps.names) < LEAST_STEPS
+    late = [
         Late(
             rank,
             int(is_late[rank].sum()),
-            len(of.names),
+            len(steps.names),
             float(ahead[rank].mean()),
             None if z is None else float(np.median(z[rank])),
         )
         for rank in range(len(wait))
         if is_late[rank].mean() >= share and (is_short or facts.is_slow(facts.ranks[rank].rank.worker))
     ]
-    return sorted(found, key=lambda each: -each.waited_ns)
+    return sorted(late, key=lambda each: -each.waited_ns)
 
 
 class Excess(msgspec.Struct, frozen=True):
@@ -146,13 +149,13 @@ class Excess(msgspec.Struct, frozen=True):
 
 
 def excess_of(facts: RunFacts, rank: int) -> Excess | None:
-    """The place with the most; None if it is less than `least_share` of the step."""
-    spent = [each.spent for each in facts.ranks]
-    kinds = sorted({kind for each in spent for kind in each.kinds})
+    """Return where a rank spends most beyond the others; None if it is less than `least_share` of the step."""
+    spent = [other.spent for other in facts.ranks]
+    kinds = sorted({kind for of_rank in spent for kind in of_rank.kinds})
     at = {kind: number for number, kind in enumerate(kinds)}
     ns = np.zeros((len(spent), len(kinds)))
-    for number, each in enumerate(spent):
-        ns[number, [at[kind] for kind in each.kinds]] = each.ns
+    for number, of_rank in enumerate(spent):
+        ns[number, [at[kind] for kind in of_rank.kinds]] = of_rank.ns
     label = np.array([kind[0] for kind in kinds], np.int64)
     of_label = np.stack([ns[:, label == number].sum(axis=1) for number in range(KERNELS + 1)], axis=1)
     more = of_label[rank] - _middle(of_label)
@@ -163,7 +166,9 @@ def excess_of(facts: RunFacts, rank: int) -> Excess | None:
     name = int(of_name.argmax())
     kernels = None
     if place == KERNELS:
-        counts = np.array([len(each.item) / max(len(of), 1) for each, of in zip(spent, facts.before, strict=True)])
+        counts = np.array(
+            [len(of_rank.item) / max(len(of), 1) for of_rank, of in zip(spent, facts.before, strict=True)]
+        )
         kernels = float(counts[rank] / max(_middle(counts[:, None])[0], 1e-9) - 1)
     return Excess(PLACES[place], float(more[place]), kinds[name][1], max(float(of_name[name]), 0.0), kernels)
 
@@ -172,3 +177,18 @@ def _middle(values: Float64) -> Float64:
     """Over ranks; of an even number the lower of the middle two, as the replay without a straggler has it."""
     found: Float64 = np.sort(values, axis=0)[(len(values) - 1) // 2]
     return found
+
+
+def from_the_middle(values: Sequence[float], least: float) -> tuple[float, Float64]:
+    """Return the median, and z of each: 0.6745 × (value − median) ÷ the median absolute deviation.
+
+    values  of at least three things
+    least   of the median: a smaller deviation counts as this
+
+    >>> middle, z = from_the_middle([10.0, 10.0, 10.0, 12.0], 0.1)
+    >>> middle, z.round(2).tolist()
+    (10.0, [0.0, 0.0, 0.0, 1.35])
+    """
+    of = np.array(values, np.float64)
+    middle = median(of)
+    return middle, deviations(of - middle, max(least * middle, 1.0))

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torch_tb_profiler.insights.rule import Cause, FoundCause
-from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.insights.rule import Cause, FoundCause, RunInstance
 from torch_tb_profiler.words import Section, section
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ class Allocations(msgspec.Struct, frozen=True):
         return len(self.row)
 
     def take(self, chosen: Bool | Int64) -> Allocations:
-        """Some of them."""
+        """Select some of them."""
         columns = {name: getattr(self, name) for name in self.__struct_fields__}
         share = columns.pop("asking_share")
         return Allocations(**{name: column[chosen] for name, column in columns.items()}, asking_share=share)
@@ -67,8 +67,9 @@ def allocations_of(facts: Facts) -> Allocations:
     return found.take(facts.step_of(found.row) >= 0)
 
 
-def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> bool:
-    """Whether memory is got in most steps of the second half, and given back (`released`); not told from two steps.
+def in_steady_state(facts: Facts, allocations: Allocations, released: bool = True) -> bool:
+    """Tell whether memory is got in most steps of the second half, and given back (`released`); not told from two
+    steps.
 
     A program that warms up only gets memory, in its first steps.
     """
@@ -78,16 +79,16 @@ def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> 
     late = np.arange(n) >= n // 2
 
     def is_usual(chosen: Bool) -> bool:
-        calls = np.bincount(facts.step_of(found.row[chosen]), minlength=n)
+        calls = np.bincount(facts.step_of(allocations.row[chosen]), minlength=n)
         return 2 * int(np.count_nonzero(late & (calls > 0))) > int(np.count_nonzero(late))
 
-    return is_usual(~found.releases) and (not released or is_usual(found.releases))
+    return is_usual(~allocations.releases) and (not released or is_usual(allocations.releases))
 
 
 @cached
 def freeing_waits(model: Model) -> Int32:
-    """Calls that wait for the device and are followed by one that gives its memory back: the allocator may do so only
-    when nothing uses it any more.
+    """Return calls that wait for the device and are followed by one that gives its memory back: the allocator may do so
+    only when nothing uses it any more.
     """
     events, strings = model.trace.events, model.trace.strings
     calls = outermost(model, model.launches.row)

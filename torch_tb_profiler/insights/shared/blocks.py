@@ -41,7 +41,7 @@ class Blocks(msgspec.Struct, frozen=True):
 
 
 def blocks_of(facts: Facts) -> Blocks:
-    """The compute kernels of the steps whose grid is known."""
+    """Return the compute kernels of the steps whose grid is known."""
     return facts.model.answers.get(blocks_of, lambda: _blocks(facts))
 
 

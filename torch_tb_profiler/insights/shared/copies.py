@@ -84,12 +84,12 @@ class StepCopies(msgspec.Struct, frozen=True):
         return len(self.row)
 
     def take(self, chosen: Bool | Int64) -> StepCopies:
-        """Some of them."""
+        """Select some of them."""
         return StepCopies(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 def copies_of(facts: Facts) -> StepCopies:
-    """The copies that begin in a step."""
+    """Return the copies that begin in a step."""
     found = _copies(facts.model)
     return found.take(facts.step_of(found.row) >= 0)
 
@@ -145,7 +145,7 @@ def _with(model: Model, code: Int32, words: tuple[str, ...]) -> Bool:
 def _exposed(model: Model, index: Int64) -> Int64:
     """Shape (n,), ns: of some device work the time in which no kernel runs on its device."""
     events, work, role = model.trace.events, model.device_work, device_roles(model)
-    found = np.zeros(len(index), np.int64)
+    exposed = np.zeros(len(index), np.int64)
     of_device = work_by_device(model)
     for device, mine in each_value(work.device[index]):
         on = of_device[device]
@@ -153,12 +153,12 @@ def _exposed(model: Model, index: Int64) -> Int64:
         kernels = Coverage(intervals.union_of([spans[Role.COMPUTE], spans[Role.COMMUNICATION]]))
         row = work.row[index[mine]]
         start, end = events.start[row], events.end[row]
-        found[mine] = end - start - kernels.between(start, end)
-    return found
+        exposed[mine] = end - start - kernels.between(start, end)
+    return exposed
 
 
 def large_reads(facts: Facts) -> StepCopies:
-    """Copies to pageable memory of the host that are large and hold the host up: what the rule of R8 is about.
+    """Return copies to pageable memory of the host that are large and hold the host up: what rule R8 is about.
 
     What waits for a few bytes is a synchronization, and what reads one number has to wait.
     """
@@ -169,6 +169,6 @@ def large_reads(facts: Facts) -> StepCopies:
 
 
 def unseen_rate(facts: Facts, direction: PinnedDirection) -> float | None:
-    """The rate to expect of pinned memory, bytes per ns, where the trace has no pinned copy; None if it has one."""
+    """Return the rate to expect of pinned memory, bytes per ns; None where the trace has a pinned copy."""
     known = best_pinned_rate(facts.trace, facts.graph, direction)
     return facts.limit("pageable_output", "pinned_bytes_per_ns") if known is None else None

@@ -58,23 +58,23 @@ def platform(model: Model) -> Platform:
 
 
 def said_for(where: Platform, text: str) -> str:
-    """A sentence that was written for CUDA, as it is said for other devices."""
+    """Rewrite a sentence that was written for CUDA, as it is said for other devices."""
     for written, meant in (*clauses(where), *names(where)):
         text = text.replace(written, meant)
     return text
 
 
-def as_said_for(where: Platform, said: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a finding that a rule wrote, as they are said for such devices.
+def as_said_for(where: Platform, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Rewrite the fields of a finding that a rule wrote, as they are said for such devices.
 
     For other languages its values have the `platform`, and what is `renamed`: lines of a name and that which is meant.
     """
     if where == "cuda":
-        return dict(said)
-    texts = {name: said_for(where, said[name]) for name in ("title", "detail", "advice")}
+        return dict(fields)
+    texts = {name: said_for(where, fields[name]) for name in ("title", "detail", "advice")}
     renamed = "\n".join("\t".join(pair) for pair in names(where))
-    values = {**said["values"], "platform": where, "renamed": renamed}
-    return {**said, **texts, "values": values, "links": links_for(where, said["links"])}
+    values = {**fields["values"], "platform": where, "renamed": renamed}
+    return {**fields, **texts, "values": values, "links": links_for(where, fields["links"])}
 
 
 def links_for(where: Platform, links: Sequence[Link]) -> tuple[Link, ...]:

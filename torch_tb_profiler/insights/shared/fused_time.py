@@ -88,7 +88,7 @@ def _reader(model: Model) -> _Reader:
 
 
 def _moved(model: Model, place: int) -> Moved | None:
-    """What the operator at a place of the line moves; None if its shapes or types were not recorded."""
+    """Return what the operator at a place of the line moves; None if its shapes or types were not recorded."""
     line = operator_line(model)
     tensors = _reader(model).tensors(int(line.node[place]))
     if tensors is None:
@@ -107,7 +107,7 @@ def _moved(model: Model, place: int) -> Moved | None:
 
 
 def _copied(model: Model, node: int) -> tuple[Tensor, Tensor] | None:
-    """What a copy writes and reads, which may be of two types: the inner `copy_` has both."""
+    """Return what a copy writes and reads, which may be of two types: the inner `copy_` has both."""
     tree, copy = model.tree, model.trace.strings.code("aten::copy_")
     for inner in range(node, min(node + 4, len(tree))):
         if tree.start[inner] < tree.end[node] and tree.name[inner] == copy:
@@ -124,23 +124,23 @@ def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int]) ->
     duration   of the kernels, ns
     """
     moved = [_moved(facts.model, place) for place in places]
-    known = [each for each in moved if each is not None]
+    known = [operator for operator in moved if operator is not None]
     if not known or len(known) < len(moved):
         return None
-    most = max(each.bytes for each in known)
-    large = [(each, ns) for each, ns in zip(known, duration, strict=True) if each.bytes >= FULL_SIZE * most]
+    most = max(operator.bytes for operator in known)
+    large = [(operator, ns) for operator, ns in zip(known, duration, strict=True) if operator.bytes >= FULL_SIZE * most]
     spent = sum(ns for _, ns in large)
     if not spent or not most:
         return None
-    rate = sum(each.bytes for each, _ in large) / spent
-    whole = [each for each, _ in large]
-    ends = [each for each in whole if each.result] or whole
+    rate = sum(operator.bytes for operator, _ in large) / spent
+    whole = [operator for operator, _ in large]
+    ends = [operator for operator in whole if operator.result] or whole
     least = whole[0].first + ends[-1].result
     return min(round(max(least / rate, min(duration))), sum(duration))
 
 
 def shortest_whole_ns(facts: Facts, places: Sequence[int], duration: Int64) -> int:
-    """The shortest of the kernels that read and write all of a tensor, ns: a norm in one kernel does that once."""
+    """Return the shortest kernel that reads and writes all of a tensor, ns: a norm in one kernel does that once."""
     text = operator_line(facts.model).text
     least = FULL_SIZE * int(duration.max(initial=0))
     whole = [int(ns) for place, ns in zip(places, duration.tolist(), strict=True) if text[place] not in REDUCTIONS]

@@ -35,17 +35,17 @@ class Launching(msgspec.Struct, frozen=True):
 def launching(model: Model) -> Launching | None:
     """None without steps, or without kernels that were launched in them."""
     steps = model.steps
-    found = waterfall(model)
-    total = int(found.step_ns.sum()) * len(found.devices)
-    if found.basis != "devices" or not total:
+    parts = waterfall(model)
+    total = int(parts.step_ns.sum()) * len(parts.devices)
+    if parts.basis != "devices" or not total:
         return None
     items = graph_of(model).items
     inside = (items.call >= 0) & (steps.on_device(items.start) >= 0)
     kernels = inside & (items.kind == WorkKind.KERNEL) & ~items.is_communication
     if not kernels.any():
         return None
-    idle = int(found.of("idle").sum())
-    score = found.launch_bound_score
+    idle = int(parts.of("idle").sum())
+    score = parts.launch_bound_score
     return Launching(
         score=score,
         of_steps=(score or 0.0) * idle / total,
@@ -56,7 +56,8 @@ def launching(model: Model) -> Launching | None:
 
 
 def is_launch_bound(facts: Facts) -> bool:
-    """Whether launches are what the device waits for: most of its idle time lies in short gaps between short kernels.
+    """Tell whether launches are what the device waits for: most of its idle time lies in short gaps between short
+    kernels.
 
     Where it waits longer for each launch, or does more at each, the host is slow at something else.
     """

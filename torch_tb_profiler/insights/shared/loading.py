@@ -63,7 +63,7 @@ class Fetches(msgspec.Struct, frozen=True):
         return len(self.row)
 
     def take(self, chosen: Bool | Int64) -> Fetches:
-        """Some of them."""
+        """Select some of them."""
         return Fetches(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
@@ -94,7 +94,7 @@ def _fetches(model: Model) -> Fetches:
 
 
 def _something_between(model: Model, track: Int32, since: Int64, until: Int64) -> Bool:
-    """Whether an operator or annotation, or a call of a device, of a thread begins in each of some windows."""
+    """Tell whether an operator or annotation, or a call of a device, of a thread begins in each of some windows."""
     events = model.trace.events
     rows = np.concatenate((model.trace.operators.row, model.trace.launches.row))
     found: Bool = LaneIndex(events.track[rows], events.start[rows]).between(track, since, until) > 0
@@ -111,7 +111,7 @@ def outermost(model: Model, rows: Int32) -> Int32:
 
 
 def beyond(facts: Facts, rows: Int32, ns: float) -> ScaleHost:
-    """What some ranges take longer than so many ns is gone, whatever the thread does in it."""
+    """Return what removes the time that ranges take beyond so many ns, whatever the thread does in it."""
     events = facts.trace.events
     track, start, end = (column[rows].tolist() for column in (events.track, events.start, events.end))
     cut = [(t, s + int(ns), e) for t, s, e in zip(track, start, end, strict=True) if e > s + int(ns)]
@@ -171,13 +171,13 @@ def batch_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
     """How long batches took as usual, and the slowest, and how long the device had nothing to do in them."""
     took, events = facts.duration(rows), facts.trace.events
     p50, p95 = median(took), percentile(took, 95)
-    found = (
+    times = (
         evidence("share_of_step", facts.share(float(took.sum())), "fraction", "overview"),
         evidence("batch_p50", p50, "ns", "trace"),
         evidence("batch_p95", p95, "ns", "trace"),
     )
     if not facts.model.has_device_work:
-        return found
+        return times
     busy = Coverage(BUSY.spans(all_device_spans(facts.model)))
     idle = float((took - busy.between(events.start[rows], events.end[rows])).sum()) / facts.steps
-    return (*found, evidence("idle_meanwhile", idle, "ns", "trace"))
+    return (*times, evidence("idle_meanwhile", idle, "ns", "trace"))

@@ -2,13 +2,13 @@
 
 A letter stands for one operator that does something itself: the outermost that is known (`LETTERS`), else an innermost
 one (`OTHER`). Views and allocations have none, and where work of a device is recorded, neither has what starts none.
-Threads are parted by `END`.
+Threads are parted by `END`. The kernels of a stretch are its own, or those of its backward (`backward_kernels`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -101,18 +101,18 @@ class OperatorLine(msgspec.Struct, frozen=True):
         return (found.span() for found in re.finditer(pattern, self.text))
 
     def is_soon_after(self, letter: str, place: int, most: int) -> bool:
-        """Whether one of the operators before a place, at most so many, has a letter; on the same thread."""
+        """Tell whether one of the operators before a place, at most so many, has a letter; on the same thread."""
         return letter in self.text[max(place - most, 0) : place].rpartition(END)[2]
 
     def rows(self, first: int, after: int) -> Int32:
-        """The device work of the places from one to another, in the order of its operators."""
+        """Return the device work of the places from one to another, in the order of its operators."""
         found: Int32 = self.work[self.first[first] : self.first[after]]
         return found
 
 
 @cached
 def operator_line(model: Model) -> OperatorLine:
-    """The line of all selected operators; those of a convolution that add its bias have the letter `i`."""
+    """Write the line of all selected operators; those of a convolution that add its bias have the letter `i`."""
     tree, strings = model.tree, model.trace.strings
     codes = distinct(tree.name)
     names = [str(strings[code]) for code in codes.tolist()]
@@ -169,7 +169,43 @@ def input_dims(model: Model, node: Int64) -> Int32:
 
 
 def input_types(model: Model, node: Int64) -> Int32:
-    """The same of their types."""
+    """Return the codes of the types of the inputs. Shape (n,); 0 where not recorded."""
     operator = take_known(model.tree.operator, node).astype(np.int64)
     found: Int32 = take_known(model.trace.operators.input_type, operator, missing=0)
     return found
+
+
+#: how the nodes of autograd begin
+EVALUATE = "autograd::engine::evaluate_function: "
+
+
+def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int32]:
+    """Rows of the device work of the nodes of autograd that belong to stretches of the operator line; none where no
+    arrows join forward and backward.
+
+    spans   places of the line, from one to another, which is excluded
+    """
+    tree, line, pairs = model.tree, operator_line(model), model.forward_backward
+    if not spans or not len(pairs.forward):
+        return [np.empty(0, np.int32) for _ in spans]
+    is_node = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
+    node = nearest(tree.parent, is_node, pairs.backward)
+    # operators of one thread follow one another in the tree
+    order = np.argsort(pairs.forward, kind="stable")
+    forward, node = pairs.forward[order], node[order]
+    work = np.flatnonzero(model.is_work & (model.device_links.operator_node >= 0))
+    owner = nearest(tree.parent, is_node, model.device_links.operator_node[work])
+    by_owner = np.argsort(owner, kind="stable")
+    work, owner = work[by_owner], owner[by_owner]
+    kernels = []
+    for first, after in spans:
+        # an operator that hands over to the first of them, as `to` does to `_to_copy`, is joined in its place
+        begin, until = int(line.node[first]), int(tree.end[line.node[after - 1]])
+        before = int(line.node[first - 1]) if first else -1
+        while (above := int(tree.parent[begin])) > before and tree.is_operator[above] and int(tree.end[above]) <= until:
+            begin = above
+        low, high = np.searchsorted(forward, [begin, int(line.node[after - 1]) + 1]).tolist()
+        nodes = np.unique(node[low:high][node[low:high] >= 0])
+        at = [work[slice(*np.searchsorted(owner, [each, each + 1]).tolist())] for each in nodes.tolist()]
+        kernels.append(model.device_work.row[np.concatenate(at)] if at else np.empty(0, np.int32))
+    return kernels

@@ -14,9 +14,14 @@ from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.shared.backward_kernels import backward_kernels
 from torch_tb_profiler.insights.shared.fused_time import attention_ns, shortest_whole_ns, streamed_ns
-from torch_tb_profiler.insights.shared.operator_line import ELEMENTWISE, OperatorLine, input_dims, operator_line
+from torch_tb_profiler.insights.shared.operator_line import (
+    ELEMENTWISE,
+    OperatorLine,
+    backward_kernels,
+    input_dims,
+    operator_line,
+)
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import KernelKind
@@ -100,7 +105,7 @@ def by_hand(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, i
 
 
 def in_backward_of_attention(facts: Facts) -> list[Group]:
-    """The backward of attention, where none is by hand."""
+    """Find the backward of attention, where none is by hand."""
     spans = attention(facts.model)
     if by_hand(facts.model, spans):
         return []
@@ -109,7 +114,7 @@ def in_backward_of_attention(facts: Facts) -> list[Group]:
 
 
 def attention_group(facts: Facts, first: int, after: int) -> Group:
-    """The kernels of one attention, from a place of the operator line to another."""
+    """Return the kernels of one attention, from a place of the operator line to another."""
     line = operator_line(facts.model)
     rows = kernels_of(facts.model, line.rows(first, after))
     # without shapes what its products take is all that is known of how long the one kernel multiplies
@@ -141,7 +146,7 @@ def _is_product(name: str) -> bool:
 def norms(facts: Facts, kind: str) -> list[Group]:
     """Norms or softmax that are written out, forward; kinds: rms_norm, layer_norm, softmax."""
     model, line = facts.model, operator_line(facts.model)
-    found: list[Group] = []
+    groups: list[Group] = []
     spans: list[tuple[int, int]] = []
     for first, after in norm_spans(model, kind):
         rows = line.rows(first, after)
@@ -150,9 +155,9 @@ def norms(facts: Facts, kind: str) -> list[Group]:
         if len(rows) >= 3:
             duration = facts.duration(rows)
             target = streamed_ns(facts, place.tolist(), duration.tolist())
-            found.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
+            groups.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
             spans.append((first, after))
-    return [*found, *_backward_of_norms(facts, kind, found, spans)]
+    return [*groups, *_backward_of_norms(facts, kind, groups, spans)]
 
 
 def norm_spans(model: Model, kind: str) -> list[tuple[int, int]]:
@@ -163,7 +168,7 @@ def norm_spans(model: Model, kind: str) -> list[tuple[int, int]]:
 def _backward_of_norms(
     facts: Facts, kind: str, forward: Sequence[Group], spans: Sequence[tuple[int, int]]
 ) -> list[Group]:
-    """What autograd made of norms that are written out: many kernels, where the operator of torch has one or two."""
+    """Find what autograd made of norms that are written out: many kernels, where torch's operator has one or two."""
     found = []
     for group, of_nodes in zip(forward, backward_kernels(facts.model, spans), strict=True):
         rows = kernels_of(facts.model, of_nodes)
@@ -174,7 +179,7 @@ def _backward_of_norms(
 
 
 def _without_copies(model: Model, first: int, after: int) -> tuple[int, int]:
-    """Some places of the operator line, without a copy at their beginning or end that is not part of them.
+    """Shorten a stretch of the operator line by copies at its beginning or end that are not part of it.
 
     A conversion to another type is, at the beginning, and behind one there also at the end.
     """
@@ -240,16 +245,16 @@ def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32])
     return fits & ~gone[model.device_work.row]
 
 
-def _sizes(model: Model, line: OperatorLine, at: Int64) -> Int64:
+def _sizes(model: Model, line: OperatorLine, work_index: Int64) -> Int64:
     """Shape (n,): the same number for work on as many elements, by shapes, else by grid and block.
 
-    at   shape (n,): indices into the device work, of work with a place
+    work_index   shape (n,): indices into the device work, of work with a place
     """
     work = model.device_work
-    codes, which = distinct_places(input_dims(model, line.node[line.place[at]]))
+    codes, which = distinct_places(input_dims(model, line.node[line.place[work_index]]))
     texts = model.trace.strings.texts(codes)
     elements = np.array([largest(text) for text in texts], np.int64)[which]
-    grid, block = work.grid[at].astype(np.int64), work.block[at]
+    grid, block = work.grid[work_index].astype(np.int64), work.block[work_index]
     by_grid = grid * (int(block.max(initial=0)) + 1) + block
     # what is not known is like nothing else
     unknown = (grid <= 0) | (block <= 0)
@@ -268,7 +273,7 @@ def largest(dims: str) -> int:
 
 
 def shapes(dims: str) -> list[list[int]]:
-    """The shapes of the inputs, [] of what is no tensor; none where they cannot be read.
+    """Read the shapes of the inputs, [] of what is no tensor; none where they cannot be read.
 
     >>> shapes("[[8, 4], []]")
     [[8, 4], []]

@@ -145,7 +145,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return self.kernels.element[self.kernels.calls.first]
 
     def shape(self, call: int) -> Matmul:
-        """What a call multiplies."""
+        """Return what a call multiplies."""
         calls = self.kernels.calls
         return calls.shapes[int(calls.shape[call])]
 
@@ -161,21 +161,21 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         element   what it would multiply; by default what it does
         size      bytes that an element would have; by default as many as it has
         """
-        calls, found = self.kernels.calls, np.full(len(self.kernels.calls), np.nan)
+        calls, least_of_calls = self.kernels.calls, np.full(len(self.kernels.calls), np.nan)
         first = self.device[calls.first]
         for device, peaks in self.peaks.items():
             for code, name in enumerate(ELEMENTS):
-                here = np.flatnonzero((first == device) & (self.call_element == code))
+                chosen = np.flatnonzero((first == device) & (self.call_element == code))
                 multiplied = element or _ELEMENT.get(name)
-                if not len(here) or multiplied is None:
+                if not len(chosen) or multiplied is None:
                     continue
-                used = distinct(calls.shape[here])
+                used = distinct(calls.shape[chosen])
                 of_shape = np.full(len(calls.shapes), np.nan)
                 for each in used.tolist():
                     least = minimal_ns(calls.shapes[each], peaks, multiplied, size)
                     of_shape[each] = np.nan if least is None else least
-                found[here] = of_shape[calls.shape[here]]
-        return found
+                least_of_calls[chosen] = of_shape[calls.shape[chosen]]
+        return least_of_calls
 
     @cached_property
     def is_skinny(self) -> Bool:
@@ -226,7 +226,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return Faster(kernels, np.ceil(target).astype(np.int64), by_shape)
 
     def change(self, faster: Faster) -> ScaleWork:
-        """What of the replay makes them so fast."""
+        """Return what of the replay makes them so fast."""
         return targets(self.kernels.row[faster.kernels].tolist(), faster.target_ns.tolist())
 
     def confidence(self, faster: Faster) -> FindingConfidence:
@@ -236,7 +236,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
 
 
 def products_of(facts: Facts) -> Products | None:
-    """The product kernels of a trace; None if there are none in steps on devices with known peaks."""
+    """Return the product kernels of a trace; None if there are none in steps on devices with known peaks."""
     return facts.model.answers.get(products_of, lambda: _products(facts))
 
 
@@ -253,3 +253,35 @@ def _products(facts: Facts) -> Products | None:
         return None
     in_steps = computes[facts.step_of(model.device_work.row[computes]) >= 0]
     return Products(facts, kernels, chosen, peaks, int(durations(model)[in_steps].sum()))
+
+
+_ALIGN = lazy_pattern(r"align_?(\d+)(?!\d)")
+#: elements in 16 bytes, by what is multiplied, in the order of ELEMENTS; 0: not looked at
+_NEEDED = np.array([{"tf32": 4, "bf16": 8, "fp16": 8, "fp8": 16, "int8": 16}.get(each, 0) for each in ELEMENTS])
+
+
+def needed_of(element: Int8) -> Int64:
+    """How many elements are 16 bytes; 0 for those that are not looked at.
+
+    element   shape (n,): indices into ELEMENTS, -1 for unknown
+    Returns shape (n,).
+    """
+    found: Int64 = np.where(element >= 0, _NEEDED[element], 0)
+    return found
+
+
+def aligned_by_name(products: Products) -> Int64:
+    """Shape (products.chosen,): how many elements are loaded at once, by the kernel's name; 0 where it does not say."""
+    trace = products.facts.trace
+    names = trace.events.name[products.kernels.row[products.chosen]]
+    of_code = np.zeros(len(trace.strings), np.int64)
+    for code in distinct(names).tolist():
+        found = _ALIGN.search(trace.strings[code])
+        of_code[code] = int(found[1]) if found else 0
+    return of_code[names]
+
+
+def loads_pieces(products: Products) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Shape (products.chosen,): whether the name says that less than 16 bytes are loaded at once."""
+    named = aligned_by_name(products)
+    return (named > 0) & (named < needed_of(products.kernels.element[products.chosen]))

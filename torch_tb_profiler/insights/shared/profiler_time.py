@@ -23,7 +23,7 @@ _NOT_OF_PROFILER = ("Lazy Function Loading", "Module Loading", "Command Buffer F
 
 @cached
 def profiler_rows(model: Model) -> Int32:
-    """The events of the profiler's own cost."""
+    """Return the events of the profiler's own cost."""
     events, strings = model.trace.events, model.trace.strings
     rows = np.flatnonzero((events.category == Category.OVERHEAD) & (events.duration > 0)).astype(np.int32)
     own = strings.where(lambda name: not any(part in name for part in _NOT_OF_PROFILER), events.name[rows])
@@ -45,7 +45,9 @@ def profiler_ns(facts: Facts) -> int:
 
 
 def beside_profiler(facts: Facts, changes: Sequence[Change]) -> tuple[Change, ...]:
-    """The same changes, with host time scaled only while the profiler does no work of its own, where it does much."""
+    """Return the same changes, with host time scaled only while the profiler does no work of its own, where it does
+    much.
+    """
     if facts.share(profiler_ns(facts)) < facts.limit("profiler_overhead", "least_share"):
         return tuple(changes)
     apart = _apart(facts)

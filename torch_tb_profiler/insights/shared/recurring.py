@@ -46,7 +46,7 @@ def recurring(facts: Facts, rows: Int32, place: Int64 | None = None) -> Bool:
 
 
 def is_loop_known(facts: Facts) -> bool:
-    """Whether steps were found, so that what recurs is of the loop of the program."""
+    """Tell whether steps were found, so that what recurs is of the loop of the program."""
     return facts.model.steps.rule != "whole_trace"
 
 

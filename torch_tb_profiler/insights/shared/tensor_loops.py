@@ -67,17 +67,17 @@ def tensor_loops(model: Model, fewest: int, largest: int) -> Loops:
     top, around = top[does], around[does]
     order = top[stable_order(around)]  # siblings after one another, by start
     around = around[stable_order(around)]
-    at = np.flatnonzero(tree.name[order] == code)
+    selections = np.flatnonzero(tree.name[order] == code)
     # what lies between two selections, as a sum of a random number for each name, and how many they are
     random = np.random.default_rng(0).integers(1, 2**62, int(tree.name.max()) + 1)
     before = running_sums(random[tree.name[order]])
-    shape = take_known(operators.input_dims, tree.operator[order[at]], missing=0)
-    mixed = before[at[1:]] - before[at[:-1]] + shape[:-1].astype(np.int64) * 1_000_003
-    mixed = mixed * 31 + np.diff(at)
-    index = take_known(operators.concrete_inputs, tree.operator[order[at]], missing=0)
-    together = around[at[1:]] == around[at[:-1]]
-    found: list[tuple[int, int, int, int]] = []
-    taken = np.zeros(len(at), np.bool_)
+    shape = take_known(operators.input_dims, tree.operator[order[selections]], missing=0)
+    mixed = before[selections[1:]] - before[selections[:-1]] + shape[:-1].astype(np.int64) * 1_000_003
+    mixed = mixed * 31 + np.diff(selections)
+    index = take_known(operators.concrete_inputs, tree.operator[order[selections]], missing=0)
+    together = around[selections[1:]] == around[selections[:-1]]
+    loops: list[tuple[int, int, int, int]] = []
+    taken = np.zeros(len(selections), np.bool_)
     for period in range(1, LARGEST_PERIOD + 1):
         same = (mixed[period:] == mixed[:-period]) & together[period:] & together[:-period]
         # of `x[i, 0]` only one of the two selections has another index in the next round
@@ -88,14 +88,14 @@ def tensor_loops(model: Model, fewest: int, largest: int) -> Loops:
         for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             rounds = (stop - begin + period) // period
             after = begin + rounds * period  # the selection that ends the last round
-            size = int(at[begin + period] - at[begin])
+            size = int(selections[begin + period] - selections[begin])
             if rounds >= fewest and size <= largest and not taken[begin:after].any():
                 taken[begin:after] = True
-                found.append((begin, after, rounds, size))
-    if not found:
+                loops.append((begin, after, rounds, size))
+    if not loops:
         return no_loops()
-    begin, after, rounds, size = np.array(found, np.int64).T
-    first, last = order[at[begin]], order[at[after]]
+    begin, after, rounds, size = np.array(loops, np.int64).T
+    first, last = order[selections[begin]], order[selections[after]]
     track, is_sure = tree.track[first].astype(np.int64), index[begin] > 0
     return Loops(first, last, rounds, track, tree.start[first], tree.start[last], size, is_sure)
 

@@ -1,4 +1,7 @@
-"""Calls that wait for the device: how long, for what, and what the program asked for when it waited."""
+"""Calls that wait for the device: how long, for what, and what the program asked for when it waited.
+
+Also the checks of anomaly detection, which wait: autograd looks for a NaN in the gradients of each node.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ class Waits(msgspec.Struct, frozen=True):
         return found
 
     def take(self, chosen: Bool | Int64) -> Waits:
-        """Some of them."""
+        """Select some of them."""
         return Waits(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
@@ -127,7 +130,7 @@ def _waited(graph: Graph, call: Int64) -> Int64:
     lane, start, end = graph.calls.lane[call], graph.calls.start[call], graph.calls.end[call]
     known = graph.waits
     length = running_sums(known.end - known.start)
-    found = np.zeros(len(call), np.int64)
+    waited = np.zeros(len(call), np.int64)
     for on, mine in each_value(lane):
         low, high = np.searchsorted(known.lane, [on, on + 1]).tolist()
         if low == high:
@@ -140,8 +143,8 @@ def _waited(graph: Graph, call: Int64) -> Int64:
             total: Int64 = length[after] - length[low] - over
             return total
 
-        found[mine] = until(end[mine]) - until(start[mine])
-    return found
+        waited[mine] = until(end[mine]) - until(start[mine])
+    return waited
 
 
 def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) -> tuple[Int8, Int64]:
@@ -150,8 +153,8 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
     strings, items = trace.strings, graph.items
     name = graph.calls.name[call]
     of_device = strings.where(WHOLE_DEVICE.search, name)[name]
-    asked = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
-    asked[node >= 0] = WaitedFor.OPERATOR
+    kinds = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
+    kinds[node >= 0] = WaitedFor.OPERATOR
     copies = np.flatnonzero((items.kind == WorkKind.COPY) & (items.call >= 0))
     text = trace.events.name[items.row[copies]]
     around = model.structure.launch_links.operator_node[items.call[copies]]
@@ -163,9 +166,9 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
         chosen = strings.where(wanted, text)[text]
         # the copy itself, or what waits for it in the same operator
         mine = among(copied, copies[chosen]) | ((node >= 0) & among(node, around[chosen]))
-        asked[mine] = kind
+        kinds[mine] = kind
     if not len(tree):
-        return asked, np.full(len(call), -1, np.int64)
+        return kinds, np.full(len(call), -1, np.int64)
     top = node.copy()
     for kind, inner, outer in (
         (WaitedFor.VALUE, VALUES, VALUES),
@@ -173,13 +176,15 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
         (WaitedFor.DYNAMIC, DYNAMIC, DYNAMIC | AROUND_DYNAMIC),
     ):
         found = _outermost(model, node, inner, outer)
-        asked[found >= 0] = kind
+        kinds[found >= 0] = kind
         top = np.where(found >= 0, found, top)
-    return asked, take_known(tree.name, top).astype(np.int64)
+    return kinds, take_known(tree.name, top).astype(np.int64)
 
 
 def _outermost(model: Model, node: Int64, inner: frozenset[str], outer: frozenset[str]) -> Int64:
-    """The outermost operator named in `outer` around some nodes that have one of `inner` around them; -1 for none."""
+    """Return the outermost operator named in `outer` around some nodes that have one of `inner` around them; -1 for
+    none.
+    """
     tree, strings = model.structure.tree, model.trace.strings
     is_inner, is_outer = (
         strings.where(names.__contains__, tree.name)[tree.name] & tree.is_operator for names in (inner, outer)
@@ -235,3 +240,65 @@ def wait_evidence(facts: Facts, found: Waits, call: str) -> tuple[Evidence, ...]
         evidence("waits_per_step", found.times / facts.steps, "count", "trace", call),
         evidence("longest_wait", int(found.waited_ns.max()), "ns", "trace", call),
     )
+
+
+NODE = "autograd::engine::evaluate_function: "
+#: a gradient is tested, and the answer is read
+_TEST = "aten::isnan"
+_READ = frozenset(("aten::_is_any_true", "aten::any", "aten::item"))
+
+
+class Checks(msgspec.Struct, frozen=True):
+    """Checks for NaN, positions in the call tree.
+
+    node      shape (checks,): the operators that check
+    checked   shape (nodes,): the backward nodes with a check
+    nodes     shape (nodes,): the backward nodes that have gradients to check
+    """
+
+    node: Int64
+    checked: Int64
+    nodes: Int64
+
+    @property
+    def share(self) -> float:
+        """Which part of the backward nodes is checked, 0…1."""
+        return len(self.checked) / len(self.nodes) if len(self.nodes) else 0.0
+
+
+@cached(for_good=True)
+def anomaly_checks(model: Model) -> Checks:
+    """All of the trace, also where few nodes have one: then it is the program's own test."""
+    tree, strings = model.structure.tree, model.trace.strings
+    nothing = np.empty(0, np.int64)
+    if not len(tree):
+        return Checks(nothing, nothing, nothing)
+    is_node = strings.where(lambda name: name.startswith(NODE), tree.name)[tree.name]
+    parent = tree.parent.astype(np.int64)
+    # those that accumulate have no gradient as their result: what tests there is a hook of the program
+    gives = is_node & ~strings.where(lambda name: "AccumulateGrad" in name, tree.name)[tree.name]
+    test = np.flatnonzero((tree.name == strings.code(_TEST)) & np.append(gives, False)[parent])
+    checked = distinct(parent[test])
+    has_test = np.zeros(len(tree) + 1, np.bool_)
+    has_test[checked] = True
+    read = np.flatnonzero(strings.where(_READ.__contains__, tree.name)[tree.name] & has_test[parent])
+    return Checks(np.sort(np.concatenate((test, read))), checked, np.flatnonzero(gives))
+
+
+def in_checks(model: Model, rows: Int32) -> Bool:
+    """Shape (n,): which calls are made by such a check."""
+    node = anomaly_checks(model).node
+    if not len(node):
+        return np.zeros(len(rows), np.bool_)
+    events = model.trace.events
+    place = model.structure.nesting.innermost(events.track[rows], events.start[rows])
+    found: Bool = below(model, node, place) >= 0
+    return found
+
+
+def below(model: Model, nodes: Int64, place: Int32) -> Int32:
+    """Shape (n,): of some places in the call tree the nearest of some nodes around each, or itself; -1 for none."""
+    tree = model.structure.tree
+    wanted = np.zeros(len(tree), np.bool_)
+    wanted[nodes] = True
+    return nearest(tree.parent, wanted, place)

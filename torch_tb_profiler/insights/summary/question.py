@@ -1,19 +1,93 @@
-"""The question for a trace, or a run, in a few stable numbers."""
+"""The question for a trace, or a run, in a few stable numbers: a run has those of its first rank and all findings."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Node, NoParameters, Question, RunSubject, Subject
+from torch_tb_profiler.insights.listing import saving_share
 from torch_tb_profiler.insights.run.facts import RunRank, run_rank
-from torch_tb_profiler.insights.run.findings import run_diagnosis
-from torch_tb_profiler.insights.summary.of_run import of_run
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummarySkipped, as_sent, summary
+from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
+from torch_tb_profiler.insights.run.rule import RunFinding
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent, summary
 from torch_tb_profiler.ranks.reduction import reduce_run_with_clock, summary_of
-from torch_tb_profiler.ranks.summary import summarize
+from torch_tb_profiler.ranks.summary import RankSummary, summarize
+
+
+def of_run(
+    first: SummaryAnswer,
+    ranks: Sequence[RankSummary],
+    run: RunDiagnosis | None,
+    failed: Sequence[SummarySkipped],
+    loading: Sequence[str] = (),
+) -> SummaryAnswer:
+    """Extend the summary of the first rank to all ranks of its span.
+
+    run     None leaves bound and findings those of the first rank, where the ranks are not replayed together
+    failed  traces of the span that could not be read
+    """
+    result, fitted = reduce_run_with_clock(ranks, [each.file for each in failed], loading)
+    first = replace(
+        first,
+        notes=[*first.notes, *result.overview.notes],
+        ranks=summary_of(result, fitted),
+        skipped=[*failed, *first.skipped],
+    )
+    return as_sent(first if run is None else _with_findings(first, run))
+
+
+def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
+    """Replace bound and findings by those of all ranks.
+
+    What rules over ranks look at is said by them alone: what communication costs one rank holds waiting for others, and
+    so does what is general, unless ranks are missing: then waiting for them is seen on no other rank. Of the rank are
+    causes in its own program, with its name.
+    """
+    # a server that only passes answers on needs no rules
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
+    covered = {*run.checked, *(finding.id for finding in run.findings)}
+    if run.loaded >= run.world:
+        covered |= {rule.id for rule in RULES if rule.general or rule.symptom}
+    own = [
+        replace(finding, where=f"{first.trace.worker}: {finding.where or 'in its whole trace'}")
+        for finding in first.findings
+        if finding.id not in covered and not _is_of_one_rank(finding)
+    ]
+    together = [*(_finding(finding) for finding in run.findings), *own]
+    return replace(
+        first,
+        bound=run.bound.kind,
+        bound_sentence=run.bound.sentence,
+        explained=run.bound.explained,
+        findings=sorted(together, key=lambda finding: _place(finding, first.steps.mean_ns or 0.0)),
+    )
+
+
+def _place(found: SummaryFinding, step_ns: float) -> tuple[bool, float]:
+    """Return what findings are sorted by: what they save, or take, of the step, and warnings last."""
+    return found.saving is None, 0.0 if found.saving is None else -saving_share(found.saving, step_ns)
+
+
+def _is_of_one_rank(found: SummaryFinding) -> bool:
+    return found.saving is not None and found.saving.refused_id == "one_rank_communication"
+
+
+def _finding(found: RunFinding) -> SummaryFinding:
+    return SummaryFinding(
+        id=found.id,
+        title=found.title,
+        detail=found.detail,
+        advice=found.advice,
+        where=", ".join(found.workers) or None,
+        saving=found.saving,
+        evidence=found.instances,
+    )
+
 
 #: about how many bytes a summary takes
 _SUMMARY_BYTES = 100_000

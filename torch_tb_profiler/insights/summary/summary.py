@@ -22,8 +22,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.resources import BoundKind
-from torch_tb_profiler.insights.rule import Finding, FindingSaving
-from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.insights.rule import Finding, FindingSaving, RunInstance
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.run.answers import RanksSummary
 from torch_tb_profiler.trace import Note
@@ -226,7 +225,9 @@ def summary(subject: Subject) -> SummaryAnswer:
 
 
 def as_sent(found: SummaryAnswer) -> SummaryAnswer:
-    """The same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not 1."""
+    """Return the same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not
+    1.
+    """
     return from_json(msgspec.json.encode(found, enc_hook=plain), SummaryAnswer)
 
 

@@ -23,36 +23,38 @@ MOST_PARTS = 6
 _DIFFERS = 0.25
 
 
-def as_text(found: SummaryAnswer) -> str:
+def as_text(answer: SummaryAnswer) -> str:
     """For a terminal: a line for each thing, in English. What a trace names cannot steer the terminal."""
-    lines = [_title(found.trace)]
-    lines += _steps_lines(found.steps)
-    lines += _waterfall_lines(found)
-    if found.device.busy is not None:
-        lines += _device_lines(found.device)
-    owners = found.owners
+    lines = [_title(answer.trace)]
+    lines += _steps_lines(answer.steps)
+    lines += _waterfall_lines(answer)
+    if answer.device.busy is not None:
+        lines += _device_lines(answer.device)
+    owners = answer.owners
     if owners.linked is not None:
         lines.append(
             f"Owners of device time: linked {_share(owners.linked)}, inferred {_share(owners.inferred)}, "
             f"without {_share(owners.unowned)}"
         )
-    if found.mfu is not None:
-        known = _share(found.flops.matrix_coverage)
-        lines.append(f"MFU {_share(found.mfu)}, HFU {_share(found.hfu)}, {known} of the products known")
-    if found.ranks is not None and max(found.ranks.present, found.ranks.expected or 0) > 1:
-        lines += _ranks_lines(found.ranks)
-    lines.append(found.bound_sentence)
-    for at, each in enumerate(found.findings):
-        lines.append(f"  {_finding_line(each)}")
-        lines += [f"    {text}" for text in (each.detail, each.advice) if at == 0 and text]
-    if found.not_looked_at:
-        parts = {part.cause: part.ns for part in found.waterfall}
-        mean = found.steps.mean_ns or 1
-        named = ", ".join(f"{part_name(cause)} {_share(parts[cause] / mean)}" for cause in found.not_looked_at)
+    if answer.mfu is not None:
+        known = _share(answer.flops.matrix_coverage)
+        lines.append(f"MFU {_share(answer.mfu)}, HFU {_share(answer.hfu)}, {known} of the products known")
+    if answer.ranks is not None and max(answer.ranks.present, answer.ranks.expected or 0) > 1:
+        lines += _ranks_lines(answer.ranks)
+    lines.append(answer.bound_sentence)
+    for at, finding in enumerate(answer.findings):
+        lines.append(f"  {_finding_line(finding)}")
+        lines += [f"    {text}" for text in (finding.detail, finding.advice) if at == 0 and text]
+    if answer.not_looked_at:
+        parts = {part.cause: part.ns for part in answer.waterfall}
+        mean = answer.steps.mean_ns or 1
+        named = ", ".join(f"{part_name(cause)} {_share(parts[cause] / mean)}" for cause in answer.not_looked_at)
         lines.append(f"  No finding is about: {named}")
-    lines += [f"{note.severity}: {note.text}" for note in found.notes]
-    lines += [f"skipped: {each.file} {each.reason}" for each in found.skipped]
-    return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
+    lines += [f"{note.severity}: {note.text}" for note in answer.notes]
+    lines += [f"skipped: {file.file} {file.reason}" for file in answer.skipped]
+    return "\n".join(
+        "".join(character if character.isprintable() else "\ufffd" for character in line) for line in lines
+    )
 
 
 def _ranks_lines(ranks: RanksSummary) -> list[str]:
@@ -61,20 +63,20 @@ def _ranks_lines(ranks: RanksSummary) -> list[str]:
     return [f"Ranks: {ranks.present:,}{expected}", *(f"{word.capitalize()}: {text}" for word, text in slow)]
 
 
-def _finding_line(found: SummaryFinding) -> str:
-    where = f" ({found.where})" if found.where else ""
-    saving = found.saving
+def _finding_line(finding: SummaryFinding) -> str:
+    where = f" ({finding.where})" if finding.where else ""
+    saving = finding.saving
     if saving is None:
-        return f"{found.title}{where}"
+        return f"{finding.title}{where}"
     if saving.after_others_ns is None:
         most = "" if saving.at_most_ns is None else f"at most {_time(saving.at_most_ns)} a step. "
-        return f"{found.title}{where}: {most}{saving.refused}"
+        return f"{finding.title}{where}: {most}{saving.refused}"
     kind, after, alone = "at most" if saving.bound else "about", saving.after_others_ns, saving.alone_ns or 0.0
     if abs(after - alone) > _DIFFERS * max(after, alone):
         # other findings have most of it, or stand in its way
         by_itself = f"{kind} {_time(alone)} a step" if alone else "nothing"
-        return f"{found.title}{where}: {by_itself} alone, {_time(after)} once those above are done"
-    return f"{found.title}{where}: {kind} {_time(after)} a step"
+        return f"{finding.title}{where}: {by_itself} alone, {_time(after)} once those above are done"
+    return f"{finding.title}{where}: {kind} {_time(after)} a step"
 
 
 def _title(trace: SummaryTrace) -> str:

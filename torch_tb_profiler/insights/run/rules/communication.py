@@ -5,31 +5,127 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import collectives
 from torch_tb_profiler.analysis.replay.effects import ChangeEffect, WorkEffect
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.arrays.types import Float64
-from torch_tb_profiler.insights.rule import evidence, link
-from torch_tb_profiler.insights.run.facts import RunFacts
-from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.insights.rule import RunInstance, evidence, link
+from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunRank
 from torch_tb_profiler.insights.run.lateness import steps_of_ranks
 from torch_tb_profiler.insights.run.rule import RunFound, run_rule
-from torch_tb_profiler.insights.run.transfers import (
-    Transfers,
-    instances_of,
-    longest,
-    scaled,
-    transfers,
-    work_of_operations,
-)
-from torch_tb_profiler.insights.shared.transfer_advice import Sent, most_sent, transfer_links
+from torch_tb_profiler.insights.shared.communication import Sent, bus_bytes, most_sent, transfer_links
+from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.run.collectives import judge_links
+
+
+class Transfers(msgspec.Struct, frozen=True):
+    """Operations of the steps, of groups whose ranks are all loaded: a row for each operation and rank. Shape (n,).
+
+    groups        those that `group` counts
+    rank          place among the loaded ranks
+    operation     of this rank
+    match         number of the operation in the whole run
+    group         index into `groups`
+    kind          index into KINDS
+    nodes         how many hosts the group is on
+    bus_bytes     what each link moves, as the bus bandwidth counts it
+    transfer_ns   from the arrival of the last rank on
+    """
+
+    groups: tuple[ProcessGroup, ...]
+    rank: Int64
+    operation: Int64
+    match: Int64
+    group: Int64
+    kind: Int64
+    nodes: Int64
+    bus_bytes: Float64
+    transfer_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+    def take(self, chosen: Bool | Int64) -> Transfers:
+        """Select some of them."""
+        columns = {name: getattr(self, name)[chosen] for name in self.__struct_fields__ if name != "groups"}
+        return Transfers(self.groups, **columns)
+
+    @property
+    def operations(self) -> int:
+        """How many there are in the whole run."""
+        return len(distinct(self.match))
+
+
+def transfers(facts: RunFacts) -> Transfers:
+    """All that move something and take time on devices, rank by rank."""
+    nodes = {
+        run_rank.rank.rank: place.node for run_rank, place in zip(facts.ranks, facts.distributed.places, strict=True)
+    }
+    matching = facts.distributed.matching
+    groups: dict[ProcessGroup, int] = {}
+    parts: list[tuple[Int64 | Float64, ...]] = []
+    for number, run_rank in enumerate(facts.ranks):
+        of, transfer, match = run_rank.rank.communications, matching.transfer[number], matching.match[number]
+        moved = bus_bytes(of, lambda group: len(group.ranks) > 1 and all(rank in nodes for rank in group.ranks))
+        chosen = of.operations.on_device & (moved > 0) & (transfer > 0) & (match >= 0) & (run_rank.rank.step >= 0)
+        at = np.flatnonzero(chosen)
+        code = np.array([groups.setdefault(group, len(groups)) for group in of.groups], np.int64)
+        on = np.array([len({nodes.get(rank) for rank in group.ranks}) for group in of.groups], np.int64)
+        group = of.operations.group[at]
+        kind = of.operations.kind[at].astype(np.int64)
+        parts.append((np.full(len(at), number), at, match[at], code[group], kind, on[group], moved[at], transfer[at]))
+    rank, operation, same, which, what, on_nodes, bus, ns = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    return Transfers(tuple(groups), rank, operation, same, which, what, on_nodes, bus, ns)
+
+
+def scaled(facts: RunFacts, chosen: Transfers, factor: Float64) -> Remedy:
+    """Return what makes transfers take their time × a factor each. factor: shape (n,)."""
+    items = [work_of_operations(each) for each in facts.ranks]
+    work: list[list[WorkEffect]] = [[] for _ in facts.ranks]
+    for rank, operation, part in zip(chosen.rank.tolist(), chosen.operation.tolist(), factor.tolist(), strict=True):
+        work[rank].append(WorkEffect(np.array(items[rank].get(operation, ()), np.int64), part))
+    return tuple((ChangeEffect(work=tuple(each)),) for each in work)
+
+
+def longest(facts: RunFacts, chosen: Transfers, most: int) -> tuple[RunInstance, ...]:
+    """Where the longest of some transfers can be seen, once each."""
+    by_time = chosen.take(np.argsort(-chosen.transfer_ns, kind="stable"))
+    once = by_time.take(np.sort(distinct_first(by_time.match)[1])[:most])
+    items = {rank: work_of_operations(facts.ranks[rank]) for rank in set(once.rank.tolist())}
+    found: list[RunInstance] = []
+    for rank, operation in zip(once.rank.tolist(), once.operation.tolist(), strict=True):
+        item = np.array(items[rank].get(operation, ()), np.int64)
+        found += instances_of(facts.ranks[rank], item, operation)
+    return tuple(found)
+
+
+def work_of_operations(rank: RunRank) -> dict[int, list[int]]:
+    """Return the pieces of work of each operation."""
+    ranges, items = rank.rank.communications.ranges, rank.graph.items
+    known = np.flatnonzero(items.is_communication)
+    at = dict(zip(items.start[known].tolist(), known.tolist(), strict=True))
+    found: dict[int, list[int]] = {}
+    for operation, start in zip(ranges.operation.tolist(), ranges.start.tolist(), strict=True):
+        if start in at:
+            found.setdefault(operation, []).append(at[start])
+    return found
+
+
+def instances_of(rank: RunRank, item: Int64, operation: int) -> tuple[RunInstance, ...]:
+    """Return the longest piece of work of an operation."""
+    communications, items = rank.rank.communications, rank.graph.items
+    name = communications.names[int(communications.operations.name[operation])]
+    return rank.instances(items.row[item].astype(np.int64), name, items.start[item], items.duration[item], 1)
+
 
 #: instances that a finding lists
 _LISTED = 20
@@ -37,7 +133,7 @@ _LISTED = 20
 
 @run_rule("R47")
 def slow_link(facts: RunFacts) -> Iterator[RunFound]:
-    """A process group whose transfers take longer than the same transfers of groups like it."""
+    """Find a process group whose transfers take longer than the same transfers of groups like it."""
     known = transfers(facts)
     known = known.take(known.bus_bytes >= facts.limit("slow_link", "large_bytes"))
     if not len(known):
@@ -137,8 +233,8 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
     after = sum(int(each.sum()) for each in facts.steps_after([remedy])) / facts.steps
     if 1 - after / facts.step_ns <= facts.limit("exposed_transfer", "least_share"):
         return
-    of = steps_of_ranks(facts)
-    known = of.transfer_ns[of.transfer_ns >= 0]
+    steps = steps_of_ranks(facts)
+    known = steps.transfer_ns[steps.transfer_ns >= 0]
     transfer = float(known.mean()) if len(known) else 0.0
     sent = _most_sent(facts)
     yield RunFound(
@@ -152,7 +248,7 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
         },
         remedy=remedy,
         changes=changes,
-        refused=_UNMATCHED if float(of.unmatched_ns.mean()) > transfer else None,
+        refused=_UNMATCHED if float(steps.unmatched_ns.mean()) > transfer else None,
         confidence="medium" if facts.is_partial else "high",
         evidence=(
             evidence("transfer_per_step", transfer, "ns", "distributed"),
@@ -163,7 +259,7 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _most_sent(facts: RunFacts) -> Sent:
-    """What most of the time of the transfers goes to, on all ranks."""
+    """Say what most of the time of the transfers goes to, on all ranks."""
     communications = [each.rank.communications for each in facts.ranks]
     spent = zip(communications, facts.distributed.matching.transfer, strict=True)
     holds = Counter(each.held for each in facts.ranks)
@@ -182,9 +278,9 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
             uneven.append((float(bytes_.max() / bytes_.mean()), members))
     if not uneven or len(uneven) < facts.limit("uneven_all_to_all", "least_part") * len(exchanges):
         return
-    ratio = float(np.median([each for each, _ in uneven]))
+    ratio = float(np.median([excess for excess, _ in uneven]))
     work: list[list[WorkEffect]] = [[] for _ in facts.ranks]
-    items = [work_of_operations(each) for each in facts.ranks]
+    items = [work_of_operations(rank) for rank in facts.ranks]
     instances: list[RunInstance] = []
     most: Counter[int] = Counter()
     for above, members in uneven:
@@ -198,7 +294,7 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
     worker = facts.ranks[most.most_common(1)[0][0]].rank.worker
     yield RunFound(
         values={"uneven": len(uneven), "all": len(exchanges), "ratio": round(ratio, 1), "worker": worker},
-        remedy=tuple((ChangeEffect(work=tuple(each)),) for each in work),
+        remedy=tuple((ChangeEffect(work=tuple(effects)),) for effects in work),
         changes=(collectives(0.5),),
         instances=tuple(sorted(instances, key=lambda one: -one.duration_ns)[:_LISTED]),
         count=len(uneven),
@@ -212,7 +308,7 @@ def uneven_all_to_all(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _exchanges(facts: RunFacts) -> list[list[tuple[int, int, int]]]:
-    """The matched all-to-all exchanges of the steps: of each rank its number, its operation, and its bytes."""
+    """Match the all-to-all exchanges of the steps: of each rank its number, its operation, and its bytes."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for number, each in enumerate(facts.ranks):
         of, match = each.rank.communications.operations, facts.distributed.matching.match[number]

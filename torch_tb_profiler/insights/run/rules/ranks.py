@@ -14,11 +14,17 @@ from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.insights.rule import Evidence, evidence, link
-from torch_tb_profiler.insights.run.deviations import from_the_middle
+from torch_tb_profiler.insights.rule import Evidence, RunInstance, evidence, link
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
-from torch_tb_profiler.insights.run.instance import RunInstance
-from torch_tb_profiler.insights.run.lateness import PLACES, Excess, Late, excess_of, late_ranks, steps_of_ranks
+from torch_tb_profiler.insights.run.lateness import (
+    PLACES,
+    Excess,
+    Late,
+    excess_of,
+    from_the_middle,
+    late_ranks,
+    steps_of_ranks,
+)
 from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.run.answers import Straggler
@@ -44,28 +50,28 @@ _CAUSES: Mapping[str, tuple[str, str]] = {
 
 @run_rule("R45", replaces=("waiting",))
 def straggler(facts: RunFacts) -> Iterator[RunFound]:
-    """A rank that the others wait for in most steps, and what it spends more time on than they do."""
+    """Find a rank that the others wait for in most steps, and what it spends more time on than they do."""
     late = late_ranks(facts)
-    waited_for = {facts.ranks[each.rank].rank.worker for each in late}
+    waited_for = {facts.ranks[late_rank.rank].rank.worker for late_rank in late}
     # in a pipeline stages wait for one another, whoever is slow: own time tells it
-    slow = [each for each in facts.stragglers.values() if each.named and each.worker not in waited_for]
+    slow = [rank for rank in facts.stragglers.values() if rank.named and rank.worker not in waited_for]
     if not late and not slow:
         return
-    level = without_excess([each.spent for each in facts.ranks])
-    place = {each.rank.worker: number for number, each in enumerate(facts.ranks)}
-    slow_hosts = {worker for each in slow_host.find(facts) for worker in each.workers}
-    for each in late[:3]:
-        excess = excess_of(facts, each.rank)
+    level = without_excess([rank.spent for rank in facts.ranks])
+    place = {rank.rank.worker: number for number, rank in enumerate(facts.ranks)}
+    slow_hosts = {worker for cause in slow_host.find(facts) for worker in cause.workers}
+    for late_rank in late[:3]:
+        excess = excess_of(facts, late_rank.rank)
         # slow launches are the cause, and are said as such
-        if excess is None or excess.place != "launch" or facts.ranks[each.rank].rank.worker not in slow_hosts:
-            yield _by_waiting(facts, each, excess, level[each.rank])
-    for by_own in sorted(slow, key=lambda each: -(each.saving_ns or 0))[:3]:
+        if excess is None or excess.place != "launch" or facts.ranks[late_rank.rank].rank.worker not in slow_hosts:
+            yield _by_waiting(facts, late_rank, excess, level[late_rank.rank])
+    for by_own in sorted(slow, key=lambda own: -(own.saving_ns or 0))[:3]:
         if by_own.worker in place:
             yield _by_own_time(facts, by_own, level[place[by_own.worker]])
 
 
 def _by_own_time(facts: RunFacts, slow: Straggler, effect: ChangeEffect) -> RunFound:
-    """A rank that the reduction of the ranks names, while waiting does not show it."""
+    """Describe a rank that the reduction of the ranks names, while waiting does not show it."""
     where, advised = _CAUSES.get(slow.cause, ("", ""))
     return RunFound(
         values={
@@ -91,7 +97,7 @@ def _by_own_time(facts: RunFacts, slow: Straggler, effect: ChangeEffect) -> RunF
 
 
 def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: ChangeEffect) -> RunFound:
-    """A rank that others wait for."""
+    """Describe a rank that others wait for."""
     rank = facts.ranks[late.rank]
     worker = rank.rank.worker
     by_own = facts.stragglers.get(worker)
@@ -119,7 +125,7 @@ def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: Chan
 
 
 def _more_of(excess: Excess | None) -> dict[str, Value]:
-    """What is said of the time that a rank spends more."""
+    """Return what is said of the time that a rank spends more."""
     if excess is None:
         return {"advice": ""}
     advice = excess.place
@@ -143,7 +149,7 @@ def _lateness(late: Late, excess: Excess | None) -> Iterator[Evidence]:
 
 
 def _spent_on(rank: RunRank, label: int, name: str) -> tuple[RunInstance, ...]:
-    """The longest pieces of what the rank spends more time on."""
+    """Return the longest pieces of what the rank spends more time on."""
     spent = rank.spent
     kind = next((number for number, each in enumerate(spent.kinds) if each == (label, name)), -1)
     if label == KERNELS:
@@ -159,7 +165,7 @@ def _spent_on(rank: RunRank, label: int, name: str) -> tuple[RunInstance, ...]:
 
 @run_rule("R18", replaces=("waiting",))
 def slow_host(facts: RunFacts) -> Iterator[RunFound]:
-    """A rank whose launch calls take longer than those of the other ranks of its host."""
+    """Find a rank whose launch calls take longer than those of the other ranks of its host."""
     calls = [_launches(each) for each in facts.ranks]
     by_node: dict[str, list[int]] = {}
     for number, place in enumerate(facts.distributed.places):
@@ -176,7 +182,7 @@ def slow_host(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _launches(rank: RunRank) -> Int64:
-    """Calls of the steps that start work."""
+    """Return the calls of the steps that start work."""
     steps, calls = rank.graph.steps, rank.graph.calls
     return np.flatnonzero((steps.on_host(calls.start) >= 0) & (calls.release >= 0))
 
@@ -215,14 +221,14 @@ _IN_TURNS = ReplayRefusal("late_in_turns", "savings")
 @run_rule("R44")
 def waiting(facts: RunFacts) -> Iterator[RunFound]:
     """Communication that is mostly waiting for other ranks, now for this one, now for that one."""
-    of = steps_of_ranks(facts)
-    if not of.is_known:
+    steps = steps_of_ranks(facts)
+    if not steps.is_known:
         return
-    wait, transfer = float(of.waiting_ns.mean()), float(np.maximum(of.transfer_ns, 0).mean())
-    share = wait / of.step_ns if of.step_ns else 0.0
+    wait, transfer = float(steps.waiting_ns.mean()), float(np.maximum(steps.transfer_ns, 0).mean())
+    share = wait / steps.step_ns if steps.step_ns else 0.0
     if share <= facts.limit("waiting", "least_share") or wait <= transfer:
         return
-    per_rank = of.waiting_ns.mean(axis=1)
+    per_rank = steps.waiting_ns.mean(axis=1)
     most = int(per_rank.argmax())
     yield RunFound(
         values={
@@ -234,7 +240,7 @@ def waiting(facts: RunFacts) -> Iterator[RunFound]:
         },
         refused=_IN_TURNS,
         instances=_longest(each for rank in range(facts.loaded) for each in _waits(facts, rank)),
-        confidence="medium" if facts.is_partial or len(of.names) < 2 else "high",
+        confidence="medium" if facts.is_partial or len(steps.names) < 2 else "high",
         evidence=(
             evidence("wait_per_step", wait, "ns", "distributed"),
             evidence("transfer_per_step", transfer, "ns", "distributed"),
@@ -244,7 +250,7 @@ def waiting(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _waits(facts: RunFacts, number: int) -> Iterator[RunInstance]:
-    """The collectives with the longest waits of a rank."""
+    """Return the collectives with the longest waits of a rank."""
     rank, matching = facts.ranks[number], facts.distributed.matching
     communications, items = rank.rank.communications, rank.graph.items
     ranges = communications.ranges
@@ -273,36 +279,36 @@ _UNNAMED = ReplayRefusal("microbatches_unnamed", "savings")
 @run_rule("R55", replaces=("exposed_transfer", "waiting"))
 def pipeline_bubble(facts: RunFacts) -> Iterator[RunFound]:
     """Stages of a pipeline that wait for one another."""
-    known = [each.stage for each in facts.ranks if each.stage is not None]
+    known = [rank.stage for rank in facts.ranks if rank.stage is not None]
     of = steps_of_ranks(facts)
     if not of.names or len(known) < facts.loaded:
         return
     step = of.step_ns
-    at_stages = np.array([each.wait_ns for each in known]) * facts.loaded / facts.steps
+    at_stages = np.array([stage.wait_ns for stage in known]) * facts.loaded / facts.steps
     # who is done early waits in what comes after the pipeline: the exchange of gradients, or the clipping of their norm
     later = np.maximum(np.maximum(of.waiting_ns, 0).mean(axis=1) - _matched(facts) / len(of.names), 0)
     bubble = float((at_stages + later).mean())
     if bubble < facts.limit("pipeline_bubble", "least_share") * step or float(at_stages.mean()) < bubble / 2:
         return
-    p, m = max(each.stages for each in known), max(each.microbatches for each in known)
-    found = RunFound(
+    p, m = max(stage.stages for stage in known), max(stage.microbatches for stage in known)
+    cause = RunFound(
         values={"wait_ns": bubble, "share": bubble / step, "stages": p},
         refused=_UNNAMED,
-        instances=_longest(each for rank in facts.ranks for each in _stage_waits(rank)),
+        instances=_longest(wait for rank in facts.ranks for wait in _stage_waits(rank)),
         confidence="medium",
         evidence=(evidence("stage_wait", bubble, "ns", "distributed"),),
         links=(link("pipelining"),),
     )
     if not m:
-        yield found
+        yield cause
         return
     # a schedule that fills and drains computes in m of m + p − 1 slots; the rest is for stages that are unlike
     ideal = min((step - bubble) * (p - 1) / m, bubble)
     is_uneven = bubble - ideal > ideal
     shorter = bubble - ideal if is_uneven else ideal / 2
     yield replace(
-        found,
-        values={**found.values, "microbatches": m, "ideal_ns": ideal, "uneven": is_uneven},
+        cause,
+        values={**cause.values, "microbatches": m, "ideal_ns": ideal, "uneven": is_uneven},
         refused=None,
         remedy=tuple(
             (_shorter(rank, max(shorter - after, 0.0), wait, step - wait - after),)
@@ -310,7 +316,7 @@ def pipeline_bubble(facts: RunFacts) -> Iterator[RunFound]:
         ),
         changes=(collectives(0.5),),
         bound=False,
-        evidence=(*found.evidence, evidence("stage_ideal", ideal, "ns", "distributed")),
+        evidence=(*cause.evidence, evidence("stage_ideal", ideal, "ns", "distributed")),
     )
 
 
@@ -327,7 +333,7 @@ def _matched(facts: RunFacts) -> Float64:
 
 
 def _shorter(rank: RunRank, less: float, wait: float, computing: float) -> ChangeEffect:
-    """A stage that is done earlier: it waits less, and where that is not enough, has less to compute. ns of a step."""
+    """Return what ends a stage earlier: it waits less, and where that is not enough, computes less. ns of a step."""
     items = rank.graph.items
     at_stages = rank.stage.item if rank.stage is not None else np.empty(0, np.int64)
     kernels = np.flatnonzero((items.kind == WorkKind.KERNEL) & ~items.is_communication)
@@ -341,7 +347,7 @@ def _shorter(rank: RunRank, less: float, wait: float, computing: float) -> Chang
 
 
 def _stage_waits(rank: RunRank) -> Sequence[RunInstance]:
-    """The longest waits of a stage."""
+    """Return the longest waits of a stage."""
     if rank.stage is None:
         return ()
     items, item = rank.graph.items, rank.stage.item
