@@ -215,24 +215,24 @@ def spilled(result: T) -> T:
     return result if _used is None else cast(T, _put(_used, result))
 
 
-def _put(files: SpillFiles, found: object, inside: bool = False) -> object:
-    if isinstance(found, np.ndarray):
-        return files.put(found)
-    if isinstance(found, tuple | list | dict) and len(found) > _MOST_VALUES:
-        return found
-    if type(found) is tuple:
-        return tuple(_put(files, each, inside) for each in found)
-    if isinstance(found, list):
-        found[:] = [_put(files, each, inside) for each in found]
-    elif isinstance(found, dict):
-        found.update({key: _put(files, each, inside) for key, each in found.items()})
-    elif isinstance(found, msgspec.Struct):
-        for name in found.__struct_fields__:
-            before = getattr(found, name)
+def _put(files: SpillFiles, value: object, inside: bool = False) -> object:
+    if isinstance(value, np.ndarray):
+        return files.put(value)
+    if isinstance(value, tuple | list | dict) and len(value) > _MOST_VALUES:
+        return value
+    if type(value) is tuple:
+        return tuple(_put(files, each, inside) for each in value)
+    if isinstance(value, list):
+        value[:] = [_put(files, each, inside) for each in value]
+    elif isinstance(value, dict):
+        value.update({key: _put(files, each, inside) for key, each in value.items()})
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            before = getattr(value, name)
             after = _put(files, before, inside)
             if after is not before:
-                msgspec.structs.force_setattr(found, name, after)
-        _put(files, getattr(found, "__dict__", None), inside)
-    elif not inside and not isinstance(found, type):
-        _put(files, getattr(found, "__dict__", None), inside=True)
-    return found
+                msgspec.structs.force_setattr(value, name, after)
+        _put(files, getattr(value, "__dict__", None), inside)
+    elif not inside and not isinstance(value, type):
+        _put(files, getattr(value, "__dict__", None), inside=True)
+    return value

@@ -55,6 +55,16 @@ def test_what_insights_say_is_in_their_words() -> None:
     } == {}
 
 
+def test_a_name_says_what_it_is() -> None:
+    """Public classes have a name of their own, and no local that lives for long is called `found`, `each` or `of`."""
+    modules = {name: ROOT / name for name in tracked() if re.fullmatch(r"torch_tb_profiler/.*\.py", name)}
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in modules.items()}
+    assert house.shared_names(trees) == set()
+    # `at` is a moment there, by the documented name of a parameter
+    api = "torch_tb_profiler/api/snapshot.py"
+    assert {name: vague for name, tree in trees.items() if name != api and (vague := [*house.vague_locals(tree)])} == {}
+
+
 #: files and folders in the words of documents: of the package without its name, of the repository with theirs
 _PATH = re.compile(r"`((?:[\w.-]+/)+(?:[\w-]+\.(?:pyi?|tsx?|css|toml|mjs))?)`")
 _NAME = re.compile(r"`([\w-]+\.(?:py|tsx?|css|toml|mjs))`")

@@ -131,10 +131,12 @@ class Exposure(msgspec.Struct, frozen=True):
 
 @cached
 def exposure(model: Model) -> Exposure:
-    """Of all operations of a trace."""
-    found = model.communications
-    n, order = len(found), np.argsort(found.ranges.start, kind="stable")
-    operation, start, end = (x[order] for x in (found.ranges.operation, found.ranges.start, found.ranges.end))
+    """Return the exposure of all operations of a trace."""
+    communications = model.communications
+    n, order = len(communications), np.argsort(communications.ranges.start, kind="stable")
+    operation, start, end = (
+        x[order] for x in (communications.ranges.operation, communications.ranges.start, communications.ranges.end)
+    )
     since = np.maximum(start, np.append(start[:1], np.maximum.accumulate(end)[:-1]))
     hidden = Coverage(computing_spans(model)).between(since, end)
     why = np.zeros(n, np.int8)
@@ -143,7 +145,7 @@ def exposure(model: Model) -> Exposure:
     known = np.flatnonzero(at < len(start))
     known = known[start[at[known]] == kernels.start[known]]
     why[operation[at[known]]] = kernels.why[known]
-    called, known_phases = found.operations.host_start, phases(model)
+    called, known_phases = communications.operations.host_start, phases(model)
     phase = np.full(n, CODE[ProgramPhase.OTHER], np.int8)
     if known_phases.main >= 0:
         on_main = np.full(n, known_phases.main, np.int32)

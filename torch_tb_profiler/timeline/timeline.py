@@ -39,7 +39,7 @@ class SliceNames(msgspec.Struct, frozen=True):
 
 
 def slice_names(trace: Trace, rows: Int32) -> SliceNames:
-    """Number the names of the slices in `rows`."""
+    """Give numbers to the names of the slices in `rows`."""
     events = trace.events
     name = events.name[rows]
     count = np.bincount(name, minlength=len(trace.strings))

@@ -91,16 +91,18 @@ def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotL
         (memory.device_type != CPU) & (memory.device == device.number) & (memory.address >= 0) & (records.bytes > 0)
     )
     born = np.flatnonzero(lifetimes.born >= 0)
-    at = lifetimes.born[born]
-    known = device.records.time[at] != NO_TIME
-    born, at = born[known], at[known]
+    record = lifetimes.born[born]
+    known = device.records.time[record] != NO_TIME
+    born, record = born[known], record[known]
     if not len(chosen) or not len(born):
         return none
     ours = AddressEvents(
         records.time[chosen] + trace.trace.origin_ns, memory.address[chosen] * 2, records.bytes[chosen]
     )
     theirs = AddressEvents(
-        device.records.time[at] + snapshot.trace.origin_ns, device.records.address[at] * 2, device.records.bytes[at]
+        device.records.time[record] + snapshot.trace.origin_ns,
+        device.records.address[record] * 2,
+        device.records.bytes[record],
     )
     met, differs, partner = match_events(ours, theirs, link.offset_ns)
     mine = np.flatnonzero(met)
