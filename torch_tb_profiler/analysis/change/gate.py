@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.change.judge import JudgedRule, judge
 from torch_tb_profiler.analysis.change.metrics import GateRule, metric_of, slow_steps
 from torch_tb_profiler.analysis.change.name_lists import MovedName, mean, moved_names
 
-#: of the answer
+#: version of `CheckAnswer` in JSON
 SCHEMA = 1
 
 MOST_PARTS, MOST_MOVED = 8, 10

@@ -20,17 +20,17 @@ from torch_tb_profiler.analysis.change.statistics import LEVEL, Z, order_statist
 from torch_tb_profiler.arrays.order import differences_at, median
 from torch_tb_profiler.arrays.types import Float64
 
-#: fewer values on a side are numbers without a verdict
+#: with fewer values on a side there is no verdict
 LEAST_VALUES = 4
-#: from this many recordings on each side, recordings are compared with a value each; with fewer, their steps are
+#: with this many recordings on each side, one value per recording is compared; with fewer, the values of steps
 LEAST_RECORDINGS = 3
 
 #: the smallest change that is found in 80 of 100 cases, in half-widths of the interval: (1.96 + 0.84) ÷ 1.96
 POWER_FACTOR = (Z + 0.8416212335729143) / Z
 
-#: standard deviation of normal values for 1 of their median absolute deviation
+#: standard deviation ÷ median absolute deviation of a normal distribution
 _NORMAL = 1.4826
-#: of autocorrelation; further away from the median, in median absolute deviations, is no further
+#: autocorrelation clips values at this distance from the median, in median absolute deviations
 _FURTHEST = 3.0
 _MOST_CORRELATED = 0.9
 
@@ -131,8 +131,9 @@ def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[f
 
 
 def _of_recordings(base: Float64, new: Float64) -> Shift:
-    """Shift one value per recording: between recordings nothing has to be assumed. With three no rank test can
-    decide.
+    """Estimate the shift from one value per recording, without an assumed spread between recordings.
+
+    No rank test can decide with three values on a side: these get Student's interval.
     """
     counts = len(base), len(new)
     if min(counts) >= LEAST_VALUES:
@@ -148,8 +149,9 @@ def _of_recordings(base: Float64, new: Float64) -> Shift:
 
 
 def measured_spread(base: Sequence[Series], scale: Scale) -> float:
-    """Measure the spread between medians of three or more baseline recordings, at least 0.3 of what is assumed
-    without.
+    """Measure the spread between the medians of baseline recordings, at least 0.3 × the assumed spread.
+
+    With fewer than three recordings return the assumed one.
     """
     if len(base) < LEAST_RECORDINGS:
         return scale.between
@@ -158,7 +160,9 @@ def measured_spread(base: Sequence[Series], scale: Scale) -> float:
 
 
 def autocorrelation(series: Sequence[Float64], mean_count: float) -> float:
-    """Return that of neighbours in all series together, 0 … 0.9; 1 ÷ n is added, as short series show too little.
+    """Return the lag-1 autocorrelation of all series together, 0 … 0.9.
+
+    1 ÷ mean_count is added, because short series underestimate it.
 
     Values are clipped at 3 median absolute deviations, so that a single slow step does not hide it.
     """
@@ -179,7 +183,7 @@ def _deviation(values: Float64) -> float:
 
 Verdict = Literal["regressed", "improved", "unchanged", "inconclusive", "unknown"]
 
-#: more than these would be no advice
+#: beyond these counts, asking for more data is no advice
 MOST_STEPS, MOST_RECORDINGS = 10_000, 100
 
 
@@ -198,10 +202,10 @@ def verdict(estimate: Shift, threshold: float) -> Verdict:
     """Judge a shift; unknown without an interval. threshold: above 0, on the scale of the shift, so a logarithm for
     ratios.
 
-    regressed      more for certain, and by the threshold or more as far as is known
+    regressed      the whole interval is above 0, and the estimate reaches the threshold
     improved       the mirror image
-    unchanged      for certain no rise by the threshold
-    inconclusive   none of these can be said
+    unchanged      the whole interval is below the threshold
+    inconclusive   none of these is certain
     """
     if estimate.shift is None or estimate.lower is None or estimate.upper is None:
         return "unknown"
@@ -238,7 +242,7 @@ def needed(estimate: Shift, threshold: float) -> DataNeeded | None:
         )
     left = allowed**2 - 2 * (Z * estimate.between) ** 2
     steps = _most(math.ceil(per_value**2 / left), fewest + 1, MOST_STEPS) if left > 0 else None
-    # of a recording its median, which varies between recordings and with its steps
+    # the median of a recording varies between recordings and with its steps
     spread = math.sqrt(2 * (Z * estimate.between) ** 2 + estimate.within**2)
     return DataNeeded(
         steps=steps, recordings=_most(math.ceil((spread / allowed) ** 2), LEAST_RECORDINGS, MOST_RECORDINGS)

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.flops.work import (
 def _copy(given: OperatorArguments) -> OperatorWork:
     """Read argument 1 and write argument 0."""
     to, of = given.tensor(0), given.tensor(1)
-    # an expanded source of which strides were not recorded is not larger than what is written
+    # an expanded source without recorded strides is not larger than the destination
     return moves(to.whole_bytes + min(of.bytes, to.elements * of.size))
 
 

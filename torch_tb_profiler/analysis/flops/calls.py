@@ -1,8 +1,8 @@
 """Calls that own device work, and what each of them computes and moves.
 
-A device activity (kernel, copy or fill) belongs to the operator around its launch, or to the nearest one around that
-whose arguments tell its work. FLOP of a call count once: when it owns an activity, and no call inside it that owns some
-has FLOP. On the host, where nothing ran on a device, an activity is the time that an operator took itself.
+A device activity (kernel, copy or fill) belongs to the operator around its launch, or to the nearest outer operator
+whose arguments determine its work. FLOP are counted once: a call counts if it owns an activity, and if no inner call
+with activities has FLOP. On the host, where nothing ran on a device, an activity is the self time of an operator.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
 
 UNKNOWNS = tuple(UnknownReason)
-#: kinds of kernels that multiply matrices, or may; all others are known not to
+#: kinds of kernels that multiply matrices, or may; all others do not
 _MAY_MULTIPLY = frozenset(
     {
         *(
@@ -50,7 +50,7 @@ _MAY_MULTIPLY = frozenset(
         *(KernelKind.COMPUTE, KernelKind.COMMUNICATION),
     }
 )
-#: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
+#: kernels of convolutions that multiply no matrices: transforms to and from other domains, sums of partial results
 _NO_PRODUCT = lazy_pattern(
     r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w{0,64}?(?:Transform|Tiles)"
 )
@@ -279,7 +279,8 @@ def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorW
 def _first_kernels(model: Model, activities: Activities, nodes: Int64, wanted: Bool) -> Int32:
     """Return the string code of the first device activity that each wanted node launched, 0 for none, shape (nodes,).
 
-    nodes, wanted   shape (nodes,): positions in `Model.tree`, and of which of them it is asked
+    nodes    shape (nodes,): positions in `Model.tree`
+    wanted   shape (nodes,): which of them to look up
     """
     place = np.full(len(model.tree) + 1, -1, np.int32)
     if model.has_device_work:
@@ -302,10 +303,10 @@ def _counted_once(
 
 
 def _why(model: Model, activities: Activities, calls: CountedCalls, tried: Int64) -> Int8:
-    """Return the index into UNKNOWNS, -1.
+    """Return why the work of activities is unknown: index into UNKNOWNS, -1 where it is known.
 
-    tried   of activities without a call what is said of the nearest operator of a known name around, index into
-            `calls.works`; -1 without one
+    tried   for activities without a call: the work of the nearest outer operator with a known name, index into
+            `calls.works`; -1 if there is none
     """
     reasons = np.array([_code(work.why) for work in calls.works] or [-1], np.int8)
     why = np.full(len(activities), -1, np.int8)

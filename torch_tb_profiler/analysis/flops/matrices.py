@@ -266,7 +266,7 @@ def _operands(tensors: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
             raise UnknownWorkError(UnknownReason.NO_MODEL)
         return a, b, readings.pop()
     if narrow or len(tensors) < 2 or any(t.kind == "int" for t in tensors):
-        raise UnknownWorkError(UnknownReason.WEIGHTS)  # packed weights: how many numbers they hold is not said
+        raise UnknownWorkError(UnknownReason.WEIGHTS)  # packed weights: their number of elements is unknown
     like = [t for t in tensors if t.kind == tensors[0].kind][:3]
     if len(like) < 2 or tensors[1].kind != tensors[0].kind or any(len(t.dims) != 2 for t in like):
         raise UnknownWorkError(UnknownReason.NO_MODEL)

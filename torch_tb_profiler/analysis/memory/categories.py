@@ -1,7 +1,7 @@
 """What memory is for, by the part of the step in which it is allocated and released.
 
-The trace holds no tensors, so parameters and inputs cannot be told apart: the names are those of this rule, not those
-of `torch.profiler._memory_profiler`. Gradients, optimizer state and what is saved for backward are those of both.
+The trace holds no tensors, so parameters and inputs are indistinguishable: the names belong to this rule, not to
+`torch.profiler._memory_profiler`. Gradients, optimizer state and activations saved for backward mean the same in both.
 """
 
 from __future__ import annotations

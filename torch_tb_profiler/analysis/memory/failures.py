@@ -1,6 +1,6 @@
 """Failed allocations, from totals alone: `[OutOfMemory]` of a trace, and the text of the exception.
 
-Without the blocks it is unknown which pieces were free; a memory snapshot tells (`analysis.snapshot.oom`).
+Totals do not show which blocks were free; a memory snapshot does (`analysis.snapshot.oom`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
 limit below the device's memory; memory that is not PyTorch's; nothing was free; memory of the host; the numbers do not
 say."""
 
-#: of `outside`: at least so much of the device is held by others than PyTorch's allocator
+#: least share of the device that is held outside PyTorch's allocator, for the reason `outside`
 OUTSIDE_SHARE = 0.1
 
 
@@ -94,7 +94,7 @@ def reason_of(
         and reserved is not None
         and requested > device_total - reserved
     ):
-        return "full"  # there would be no room if nothing else were on the device
+        return "full"  # the request would not fit even on an otherwise empty device
     if device_free is None or device_total is None or reserved is None:
         return "unknown" if device_free is None or device_free < requested else "limit"
     if device_free >= requested:
@@ -105,7 +105,7 @@ def reason_of(
 
 @cached
 def failures(model: Model) -> tuple[Failure, ...]:
-    """Return the failures of a trace, by time; device_total is that of its properties."""
+    """Return the failures of a trace, by time; device_total is from the device properties of the trace."""
     trace = model.trace
     table = trace.table(OutOfMemory)
     if model.selected is not None:
@@ -139,7 +139,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
     return tuple(failed)
 
 
-#: of MPS KB is 1,024 bytes, too
+#: MPS, too, writes KB for 1,024 bytes
 _UNITS = {"bytes": 1, "B": 1} | {f"{k}{b}": 1 << 10 * (n + 1) for n, k in enumerate("KMGT") for b in ("iB", "B")}
 _SIZE = r"(?<![0-9])([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
 _RUN_OUT = lazy_pattern(
@@ -149,7 +149,7 @@ _REQUESTED = lazy_pattern(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.I
 _MPS = lazy_pattern(r"\bMPS backend out of memory")
 _HOST = lazy_pattern(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
 _DEVICE = lazy_pattern(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
-#: since torch 2.1, then before, then of backend:cudaMallocAsync, of MPS
+#: texts since torch 2.1, before 2.1, of backend:cudaMallocAsync, and of MPS, in this order
 _FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
     "device_total": (
         lazy_pattern(rf"total capacity of {_SIZE}"),
@@ -177,7 +177,7 @@ _FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
     ),
     "private_pools": (lazy_pattern(rf"{_SIZE} allocated in private pools"),),
 }
-#: what cudaMallocAsync calls a limit where there is none
+#: cudaMallocAsync writes limits from here on when there is none
 _NO_LIMIT = 1 << 60
 _OTHER_PROCESS = lazy_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
@@ -226,7 +226,7 @@ def _bytes(number: str, unit: str) -> int:
     return round(float(number) * next(size for name, size in _UNITS.items() if name.lower() == unit.lower()))
 
 
-#: of an exception; what follows is a traceback
+#: characters of an exception that are read; a traceback follows
 MOST_TEXT = 4000
 
 

@@ -185,7 +185,7 @@ class CallGroups(msgspec.Struct, frozen=True):
 
 
 _KEYS = ("name", "shape", "stack")
-#: what is told of each call
+#: columns that are summed over calls
 _SUMS = (
     "kernels",
     *("host_self", "host_total", "api_self", "device_self", "device_total"),

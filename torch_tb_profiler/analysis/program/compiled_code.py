@@ -286,7 +286,7 @@ def eager_operators(model: Model) -> EagerOperators:
 def _outermost(inside: Model, compiled: Bool) -> Bool:
     """Return outermost operators that neither are compiled code, nor lie in it, hold any, or compile.
 
-    Calls of the autograd engine hold the operators of the backward pass: these are told.
+    Calls of the autograd engine are skipped: the operators of the backward pass inside them are returned.
     """
     tree = inside.tree
     holding = np.zeros(len(tree), np.bool_)

@@ -73,7 +73,7 @@ def lookups(model: Model) -> Lookups:
 
 
 def _index(dims: str) -> tuple[int, int, int] | None:
-    """Return rows of the table, requests (-1: not told apart) and tokens of the index; None for what is no look-up."""
+    """Return rows of the table, requests (-1: unknown) and tokens of the index; None if it is no look-up."""
     try:
         table, index = json.loads(dims)[:2]
         sizes = [int(each) for each in (*table, *index)]
@@ -357,7 +357,7 @@ def _of_lookup(kind: str, found: tuple[int, int] | None, phase: ProgramPhase | N
         return EngineStep(kind, phase or ProgramPhase.OTHER)
     batch, length = int(found[0]), int(found[1])
     if batch < 0:
-        # all tokens in one row: how many requests they are of is not told
+        # all tokens are in one row: the number of requests is unknown
         return EngineStep(kind, phase or ProgramPhase.OTHER, tokens=length)
     by_length = phase or (ProgramPhase.PREFILL if length > 1 else ProgramPhase.DECODE)
     generating = by_length is ProgramPhase.DECODE
@@ -379,7 +379,7 @@ def _measured(model: Model, passes: _Passes) -> EngineSteps:
     following = np.append(start[1:], -1)
     gap = np.append(np.maximum(start[1:] - end[:-1], 0), -1)
     if passes.how == "embedding":
-        # such a step ends where the next begins: how long it lasts is not told
+        # such a step ends where the next begins: its duration is unknown
         gap[:] = -1
     worked = (last[:-1] >= 0) & (first[1:] >= 0)
     return EngineSteps(

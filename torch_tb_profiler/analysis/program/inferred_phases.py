@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 
-#: of which the beginning, on the main thread, ends a backward pass
+#: phases whose beginning on the main thread ends a backward pass
 _ENDS = tuple(
     CODE[each]
     for each in (

@@ -215,7 +215,7 @@ class PhaseAtPeak(msgspec.Struct, frozen=True):
 
 @cached
 def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
-    """Return the phase at the peak of each device of which memory was recorded."""
+    """Return the phase at the memory peak of each device with recorded memory."""
     whole, found = model.whole, phases(model)
     records, memory = memory_records(whole), model.trace.memory
     peaks = []

@@ -283,7 +283,7 @@ def _launched(model: Model, nested: _Nested, row: Int32, amount: Int64) -> Int64
     """Shape (ranges,): Σ of amounts that calls launched, in ranges of their thread and of the one that called backward.
 
     row   of the calls
-    Returns -1 for ranges which may have called a backward pass of which the caller is not known.
+    Returns -1 for ranges that may have called a backward pass whose caller is unknown.
     """
     events = model.trace.events
     track, time = events.track[row], events.start[row]

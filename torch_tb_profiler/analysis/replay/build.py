@@ -30,7 +30,7 @@ from torch_tb_profiler.spill import spilled
 def graph_of(model: Model) -> Graph:
     """Build the graph of the whole trace, whichever steps are selected."""
     whole = model if model.selected is None else Model(model.trace, model.step_choice, model.structure)
-    # what is made here is large beside the graph: each part is put aside as soon as it is there
+    # parts are large beside the graph: each is spilled as soon as it is made
     inputs = spilled(graph_inputs(whole))
     points = spilled(HostPoints(inputs))
     step = spilled(_steps_of_items(whole, inputs))

@@ -20,18 +20,18 @@ from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
-#: both ends of an interval are so much of the time of the steps wider: the error of the model, by simulated programs
+#: error of the replay by simulated programs, share of the time of the steps; widens both ends of an interval
 MODEL_ERROR = 0.005
-#: of what makes something free this share at least was really saved, in the pairs of recordings that there are
+#: least measured ÷ replayed saving of a change that makes something free, in the available pairs of recordings
 LEAST_OF_BOUND = 0.75
-#: with fewer steps there is no interval but the least and the most of any step
+#: with fewer steps the interval goes from the least to the largest saving of a step
 FEWEST_STEPS = 4
-#: of what is saved, from which on it is saved in the first step only
+#: share of a saving from which it counts as saved in the first step only
 ONLY_FIRST = 0.9
 #: comparisons of nodes that may be spent on the order of remedies: a second or so
 MOST_VISITS = 3_000_000
 _DRAWS, _PARTS, _LOW, _HIGH = 2_000, 10, 2.5, 97.5
-#: steps with more than which the spread of their sum is that of a normal distribution, and its 97.5th percentile
+#: with more steps a normal distribution replaces the bootstrap; its 97.5th percentile
 MOST_DRAWN, _Z = 1_000, 1.959964
 
 
@@ -156,12 +156,12 @@ def savings(
     changes.
 
     steps   indices of the steps that count; all without it
-    least   of each remedy, ns of all these steps: one that saves less, alone and beyond all others, is left out of the
-            answer and of what all save together
+    least   per remedy, ns over all these steps: a remedy that saves less, alone and beyond all others, is left out of
+            the answer and of the total
 
     Greedy: the remedy that saves most comes first, then the one that saves most beyond it, and so on. In a large trace
-    with many remedies the last ones come in the order of what they saved when they were looked at last. Remedies that
-    exclude one another do not belong into one list.
+    with many remedies the last ones are sorted by their latest known saving. Remedies that exclude one another do not
+    belong in one list.
     """
     graph = graph_of(model)
     quality = recorded_quality(model)
@@ -228,7 +228,7 @@ def worth_counting(places: Sequence[int], before: Int64, after: ReplayCache, lea
     """List the remedies that save enough, alone or beyond all others.
 
     before   shape (steps,), ns: without any of them
-    least    of each, ns of all steps together
+    least    per remedy, ns over all steps
     """
 
     def counts(place: int) -> bool:
@@ -243,13 +243,12 @@ def worth_counting(places: Sequence[int], before: Int64, after: ReplayCache, lea
 def greedy_order(
     places: Sequence[int], before: Int64, after: Callable[[Sequence[int]], Int64], replays: int
 ) -> tuple[list[int], list[Int64], dict[int, int]]:
-    """Order changes by what each saves beyond those before it; also return the steps after each, and what each saves
-    alone.
+    """Order changes by their saving beyond earlier ones; also return the steps after each, and what each saves alone.
 
     before    shape (steps,), ns: without any of them
     after     the steps after some changes, ns
-    replays   how many there may be until the order is no longer looked for: the others then come in the order of what
-              they saved last. What all together leave nothing of is not looked for either
+    replays   budget: once it is spent, the rest is sorted by the latest known saving. The search also ends when the
+              chosen changes save as much as all together
     """
     alone: dict[int, int] = {}
     chosen: list[int] = []
@@ -288,10 +287,11 @@ def saving_interval(
     saved     shape (steps,), ns
     total     time of the steps before, ns
     bound     something was made free
-    settled   shape (steps,): those that show how much steps differ; what the others save is added as it is
-    Percentiles 2.5 and 97.5 of the mean of resampled steps (bootstrap, seeded; of more than `MOST_DRAWN` steps those
-    of the normal distribution), widened by the error of the model. Of a bound the upper end is the value, the lower
-    0.75 of the lower end. With fewer than 4 steps the least and the most of any step; None for fewer than 2.
+    settled   shape (steps,): steps that are resampled; savings of the other steps are added unchanged
+
+    Percentiles 2.5 and 97.5 of the mean of resampled steps (bootstrap, seeded; a normal distribution for more than
+    `MOST_DRAWN` steps), widened by the error of the model. For a bound the upper end is the value, and the lower end is
+    multiplied by 0.75. With fewer than 4 steps the least and the largest saving of a step; None for fewer than 2.
     """
     value = float(saved.sum())
     if settled is not None:

@@ -140,7 +140,7 @@ def _elements(model: Model, counts: WorkCounts) -> Int8:
     calls, activities = counts.calls, counts.activities
     data = [_DATA.index(work.data) if _multiplies(work) and work.data in _DATA else -1 for work in calls.works]
     element = np.array(data or [-1], np.int64)[calls.work]
-    element[element >= len(ELEMENTS)] = ELEMENTS.index("fp8")  # 4 bits are told apart by the peak alone
+    element[element >= len(ELEMENTS)] = ELEMENTS.index("fp8")  # 4-bit types differ by their peak alone
     if counts.on_host or not len(calls):
         return element.astype(np.int8)
     kernels = matmul_kernels(model)

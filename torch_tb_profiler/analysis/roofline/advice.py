@@ -101,7 +101,7 @@ def of_product(product: Matmul, kernel: str, multiprocessors: int, held: int, by
     tile = tile_of(kernel)
     if tile is None:
         return None
-    # libraries may compute the transpose: what is said must hold for both
+    # libraries may compute the transpose: the advice must hold for both
     shapes = [(ceil(m / a), ceil(n / b), a, b) for a, b in (tile, tile[::-1])]
     tiles = [product.batch * rows * columns for rows, columns, _, _ in shapes]
     if multiprocessors and max(tiles) < multiprocessors and k > _LONG * max(m, n) and not _SPLIT.search(kernel):

@@ -40,9 +40,9 @@ class AnnotationSpans(msgspec.Struct, frozen=True):
 
 @cached
 def annotation_spans(model: Model) -> AnnotationSpans:
-    """Return the annotations of all threads of the process together: the file does not say whose each is.
+    """Return the annotations of all threads of the process together: the file does not name their threads.
 
-    One that had not ended when the snapshot was dumped holds until then; one without a beginning does not count.
+    An annotation still open at the dump lasts until then; one without a beginning is ignored.
     """
     table = model.trace.table(Annotations)
     texts = model.trace.strings.texts(table.name)
@@ -150,7 +150,7 @@ def history(device: DeviceSnapshot, of_device: Lifetimes, annotations: Annotatio
 
 
 def _sum(count: int, found: Lifetimes, end: Int64, bytes_: Int64) -> Int64:
-    """Return the bytes of what is born and has not ended, after each record and before the first."""
+    """Return the bytes that are alive before the first record, and after each record."""
     change = np.zeros(count + 2, np.int64)
     there = end != found.born  # what was released before the recording never counts
     np.add.at(change, found.born[there] + 1, bytes_[there])
@@ -161,7 +161,7 @@ def _sum(count: int, found: Lifetimes, end: Int64, bytes_: Int64) -> Int64:
 MomentKind = Literal["start", "peak", "reserved_peak", "snapshot", "oom", "end", "record"]
 """What was asked for; `record`: the number of a record."""
 
-#: earlier dumps and failed allocations that are offered
+#: most earlier dumps, and most failed allocations, that are offered
 MOST_OF_A_KIND = 50
 
 

@@ -38,7 +38,7 @@ MOST_MARKS = 400
 _SHOWN = lazy_pattern(r"ProfilerStep|Optimizer\.(?:step|zero_grad)")
 Axis = Literal["time", "record"]
 BandBy = Literal["line", "size"]
-#: allocations that are drawn one by one, and groups that are told apart
+#: most allocations that are drawn one by one, and most groups with a band of their own
 MOST_SHAPES = 1500
 MOST_BANDS = 40
 #: with more allocations in a window only groups are drawn

@@ -37,7 +37,7 @@ CALLS: dict[Action, AllocatorCall] = {
     Action.SNAPSHOT: "snapshot",
 }
 
-#: lines of the program that are told apart; all others are one more
+#: most lines of the program with an entry of their own; all others share `OTHER_LINES`
 MOST_LINES = 8
 OTHER_LINES = "(others)"
 

@@ -35,7 +35,7 @@ from torch_tb_profiler.snapshot.schema import Action
 
 MOST_COLUMNS = 1024
 _TAG = "memory snapshots"
-#: as far as a moment can be from another one
+#: bound of times in a request, ns: up to here integers are exact in JavaScript
 _FAR = 2**53
 
 

@@ -27,10 +27,10 @@ EntryKind = Literal["frame", "builtin", "module", "annotation", "operator", "dev
 EntryRole = Literal["compute", "communication", "copy"]
 Hash = UInt64
 
-#: entries of a level that are told apart one by one
+#: most entries of a level that are compared one by one
 _FEW = 30
 
-#: later than any event: when an entry was first seen of which nothing is known
+#: first time of an entry without events: later than any event
 NEVER_SEEN = np.iinfo(np.int64).max
 
 

@@ -79,7 +79,7 @@ def cause_pieces(model: Model, parts: Waterfall, cause: str) -> Gaps:
 
 
 def with_evidence(model: Model, parts: Waterfall, pieces: Gaps) -> list[Piece]:
-    """Return the pieces with all that is known of them."""
+    """Return the pieces with their evidence."""
     trace, structure = model.trace, model.structure
     rows, calls = trace.device_work.row, trace.launches.row
     events, strings = trace.events, trace.strings
@@ -151,7 +151,7 @@ _BUSY = frozenset(meaning.cause for meaning in BUSY)
 
 
 def _busy_pieces(model: Model, parts: Waterfall, device: int, codes: list[int]) -> Gaps:
-    """Collect the pieces in which a device was busy with some things, and with what work."""
+    """Collect the pieces in which a device was busy with work of some codes, and that work."""
     windows = Spans(model.steps.start, model.steps.end)
     overlay = intervals.overlay(busy_sets(model, device))
     of = first_set(overlay)
@@ -184,9 +184,7 @@ def _busy_pieces(model: Model, parts: Waterfall, device: int, codes: list[int]) 
 
 
 def _running(model: Model, lane: Int64, time: Int64) -> Int32:
-    """Return the rows of what ran on a thread at a time: the innermost call, else operator or annotation; -1 for
-    none.
-    """
+    """Return the rows of the innermost call on a thread at a time, else of the operator or annotation; -1 for none."""
     trace, structure = model.trace, model.structure
     rows = trace.launches.row
     events = trace.events
@@ -210,8 +208,9 @@ def _around(model: Model, pattern: re.Pattern[str], time: Int64) -> Int32:
 
 
 def _frames(model: Model, lane: Int64, time: Int64) -> tuple[Int32, Int32]:
-    """Return the rows of the innermost frame of own code and of the innermost module; where a thread has none, of the
-    main one.
+    """Return the rows of the innermost frame of the user's code, and of the innermost module.
+
+    Where a thread has no frames, those of the main thread.
     """
     frames, nesting = model.structure.frames, model.structure.frame_nesting
     if not len(frames):
