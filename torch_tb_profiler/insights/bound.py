@@ -35,16 +35,16 @@ from torch_tb_profiler.words import section
 
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
-#: what comes next saves this share of what is left at least
+#: the next resource is named when its relief saves this share of the remaining time at least
 LEAST_NEXT = 0.05
-#: devices that idle for more of the steps than that may wait for a host that takes longer than they do
+#: devices that idle for more than this share of the steps may wait for a slower host
 MOSTLY_IDLE = 0.5
-#: a device that is busy for so much of the steps is what they wait for: without its kernels they would be shorter by
-#: this share of their time at least
+#: steps wait for a device that is busy for the first share of them: without its kernels they would be shorter by the
+#: second share at least
 BUSY, LEAST_OF_KERNELS = 0.8, 0.25
-#: of a saving in one step, from which on, and from how many steps on, that is said
+#: share of a saving in one step from which that step is named, and the fewest steps for it
 ALMOST_ALL, FEWEST_STEPS = 0.8, 4
-#: of the steps that passes once, when the program starts, from which on that is said first
+#: share of the steps that is spent once, at the start of the program, from which it comes first in the sentence
 MOSTLY_COLD = 0.5
 
 
@@ -107,7 +107,7 @@ class Reservations(msgspec.Struct, frozen=True):
 
 
 def reservations_of(facts: Facts) -> Reservations:
-    """Of all steps of a trace."""
+    """Collect the reservations about all steps of a trace."""
     path, on_device = recorded_path(facts.model), facts.model.has_device_work
 
     def saved(changes: Sequence[Change]) -> float:
@@ -129,8 +129,10 @@ def reservations_of(facts: Facts) -> Reservations:
 
 
 def _is_busy_for_free(facts: Facts, saved: Callable[[Sequence[Change]], float]) -> bool:
-    """Tell whether steps in which a device hardly idles would hardly be shorter without its kernels: the graph lacks
-    what waits for them. Kernels do not count while communication runs beside them: the steps may wait for that.
+    """Tell whether steps with a busy device would hardly be shorter without its kernels.
+
+    The graph then lacks the events that wait for the kernels. Kernels beside communication are not counted: the steps
+    may wait for the communication.
     """
     busy = [each for each in device_use(facts.model) if (each.busy or 0.0) >= BUSY]
     hidden = [(each.communicating or 0.0) - (each.exposed_communication or 0.0) for each in busy]
@@ -153,12 +155,12 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def before_ns(self) -> int:
-        """All of them together."""
+        """Time of the steps together, ns."""
         return int(unchanged(self.facts.graph).settled_ns[self.steps].sum())
 
     @cached_property
     def path(self) -> CriticalPath:
-        """Through them."""
+        """Critical path through the steps."""
         graph = self.facts.graph
         if len(self.steps) == len(graph.steps):
             return recorded_path(self.facts.model)
@@ -166,7 +168,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def resources(self) -> Mapping[BoundKind, tuple[Change, ...]]:
-        """What relieves each."""
+        """Changes that relieve each resource."""
         return {
             kind: (*changes, *self.loading) if kind == "input" else beside_profiler(self.facts, changes)
             for kind, changes in resources_of(self.facts.model).items()
@@ -174,7 +176,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def refused(self) -> Mapping[BoundKind, ReplayRefusal]:
-        """Those whose relief cannot be replayed."""
+        """Resources whose relief cannot be replayed, and why."""
         refusals = {
             kind: next((no for change in changes if (no := self.quality.of(change)) is not None), None)
             for kind, changes in self.resources.items()
@@ -183,17 +185,17 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def allowed(self) -> Mapping[BoundKind, tuple[Change, ...]]:
-        """Those whose relief can be."""
+        """Resources whose relief can be replayed, with its changes."""
         return {kind: changes for kind, changes in self.resources.items() if kind not in self.refused}
 
     @cached_property
     def idle(self) -> float:
-        """Which part of the steps the device that idles most does for a known reason."""
+        """Share of the steps in which the device that idles most does so for a known reason."""
         return most_idle(self.facts) if self.facts.model.has_device_work else 1.0
 
     @cached_property
     def reliefs(self) -> tuple[Relief, ...]:
-        """The largest first, and those that are refused last."""
+        """Reliefs, the largest first and the refused ones last."""
         found = [
             Relief(kind, min(self.saved(changes), self.idle) if kind in OF_IDLE_TIME else self.saved(changes))
             for kind, changes in self.allowed.items()
@@ -202,14 +204,12 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
         return (*found, *(Relief(kind, None) for kind in self.refused))
 
     def saved(self, changes: Sequence[Change]) -> float:
-        """Which part of the steps some changes would save."""
+        """Return the share of the steps that changes would save."""
         after = int(self._after(changes).sum())
         return (self.before_ns - after) / self.before_ns if self.before_ns else 0.0
 
     def only_in(self, changes: Sequence[Change]) -> str | None:
-        """Return the name of the step that has nearly all of a saving, which then says nothing of the others; None if
-        there is none.
-        """
+        """Return the name of the step that has nearly all of a saving; None if the saving is spread over steps."""
         saved_ns = unchanged(self.facts.graph).settled_ns[self.steps] - self._after(changes)
         least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
         largest = int(np.argmax(saved_ns))
@@ -237,8 +237,8 @@ def bound_of(
     quality           of the graph
     is_launch_bound   the device idles between short kernels
     compiling         what removes compilation from the steps; empty if there is none
-    loading           what removes the loading of input that only the program's own ranges tell of
-    cold              what removes all that passes once, when the program starts
+    loading           what removes the loading of input that only the program's own ranges show
+    cold              what removes all time that is spent once, at the start of the program
     """
     known = explained(quality, unknown_time)
     chosen = _Steps(facts, np.array(steps, np.int64), quality, loading)
@@ -250,7 +250,7 @@ def bound_of(
 
 
 def _unknown_of_all(facts: Facts, quality: Quality, known: ExplainedShare) -> Bound | None:
-    """Where the trace is too poor for any answer."""
+    """Return an unknown bound where the trace is too poor for any answer, else None."""
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
         return _idles(facts, known)
@@ -264,19 +264,19 @@ def _idles(facts: Facts, known: ExplainedShare, reliefs: Sequence[Relief] = ()) 
 
 
 def _of_rank(facts: Facts) -> dict[str, Value]:
-    """Return what a sentence needs to say that it is about one rank of several: another one is about all of them."""
+    """Return the value that marks a sentence as about one rank of several; sentences about all ranks lack it."""
     size = max((group.size for group in facts.model.communications.groups), default=0)
     world = facts.trace.header.distributed.get("world_size")
     return {"one_of_several": True} if max(size, world if isinstance(world, int) else 0) > 1 else {}
 
 
 def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
-    """Where what the trace lacks may be what bounds the steps, or nothing does."""
+    """Return an unknown bound where unrecorded work may bound the steps, or where nothing does; else None."""
     best, share, rank = chosen.reliefs[0].kind, chosen.reliefs[0].share or 0.0, _of_rank(chosen.facts)
     for kind, refusal in chosen.refused.items():
         if ceiling(chosen.facts.model, kind, chosen.path) >= max(share, LEAST):
             return bound_in_words("unknown", {"why": refusal.id, **rank}, known, chosen.reliefs, refusal=refusal)
-    # a relief that removes a good part of what little the devices idle does not contradict that they are busy
+    # removing a good part of a little idle time does not contradict that the devices are busy
     is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, chosen.idle / 4)
     if (
         best != "compute"
@@ -308,7 +308,7 @@ def _determined(
     shown = "launch" if kind == "host" and by is None and is_launch_bound else kind
     gone: tuple[BoundKind, ...] = ("host", "launch") if shown == "launch" else (kind,)
     if host_part(chosen.facts.model, chosen.path) == "unrecorded":
-        gone = (*gone, "host")  # what comes next has no name where no operator and no frame was recorded
+        gone = (*gone, "host")  # the next resource has no name where no operator and no frame was recorded
     others = {each: changes for each, changes in chosen.allowed.items() if each not in gone}
     following = _next(kind, {**others, kind: relieved}, chosen.saved, chosen.idle)
     step_ns = chosen.before_ns / len(chosen.steps)
@@ -337,7 +337,7 @@ def bound_in_words(
     following: BoundKind | None = None,
     refusal: ReplayRefusal | None = None,
 ) -> Bound:
-    """Put a bound into words. refusal: why it is unknown, which English says in the words of the refusal."""
+    """Put a bound into words. refusal: why it is unknown; the English sentence quotes its words."""
     words = values if refusal is None else {**values, "refusal": refusal.text}
     return Bound(
         kind=kind,
@@ -357,10 +357,11 @@ def _next(
     saved: Callable[[Sequence[Change]], float],
     idle: float,
 ) -> BoundKind | None:
-    """Return the resource whose relief saves most beyond that of the best, by replay; None if none saves much of the
-    rest.
+    """Return the resource whose relief saves most after that of the best one, by replay.
 
-    idle   which part of the steps devices idle
+    None if no relief saves much of the remaining time.
+
+    idle   share of the steps in which devices idle
     """
     first = saved(resources[best])
     beyond: dict[BoundKind, float] = {}
@@ -373,11 +374,12 @@ def _next(
 
 
 def slower_host(reliefs: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
-    """Return what bounds a run in place of its waits: the host, where it takes longest without them, too. Then devices
-    are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host saves
-    nothing.
+    """Return the host as the bound in place of its waits, if it also takes longest without them.
 
-    without_waits   what bounds the steps when the host waits for nothing
+    Devices are then done before the host, and idle however early it resumes. None if devices take longer, or if a
+    quicker host saves nothing.
+
+    without_waits   bound of the steps when the host waits for nothing
     """
     if without_waits not in ("host", "launch"):
         return None

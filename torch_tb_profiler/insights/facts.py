@@ -16,7 +16,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DeviceWork
 
-#: names of what only training has
+#: names of ranges that only training has
 TRAINING = ("autograd::engine::", "Optimizer.step#")
 
 
@@ -41,12 +41,12 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def graph(self) -> Graph:
-        """Of the replay, for all steps of the trace."""
+        """Graph of the replay, for all steps of the trace."""
         return graph_of(self.model)
 
     @cached_property
     def period_ns(self) -> Int64:
-        """Shape (steps,), ns."""
+        """Period of each step, shape (steps,), ns."""
         return self.model.steps.end - self.model.steps.start
 
     @property
@@ -65,36 +65,38 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
         return self.total_ns / self.steps if self.steps else 0.0
 
     def share(self, ns: float) -> float:
-        """Which part of all steps together some time is; 0 without steps."""
+        """Return a time as a share of all steps together; 0 without steps."""
         return ns / self.total_ns if self.total_ns else 0.0
 
     def in_steps(self, rows: Int32) -> Int32:
-        """Those of some events that begin in a step."""
+        """Select the events that begin in a step."""
         at = self.step_of(rows)
         return rows[at >= 0]
 
     def step_of(self, rows: Int32) -> Int64:
-        """Shape (n,): the index of the step in which each event begins, one of the host by the marks, one of a device
-        by the periods; -1 for none.
+        """Return the index of the step in which each event begins, shape (n,); -1 for none.
+
+        Host events are placed by the marks of steps, device events by the periods.
         """
         steps, start = self.model.steps, self.trace.events.start[rows]
         return np.where(self.on_device(rows), steps.on_device(start), steps.on_host(start))
 
     def on_device(self, rows: Int32) -> Bool:
-        """Shape (n,): which events are of a device."""
+        """Mark events of devices, shape (n,)."""
         return one_of(self.trace.events.category[rows], DeviceWork.categories)
 
     def span(self, rows: Int32) -> Int64:
-        """Shape (n, 2): start and end of events, ns since the start of the trace."""
+        """Return start and end of events, ns since the start of the trace, shape (n, 2)."""
         start = self.trace.events.start[rows]
         return np.stack([start, start + self.duration(rows)], axis=1)
 
     def step_with_most(self, spans: Int64, on_device: Bool) -> Int64:
-        """Shape (n,): the index of the step in which most of a stretch of time lies, the first of equal ones; -1 for
-        none. A wait that begins at the end of a step makes the next one long.
+        """Return the index of the step with most of each interval, shape (n,); the first of equal ones, -1 for none.
+
+        A wait that begins at the end of a step makes the next step long.
 
         spans       shape (n, 2): start and end, ns
-        on_device   shape (n,): whether it is of a device, or of the host
+        on_device   shape (n,): true for intervals of a device, false for those of the host
         """
         steps = self.model.steps
         step = np.full(len(spans), -1, np.int64)
@@ -104,7 +106,7 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
             last = max(int(np.searchsorted(since, end, side="right")), first + 1)
             begin = np.maximum(since[first:last], start)
             inside = np.minimum(until[first:last], end) - begin
-            # what has no duration lies where it begins
+            # an interval without a duration lies where it begins
             inside = np.where(begin < until[first:last], inside, -1)
             if len(inside) and int(inside.max()) >= (end > start):
                 step[place] = first + int(np.argmax(inside))
@@ -116,7 +118,7 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
         return found
 
     def duration(self, rows: Int32) -> Int64:
-        """Shape (n,), ns; 0 where an event has none."""
+        """Return the duration of events, shape (n,), ns; 0 where an event has none."""
         found: Int64 = np.maximum(self.trace.events.duration[rows], 0)
         return found
 

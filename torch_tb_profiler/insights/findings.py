@@ -1,4 +1,4 @@
-"""What all rules find in a trace, what it would save, and what could not be looked at."""
+"""Findings of all rules in a trace, their savings, and the rules that could not be evaluated."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def diagnosis(model: Model) -> Diagnosis:
     is_held = cache(lambda need: need.held(model))
     missing = {rule.id: next((need for need in (TORCH, *rule.needs) if not is_held(need)), None) for rule in RULES}
     evaluated = [rule for rule in RULES if rule.id not in limits.mute and missing[rule.id] is None]
-    # what rules look at needs as much memory as the graph: most is let go of before that is made, with the columns
-    # that are read again when they are needed, and the rest before the replay of what they found
+    # the rules' inputs take as much memory as the graph: most of them are freed before the graph is built, with columns
+    # that can be read again, and the rest before the replay of the findings
     facts = Facts(model.apart(), limits)
     by_rule = {rule.id: rule.find(facts) for rule in evaluated if not rule.replay}
     facts.model.answers.clear()
@@ -162,7 +162,7 @@ def _in_graph(facts: Facts) -> list[int]:
 def _with_savings(
     facts: Facts, steps: Sequence[int], quality: Quality, causes: Sequence[tuple[Rule, Found]], bound: Bound
 ) -> tuple[list[Finding], float | None]:
-    """All that is worth showing in its order, and what it saves together, ns of a step."""
+    """Return the findings worth showing, in order, and their saving together, ns per step."""
     changing = [(rule, cause) for rule, cause in causes if cause.changes and cause.refused is None]
     first, last = _general_last(facts, steps, quality, changing)
     timed = _first_savings(facts, steps, first)
@@ -179,7 +179,7 @@ def _with_savings(
     ]
     names = keys(rule.id for rule, _, _ in shown)
     shown = [(rule, cause, _told(facts, rule, cause, saving, bound)) for rule, cause, saving in shown]
-    # what is general and has no number is said where nothing else is
+    # a general finding without a number is shown only if nothing weightier is
     least = facts.limit("findings", "medium_share")
     if any(saving is not None and saving_share(saving, facts.step_ns) >= least for _, _, saving in shown):
         shown = [one for one in shown if not (one[0].general and one[2] is None and one[1].severity == "low")]
@@ -192,7 +192,7 @@ def _with_savings(
 def _first_savings(
     facts: Facts, steps: Sequence[int], found: Sequence[tuple[Rule, Found]]
 ) -> list[tuple[Rule, Found, FindingSaving]]:
-    """Replay what each saves, in the order in which these add up; those that save too little are left out."""
+    """Replay the saving of each finding, in the order in which savings add up; leave out those that save too little."""
     counted = list(found)
     while counted:
         least = [_least_share(facts, cause) * facts.total_ns for _, cause in counted]
@@ -211,15 +211,17 @@ def _first_savings(
     return []
 
 
-#: a general finding, or a symptom, that alone saves so much more than all causes together comes in its place among them
+#: a general finding, or a symptom, that saves more than this multiple of all causes together is ranked among them
 DOMINATES = 2.0
 
 
 def _general_last(
     facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
 ) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
-    """Part findings whose savings are compared with one another from those that get what these leave: general ones and
-    symptoms, unless they save far more than all causes. Behind a cause of some weight what is general comes anyway.
+    """Split findings into those ranked by saving, and those that get the remaining saving.
+
+    General findings and symptoms are in the second list, unless they save far more than all causes together. A general
+    finding stays there if a cause of some weight exists.
     """
     first = [(rule, cause) for rule, cause in found if not rule.general and not rule.symptom]
     behind = [(rule, cause) for rule, cause in found if rule.general or rule.symptom]
@@ -240,15 +242,16 @@ def _general_last(
         then = after(cause.changes) if allowed else base
         dominates = base - then > DOMINATES * max(together, 0)
         if dominates and rule.general:
-            # what a cause costs a host that is the slowest part shows best when that is quicker
+            # the cost of a cause on a slow host shows best with a quicker host
             dominates = not any(max(base - after(x), then - after([*cause.changes, *x])) >= weight for x in causes)
         (first if dominates else last).append((rule, cause))
     return first, last
 
 
 def _is_in_most_steps(facts: Facts, found: Found) -> bool:
-    """Tell whether the cause is in more than half of the steps after the first: what saves time in that one alone is
-    hidden in them.
+    """Tell whether the cause is in more than half of the steps after the first.
+
+    A saving in the first step alone is hidden in the others.
     """
     step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
     return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
@@ -274,7 +277,7 @@ def _per_step(saving: Saving, n: int) -> FindingSaving:
 def _of_the_rest(
     facts: Facts, steps: Sequence[int], quality: Quality, others: Sequence[Found], cause: Found
 ) -> FindingSaving:
-    """Replay what a finding saves after all others."""
+    """Replay the saving of a finding after all others."""
     refusal = next((why for change in cause.changes if (why := quality.of(change)) is not None), None)
     if refusal is not None:
         return refused(refusal)
@@ -302,13 +305,13 @@ def _of_the_rest(
     return _as_remedy(cause, saving)
 
 
-#: what a remedy saves ÷ what the replay says, least and most, of nine in ten simulated programs (findings-checked.md):
-#: where a time is estimated, and where calls are only kept from waiting, which a remedy leaves out with all they do
+#: saving of a remedy ÷ saving by replay, range of nine in ten simulated programs (findings-checked.md): for estimated
+#: times, and for calls that the replay only keeps from waiting, while a remedy removes them
 _ESTIMATED, _KEPT_FROM_WAITING = (0.85, 1.4), (0.85, 2.0)
 
 
 def _as_remedy(each: Found, saving: FindingSaving) -> FindingSaving:
-    """Bound a saving by what a remedy may save less or more than the replay says."""
+    """Widen a saving to the range that a remedy may save, less or more than the replay."""
     after = saving.after_others_ns
     if any(isinstance(change, WithoutWaits | Pinned) for change in each.changes):
         least, most = _KEPT_FROM_WAITING
@@ -343,8 +346,9 @@ _EXPLAINED_BY: Mapping[BoundKind, tuple[str, ...]] = {
 
 
 def _told(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
-    """Return a saving as it is said. One that is refused gets what the finding takes of the step, and what it explains
-    of the bound. What is about idling devices saves no more than they idle, whatever else is done before it.
+    """Return a saving as shown: a refused one gets the share of the step, and of the bound, that the finding explains.
+
+    A finding about idle devices saves no more than their idle time, whatever is done before it.
     """
     if saving is None:
         return None
@@ -372,7 +376,7 @@ def _within_idle_time(facts: Facts, saving: FindingSaving) -> FindingSaving:
 
 
 def _least_share(facts: Facts, each: Found) -> float:
-    """Which part of the step a cause has to cost to be shown."""
+    """Return the share of the step that a cause must cost to be shown."""
     return facts.limit("findings", "least_share") if each.least_share is None else each.least_share
 
 
@@ -383,7 +387,7 @@ def _is_worth_showing(facts: Facts, rule: Rule, cause: Found, saving: FindingSav
         (x or 0.0) / facts.step_ns for x in (saving.alone_ns, saving.after_others_ns, saving.last_in_ns)
     )
     if rule.general and after < max(alone / 2, facts.limit("findings", "general_share")):
-        return False  # what is more specific explains most of it
+        return False  # more specific findings explain most of it
     if rule.symptom and after < min(alone, facts.limit("findings", "general_share")):
         return False
     return max(alone, last_in) >= _least_share(facts, cause)

@@ -15,7 +15,7 @@ _Cause = TypeVar("_Cause", bound=Cause)
 
 
 def refused(why: ReplayRefusal, share: float | None = None) -> FindingSaving:
-    """In place of a saving that cannot be promised. share: which part of the steps the finding takes."""
+    """Return a refused saving. share: part of the steps that the finding takes."""
     return FindingSaving(None, None, None, None, None, True, why.text, why.id, why.share, share_of_step=share)
 
 
@@ -34,8 +34,9 @@ def keys(rules: Iterable[str]) -> list[str]:
 
 
 def severity(saving: FindingSaving, step_ns: float, limits: Thresholds) -> FindingSeverity:
-    """How much a cause matters: by what it saves of the average step, ns, after those before it, or where that is not
-    known by the part of the step that it takes.
+    """Return how much a cause matters: by its saving per step beyond earlier causes.
+
+    Where the saving is unknown, by the share of the step that the cause takes.
     """
     share = saving_share(saving, step_ns)
     if share >= limits.of("findings", "high_share"):
@@ -44,15 +45,17 @@ def severity(saving: FindingSaving, step_ns: float, limits: Thresholds) -> Findi
 
 
 def saving_share(saving: FindingSaving, step_ns: float) -> float:
-    """Which part of the step a finding saves, or takes where its saving is not known; 0 where neither is."""
+    """Return the share of the step that a finding saves, else the share that it takes; 0 where both are unknown."""
     if saving.after_others_ns is None:
         return saving.share_of_step or 0.0
     return saving.after_others_ns / step_ns if step_ns else 0.0
 
 
 def in_order(findings: Sequence[_Cause], step_ns: float) -> list[_Cause]:
-    """First what explains the bound, where its saving is not known; savings in the order given, in which they add up,
-    and before the first that saves less than it takes what has no number, in its order; then warnings, by severity.
+    """Sort findings: explanations of the bound with unknown savings, known savings, warnings by severity.
+
+    Known savings keep their order, in which they add up. Other findings with unknown savings keep theirs, too; each
+    stands before the first known saving that is smaller than the share of the step it takes.
     """
     timed = [cause for cause in findings if cause.saving is not None and cause.saving.refused is None]
     unknown = [cause for cause in findings if cause.saving is not None and cause.saving.refused is not None]
@@ -74,12 +77,12 @@ def _share(each: Cause, step_ns: float) -> float:
     return 0.0 if each.saving is None else saving_share(each.saving, step_ns)
 
 
-#: a part of the step is looked at from this share on
+#: least share of the step for a part to be checked
 LEAST_SHARE = 0.05
 _HOST = frozenset(
     "compilation data_loading launch loops memory operators optimizer parallel python steps synchronization".split()
 )
-#: the families of rules that are about a part, by how its cause begins or ends; the first that fits
+#: families of rules about a part, by prefix or suffix of its cause; the first match counts
 _ABOUT: Mapping[str, frozenset[str]] = {
     "compute": frozenset("compilation fusion kernels loops memory operators optimizer products".split()),
     "exposed_copy": frozenset({"copies", "loops"}),

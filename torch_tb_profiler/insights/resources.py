@@ -19,7 +19,7 @@ HostPart = Literal["calls", "compilation", "unrecorded"]
 #: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
 #: graph is gone; of the time of kernels half is left, as with a shorter type, and of what the host does two thirds
 _LEFT: Mapping[BoundKind, float] = {"compute": 1 / 2, "host": 2 / 3}
-#: of resources that would save the same the first is said
+#: among resources with equal savings the first is named
 _ORDER: tuple[BoundKind, ...] = ("input", "sync", "communication", "memory", "host", "launch", "compute")
 
 

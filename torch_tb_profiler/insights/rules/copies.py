@@ -159,7 +159,7 @@ def tiny_copies(facts: Facts) -> Iterator[Found]:
     """Many small copies from the same place, each with a launch of its own."""
     found = copies_of(facts)
     tiny = (found.bytes >= 0) & (found.bytes < facts.limit("tiny_copies", "tiny_bytes"))
-    # who reads one number, or waits for his copy, is told of the waiting
+    # reads of one number, and copies that the host waits for, are reported as waits
     found = found.take(tiny & ~found.reads & ~(found.blocks & (found.direction == Direction.TO_HOST)))
     found = found.take((found.direction != Direction.ON_DEVICE) | ~_part_of_another(facts.model, found))
     found = found.take(recurring(facts, found.row))

@@ -144,7 +144,7 @@ def allocator_churn(facts: Facts) -> Iterator[Found]:
     """Memory of the device is got from the driver, and given back, in every step."""
     calls = allocations_of(facts).of_device()
     off, steady = _is_off(facts, calls), in_steady_state(facts, calls)
-    # a program that warms up only gets memory: what is given back to make room is told from the second step on
+    # a program that warms up only allocates: releases to make room are reported from the second step on
     retried = calls.retries & (facts.step_of(calls.row) > 0)
     if not off and not steady and not retried.any():
         return

@@ -26,14 +26,14 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.trace.schema import OperatorRanges
 
-#: how kernels of 64 bits are called: of libraries, and of templates whose first type is double. A double among the
+#: names of 64-bit kernels: those of libraries, and templates whose first type is double. A double among the later
 #: parameters is a number, such as the learning rate of a fused optimizer
 _KERNELS = lazy_pattern(
     r"dgemm|d884|f64|\bCijk_\w{1,60}_DB_|<(?:-?\d+(?:ul)?, |int, |true, |false, )*double\b|lambda\(double\b"
 )
 #: a tensor with fewer elements holds a setting, such as a learning rate
 _FEWEST_ELEMENTS = 256
-#: operators and modules that are named
+#: most operators, and most modules, that a finding names
 _NAMED = 3
 
 
@@ -80,7 +80,7 @@ def double_precision(facts: Facts) -> Iterator[Found]:
 
 
 def _in_double(facts: Facts) -> Bool:
-    """Shape (call tree,): operators that are given a tensor of 64 bits."""
+    """Mark operators with a 64-bit tensor among their inputs, shape (call tree,)."""
     tree, strings = facts.model.tree, facts.trace.strings
     operators: OperatorRanges = facts.trace.operators
     kinds, dims = (
@@ -98,7 +98,7 @@ def _in_double(facts: Facts) -> Bool:
 
 
 def _is_wide(types: str, dims: str) -> bool:
-    """Tell whether a large tensor is of 64 bits; numbers of Python are so anyway.
+    """Tell whether a large tensor has 64-bit elements; Python numbers always have 64 bits, and do not count.
 
     >>> _is_wide('["float", "double"]', "[[1024, 1024], []]")
     False
@@ -110,7 +110,7 @@ def _is_wide(types: str, dims: str) -> bool:
 
 
 def _times_as_fast(facts: Facts) -> float:
-    """How many times as fast devices multiply in 32 bits."""
+    """Return the speedup of devices when they multiply in 32 bits."""
     least = facts.limit("double_precision", "least_times")
     known = [peaks_of(facts.trace.header.device(int(device))) for device in distinct(facts.model.device_work.device)]
     rates = [each.flops["fp32"] / each.flops["fp64"] for each in known if each and {"fp32", "fp64"} <= set(each.flops)]

@@ -84,7 +84,7 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
 
 #: with fewer steps, what is usual is not known
 _FEWEST_STEPS = 5
-#: of so many one that takes far longer than the others is told, too
+#: fewest steps for one that takes far longer than all others to be reported, too
 _FEWEST_OF_ALL = 3
 
 
@@ -217,7 +217,7 @@ def device_idle(facts: Facts) -> Iterator[Found]:
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
     unknown, captured = unknown_idle(facts), _captured(facts)
     is_unknown = unknown > USELESS
-    # a silent thread is in Python, mostly: the host is what the device waits for, but in what cannot be said
+    # a silent thread is mostly in Python: the device waits for the host, but the work of the host is unknown
     is_silent = 2 * unknown > mean
     # what runs then only describes work, so that no change of it makes a device busier
     is_capture = 2 * captured > mean and not is_unknown

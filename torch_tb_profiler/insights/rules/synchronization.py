@@ -55,7 +55,7 @@ _PAGES = {
     "stream": "asynchronous_execution",
     "runtime": "asynchronous_execution",
 }
-#: told by rules of their own
+#: reported by rules of their own
 _OTHERS = (WaitedFor.DYNAMIC, WaitedFor.PAGEABLE)
 
 

@@ -68,10 +68,9 @@ def allocations_of(facts: Facts) -> Allocations:
 
 
 def in_steady_state(facts: Facts, allocations: Allocations, released: bool = True) -> bool:
-    """Tell whether memory is got in most steps of the second half, and given back (`released`); not told from two
-    steps.
+    """Tell whether most steps of the second half allocate memory, and release it (`released`); false for one or two.
 
-    A program that warms up only gets memory, in its first steps.
+    A program that warms up only allocates, in its first steps.
     """
     n = facts.steps
     if n < 3:

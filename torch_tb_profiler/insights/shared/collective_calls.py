@@ -1,6 +1,6 @@
-"""Operations of communication that begin in the steps, as the rules about them count them.
+"""Communication that begins in the steps, as its rules count it, and exchanges of Python objects.
 
-Also exchanges of Python objects: pickled, sent in two collectives, and read by the host.
+Objects are pickled, sent in two collectives, and read by the host.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
 
-#: ranges of FullyShardedDataParallel and of fully_shard begin so
+#: prefixes of the ranges of FullyShardedDataParallel and fully_shard
 FSDP = ("FSDP::", "FullyShardedDataParallel.")
 
 
@@ -51,18 +51,18 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
         return self.facts.model.communications
 
     def are(self, *kinds: str) -> Bool:
-        """Which are of some kinds."""
+        """Mark operations of some kinds."""
         return np.isin(self.of.operations.kind[self.operation], [KINDS.index(kind) for kind in kinds])
 
     @property
     def in_bytes(self) -> Int64:
-        """-1 where it is not known."""
+        """Input bytes of each operation; -1 where unknown."""
         found: Int64 = self.of.operations.in_bytes[self.operation]
         return found
 
     @property
     def per_step(self) -> float:
-        """How many there are in an average step."""
+        """Mean number of operations per step."""
         return len(self) / max(self.facts.steps, 1)
 
     def take(self, chosen: Bool) -> CollectiveCalls:
@@ -71,7 +71,7 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
         return CollectiveCalls(self.facts, *(each[chosen] for each in parts))  # type: ignore[arg-type]
 
     def inside(self, named: Callable[[str], object]) -> Bool:
-        """Which are called while an operator or annotation with a wanted name runs, on whatever thread."""
+        """Mark operations called while an operator or annotation with a wanted name runs, on any thread."""
         tree, strings, events = self.facts.model.structure.tree, self.facts.trace.strings, self.facts.trace.events
         is_inside = np.zeros(len(self), np.bool_)
         if not len(tree):
@@ -90,7 +90,7 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
 
 
 def collective_calls(facts: Facts) -> CollectiveCalls:
-    """Those of the steps that were chosen, by start."""
+    """Return the communication of the chosen steps, by start."""
     communications = facts.model.communications
     ranges = communications.ranges
     first = np.flatnonzero(np.append(True, ranges.operation[1:] != ranges.operation[:-1])[: len(ranges.operation)])
@@ -110,10 +110,13 @@ def collective_calls(facts: Facts) -> CollectiveCalls:
 
 
 def steps_with(facts: Facts, rule: str, step: Int64, spent: float) -> int:
-    """Count the steps that have some, by the step in which each begins; 0 where they cannot be advised on.
+    """Count the steps with operations; 0 where there is nothing to advise.
 
-    That is where they take less than the rule's `least_share` of the steps (spent: ns), or are in less than half of the
-    steps: one at the beginning or the end of the recording is none of the program's steps.
+    That is where they take less than the rule's `least_share` of the steps, or occur in less than half of the steps: a
+    single one at the beginning or the end of the recording does not belong to the program's steps.
+
+    step    index of the step in which each operation begins
+    spent   time of the operations, ns
     """
     found = len(distinct(step))
     often = found >= 2 and 2 * found >= facts.steps
@@ -127,7 +130,7 @@ def has_fsdp(facts: Facts) -> bool:
 
 
 def bare(facts: Facts, calls: CollectiveCalls) -> Float64:
-    """Shape (n,): the part of each in which nothing is computed, 0…1; of their last range to the end."""
+    """Return the share of each operation's duration in which no device computes, 0…1, shape (n,)."""
     computing = Coverage(union_of(device_spans(facts.model, is_compute(facts.model))))
     covered = computing.between(calls.start, calls.start + calls.duration)
     return 1 - covered / np.maximum(calls.duration, 1)
@@ -137,7 +140,7 @@ _FUNCTION = lazy_pattern(
     r"distributed/distributed_c10d\.py\(\d+\): (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$"
 )
 _READS = lazy_pattern(r"Synchronize|Memcpy")
-#: numbers that are sent before the objects: how long each is
+#: most lengths of objects that are sent before the objects
 _MOST_LENGTHS = 1024
 
 
@@ -160,7 +163,7 @@ class Exchanges(msgspec.Struct, frozen=True):
         return Exchanges(self.row[chosen], self.track[chosen], self.start[chosen], self.end[chosen])
 
     def include(self, time: Int64) -> Bool:
-        """Shape (m,): which times are in one of them."""
+        """Mark times inside an exchange, shape (m,)."""
         order = np.argsort(self.start, kind="stable")
         last = np.maximum.accumulate(self.end[order])
         at = np.searchsorted(self.start[order], time, side="right") - 1
@@ -170,7 +173,7 @@ class Exchanges(msgspec.Struct, frozen=True):
 
 
 def object_exchanges(facts: Facts, calls: CollectiveCalls) -> Exchanges:
-    """Those of the trace: by their frames, else by two neighbouring collectives."""
+    """Find the exchanges of a trace: by their frames, else by two neighbouring collectives."""
     frames, strings, events = facts.model.structure.frames, facts.trace.strings, facts.trace.events
     named = strings.where(lambda name: _FUNCTION.search(name) is not None, frames.name)[frames.name]
     if named.any():
@@ -182,7 +185,7 @@ def object_exchanges(facts: Facts, calls: CollectiveCalls) -> Exchanges:
 
 
 def _pairs(facts: Facts, calls: CollectiveCalls) -> tuple[Int32, Int64]:
-    """Find exchanges by what is sent: whole numbers, the lengths, then bytes, by one kind of collective in a group."""
+    """Find exchanges by their data: integers (the lengths), then bytes, sent by one kind of collective in a group."""
     operations, tree = calls.of.operations, facts.model.structure.tree
     types = np.array([name.lower() for name in calls.of.dtypes])
     by_call = calls.operation[np.argsort(operations.host_start[calls.operation], kind="stable")]
@@ -204,9 +207,9 @@ def _pairs(facts: Facts, calls: CollectiveCalls) -> tuple[Int32, Int64]:
 
 
 def _until_read(facts: Facts, rows: Int32, end: Int64) -> Int64:
-    """Shape (n,), ns: the bytes are read with the next call of the thread that waits for the device, if it is the next.
+    """Return the end of each exchange, shape (n,), ns: of the read after it, if the thread's next call is one.
 
-    rows, end   shape (n,): the event that each exchange begins with, and the end of its last collective
+    rows, end   shape (n,): the first event of each exchange, and the end of its last collective
     """
     events, calls = facts.trace.events, facts.model.launches.row
     waits = facts.trace.strings.where(lambda name: _READS.search(name) is not None, events.name[calls])

@@ -104,7 +104,7 @@ def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], b
 #: as in `analysis.exposed_communication`
 Held = Literal["overtaken", "asynchronous", "queued"]
 
-#: share of what nothing hides that has to be held up in a way for that to be said
+#: least share of exposed communication that is held up in one way for that way to be named
 _MOST = 0.5
 
 

@@ -1,4 +1,4 @@
-"""On which devices a program runs, and how advice that names things of CUDA is said for the others.
+"""Find the devices a program runs on, and rewrite advice written for CUDA for the others.
 
 PyTorch has most of what rules advise on every device, under other names: `torch.xpu` for `torch.cuda`, HIP graphs for
 CUDA graphs. What a device does not have is left out. Rules write for CUDA; `said_for` is applied to all of them, with
@@ -58,16 +58,16 @@ def platform(model: Model) -> Platform:
 
 
 def said_for(where: Platform, text: str) -> str:
-    """Rewrite a sentence that was written for CUDA, as it is said for other devices."""
+    """Rewrite a sentence that was written for CUDA in the terms of another platform."""
     for written, meant in (*clauses(where), *names(where)):
         text = text.replace(written, meant)
     return text
 
 
 def as_said_for(where: Platform, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Rewrite the fields of a finding that a rule wrote, as they are said for such devices.
+    """Rewrite the fields of a finding in the terms of a platform.
 
-    For other languages its values have the `platform`, and what is `renamed`: lines of a name and that which is meant.
+    For other languages its values have the `platform`, and `renamed`: lines of a CUDA name and its name there.
     """
     if where == "cuda":
         return dict(fields)

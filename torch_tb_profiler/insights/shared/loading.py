@@ -27,7 +27,7 @@ from torch_tb_profiler.trace import Category
 #: also of what derives from them, as the StatefulDataLoader of torchdata
 _SYNCHRONOUS = lazy_pattern(r"SingleProcessDataLoaderIter\.")
 _WORKERS = lazy_pattern(r"MultiProcessingDataLoaderIter\.")
-#: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
+#: the frame of torch that makes an iterator with its workers; persistent workers are only restarted
 _MADE = lazy_pattern(
     r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
 )
@@ -38,7 +38,7 @@ LOADING = lazy_pattern(
     r"(?:batch|data|next)_?wait)(?![a-z])",
     re.IGNORECASE,
 )
-#: what a batch of workers takes as usual is told from so many
+#: fewest batches for the usual time of a batch of workers
 FEWEST = 4
 
 

@@ -28,7 +28,7 @@ from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.program_tree import ACCUMULATE
 from torch_tb_profiler.trace import Category
 
-#: the part of the time of all kernels but the longest that is left when one kernel does their work
+#: share of the time of all kernels but the longest that remains in a fused kernel
 LEFT = 0.15
 
 #: a softmax between two batched products, with scaling, masks and dropout between
@@ -36,17 +36,17 @@ _ATTENTION = r"G[asudrpc]{0,6}S[oascudrp]{0,3}G"
 #: its backward: two products for the values, the backward of the softmax, two for queries and keys
 _ATTENTION_BACKWARD = r"GG[asudrpoc]{0,5}B[asudrpc]{0,5}GG"
 _SDPA = ("aten::scaled_dot_product_attention", "aten::_scaled_dot_product")
-#: norms by hand; x² is a power or a product, and a weight may be converted, and 1 added to it. What is computed in
-#: another type begins and ends with a conversion.
+#: norms by hand: x² is a power or a product, the weight may be converted, and 1 may be added to it. Computing in
+#: another type adds a conversion at the beginning and at the end.
 _NORMS: Mapping[str, str] = {
     "rms_norm": r"c?[2u]ma?qr?[ud](?:c?u|cau)?c?",
     "layer_norm": r"c?m(?:s[2u]m|sv|vs|v)a?q?r?s?[ud]a?[ud]?u?a?c?",
     "softmax": r"Xsx(?:t)d",
 }
-#: what their backward takes, × the forward in one kernel: it reads two tensors in place of one, and sums for weights
+#: time of the backward ÷ time of the forward, both fused: it reads two tensors instead of one, and sums for weights
 _BACKWARD: Mapping[str, float] = {"rms_norm": 2.0, "layer_norm": 2.0, "softmax": 1.5}
 _CONVERSION = "aten::_to_copy"
-#: nodes with these names, and what is inside them, are no part of a chain: other rules, or compilers, see to them
+#: nodes with these names, and nodes inside them, are in no chain: other rules or compilers handle them
 _APART = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
 
 
@@ -62,7 +62,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def fused_ns(duration: Int64) -> int:
-    """How long one kernel in place of several takes, ns: as long as the longest, and `LEFT` of the others."""
+    """Return the time of a kernel that replaces several, ns: the longest, and `LEFT` of the others."""
     longest = int(duration.max(initial=0))
     return round(longest + LEFT * (int(duration.sum()) - longest))
 
@@ -85,7 +85,7 @@ def attention(model: Model) -> tuple[tuple[int, int], ...]:
 
 
 def inside(model: Model, names: tuple[str, ...]) -> Bool:
-    """Shape (call tree,): nodes that are, or are inside of, nodes whose names begin so."""
+    """Mark nodes whose names have one of these prefixes, and nodes inside them, shape (call tree,)."""
     tree = model.tree
     named = model.trace.strings.where(lambda name: name.startswith(names), tree.name)
     found: Bool = nearest(tree.parent, named[tree.name] if len(tree) else named[:0], np.arange(len(tree))) >= 0
@@ -93,9 +93,9 @@ def inside(model: Model, names: tuple[str, ...]) -> Bool:
 
 
 def by_hand(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those stretches of the operator line that are not inside torch's own operator of attention.
+    """Select the spans of the operator line that are not inside torch's own attention operator.
 
-    The backward of that operator's single operators looks like one by hand: where the forward is torch's, so is that.
+    Its backward may run as single operators and look like one by hand: if the forward is torch's, so is the backward.
     """
     line = operator_line(model)
     apart = inside(model, _SDPA)
@@ -117,7 +117,7 @@ def attention_group(facts: Facts, first: int, after: int) -> Group:
     """Return the kernels of one attention, from a place of the operator line to another."""
     line = operator_line(facts.model)
     rows = kernels_of(facts.model, line.rows(first, after))
-    # without shapes what its products take is all that is known of how long the one kernel multiplies
+    # without shapes, the time of the products is the only estimate of the multiplying in the fused kernel
     as_they_are = products_left(facts, rows, "B" in line.text[first:after], left=0.0)
     by_shape = attention_ns(facts, first, after, rows)
     whole = int(facts.duration(rows).sum())
@@ -125,7 +125,7 @@ def attention_group(facts: Facts, first: int, after: int) -> Group:
 
 
 def products_left(facts: Facts, rows: Int32, backward: bool = False, left: float = LEFT) -> int:
-    """How long one kernel takes that multiplies, ns: its products as they do, and `left` of the rest.
+    """Return the time of a fused kernel with products, ns: its products unchanged, and `left` of the rest.
 
     A backward multiplies five times in place of four: it computes the weights again.
     """
@@ -139,7 +139,7 @@ def products_left(facts: Facts, rows: Int32, backward: bool = False, left: float
 
 
 def _is_product(name: str) -> bool:
-    family = family_of(name)  # what is not known stays as it is
+    family = family_of(name)  # unknown kernels stay as they are
     return family is None or family.kind in (KernelKind.GEMM, KernelKind.GEMM_HELPER, KernelKind.GEMV)
 
 
@@ -168,7 +168,7 @@ def norm_spans(model: Model, kind: str) -> list[tuple[int, int]]:
 def _backward_of_norms(
     facts: Facts, kind: str, forward: Sequence[Group], spans: Sequence[tuple[int, int]]
 ) -> list[Group]:
-    """Find what autograd made of norms that are written out: many kernels, where torch's operator has one or two."""
+    """Find the backward of norms that are written out: many kernels, where torch's operator has one or two."""
     found = []
     for group, of_nodes in zip(forward, backward_kernels(facts.model, spans), strict=True):
         rows = kernels_of(facts.model, of_nodes)
@@ -179,9 +179,9 @@ def _backward_of_norms(
 
 
 def _without_copies(model: Model, first: int, after: int) -> tuple[int, int]:
-    """Shorten a stretch of the operator line by copies at its beginning or end that are not part of it.
+    """Shorten a span of the operator line by the copies at its ends that are not part of it.
 
-    A conversion to another type is, at the beginning, and behind one there also at the end.
+    A conversion to another type at the beginning is part of it, and then so is a conversion at the end.
     """
     line, conversion = operator_line(model), model.trace.strings.code(_CONVERSION)
 
@@ -197,7 +197,7 @@ def _without_copies(model: Model, first: int, after: int) -> tuple[int, int]:
 
 
 def kernels_of(model: Model, rows: Int32) -> Int32:
-    """Those of some rows that are kernels, and not communication's."""
+    """Select the rows that are kernels, other than those of communication."""
     found: Int32 = rows[_kernel_rows(model)[rows]]
     return found
 
@@ -205,10 +205,10 @@ def kernels_of(model: Model, rows: Int32) -> Int32:
 def chains(facts: Facts, taken: Iterable[Int32], least: int) -> list[Group]:
     """Successive elementwise kernels of one size on a stream that different operators launched.
 
-    taken   rows of kernels that belong to something else
-    least   kernels in a chain
+    taken   rows of kernels that belong to another pattern
+    least   fewest kernels in a chain
 
-    The same operator again and again, and operators that write to their input, go over parameters and are no chain.
+    Repetitions of one operator, and in-place operators, are no chain: they update parameters.
     """
     model = facts.model
     line, work, events = operator_line(model), model.device_work, facts.trace.events
@@ -246,7 +246,7 @@ def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32])
 
 
 def _sizes(model: Model, line: OperatorLine, work_index: Int64) -> Int64:
-    """Shape (n,): the same number for work on as many elements, by shapes, else by grid and block.
+    """Return equal numbers for work on equally many elements, by shapes, else by grid and block; shape (n,).
 
     work_index   shape (n,): indices into the device work, of work with a place
     """
@@ -256,7 +256,7 @@ def _sizes(model: Model, line: OperatorLine, work_index: Int64) -> Int64:
     elements = np.array([largest(text) for text in texts], np.int64)[which]
     grid, block = work.grid[work_index].astype(np.int64), work.block[work_index]
     by_grid = grid * (int(block.max(initial=0)) + 1) + block
-    # what is not known is like nothing else
+    # unknown sizes equal no other
     unknown = (grid <= 0) | (block <= 0)
     by_grid[unknown] = int(by_grid.max(initial=0)) + 1 + np.flatnonzero(unknown)
     sizes: Int64 = np.where(elements > 0, elements, -1 - by_grid)
@@ -264,7 +264,7 @@ def _sizes(model: Model, line: OperatorLine, work_index: Int64) -> Int64:
 
 
 def largest(dims: str) -> int:
-    """Elements of the largest input; 0 where that is not known.
+    """Return the elements of the largest input; 0 if unknown.
 
     >>> largest("[[8, 4], [], [4]]")
     32

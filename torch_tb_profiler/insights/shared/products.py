@@ -1,7 +1,7 @@
-"""What rules on products of matrices share: how long the device would need at least, and how long it may take instead.
+"""Matmul kernels of the steps for the rules about them: least times by the roofline, and target times.
 
-No target is below what the roofline allows: the least time by the shapes of the operator and the peaks of its device,
-divided by the part of it that good kernels reach.
+No target is below the roofline: the least time by the shapes of the operator and the peaks of its device, divided by
+the share of the peak that good kernels reach.
 """
 
 from __future__ import annotations
@@ -88,24 +88,25 @@ class Products(msgspec.Struct, frozen=True, dict=True):
     compute_ns: int
 
     def are(self, *elements: str) -> Bool:
-        """Which of `chosen` multiply one of some element types, shape (chosen,)."""
+        """Mark kernels of `chosen` that multiply one of some element types, shape (chosen,)."""
         return one_of(self.kernels.element[self.chosen], [ELEMENTS.index(each) for each in elements])
 
     def are_of(self, *kinds: KernelKind) -> Bool:
-        """Which of `chosen` are of some kinds, shape (chosen,)."""
+        """Mark kernels of `chosen` of some kinds, shape (chosen,)."""
         return one_of(self.kernels.kind[self.chosen], [KINDS.index(each) for each in kinds])
 
     @cached_property
     def is_for_few_rows(self) -> Bool:
-        """Which of `chosen` are, by their name, for products with few rows, that the memory bounds, shape (chosen,)."""
+        """Mark kernels of `chosen` named for memory-bound products with few rows, shape (chosen,)."""
         names = self.facts.trace.events.name[self.kernels.row[self.chosen]]
         few: Bool = self.facts.trace.strings.where(_FEW_ROWS.search, names)[names]
         return few
 
     @cached_property
     def in_attention(self) -> Bool:
-        """Which of `chosen` are of attention that is written out, shape (chosen,): one kernel can take their place, so
-        that their own sizes are no matter.
+        """Mark kernels of `chosen` in attention that is written out, shape (chosen,).
+
+        One kernel can replace them, so their own sizes do not matter.
         """
         model = self.facts.model
         line = operator_line(model)
@@ -116,7 +117,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return found
 
     def use(self, use: Use) -> Bool:
-        """Which of `chosen` have this use of tensor cores, shape (chosen,)."""
+        """Mark kernels of `chosen` with this use of tensor cores, shape (chosen,)."""
         used: Bool = self.kernels.use[self.chosen] == use
         return used
 
@@ -125,41 +126,41 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return int(self.kernels.duration[self.chosen[chosen]].sum())
 
     def rows(self, kernels: Int64) -> Int32:
-        """Their events, the longest first."""
+        """Return the events of kernels, the longest first."""
         return self.facts.longest_first(self.kernels.row[kernels])
 
     @cached_property
     def device(self) -> Int64:
-        """Shape (kernels,): the number of the device."""
+        """Number of the device of each kernel, shape (kernels,)."""
         return self.facts.model.device_work.device[self.kernels.place].astype(np.int64)
 
     @cached_property
     def calls(self) -> Int64:
-        """Shape (c,): indices of the calls whose kernels are in `chosen`."""
+        """Indices of the calls whose kernels are in `chosen`, shape (c,)."""
         call = self.kernels.call[self.chosen]
         return distinct(call[call >= 0])
 
     @cached_property
     def call_element(self) -> Int8:
-        """Shape (calls,): what the first kernel of each call multiplies, index into ELEMENTS."""
+        """Element type of the first kernel of each call, shape (calls,), index into ELEMENTS."""
         return self.kernels.element[self.kernels.calls.first]
 
     def shape(self, call: int) -> Matmul:
-        """Return what a call multiplies."""
+        """Return the shapes of a call's matmul."""
         calls = self.kernels.calls
         return calls.shapes[int(calls.shape[call])]
 
     def of_shapes(self, name: str) -> Int64:
-        """Shape (calls,): a number of each call's shape."""
+        """Return one number of the shape of each call, shape (calls,). name: an attribute of `Matmul`."""
         calls = self.kernels.calls
         values = np.array([int(getattr(shape, name)) for shape in calls.shapes], np.int64)
         return values[calls.shape] if len(calls) else np.empty(0, np.int64)
 
     def least_ns(self, element: ElementType | None = None, size: int | None = None) -> Float64:
-        """Shape (calls,): how long each call takes at least, ns; NaN where it is not known.
+        """Return the least time of each call, ns, shape (calls,); NaN where unknown.
 
-        element   what it would multiply; by default what it does
-        size      bytes that an element would have; by default as many as it has
+        element   element type to assume; by default that of the call
+        size      bytes per element to assume; by default those of the call
         """
         calls, least_of_calls = self.kernels.calls, np.full(len(self.kernels.calls), np.nan)
         first = self.device[calls.first]
@@ -179,14 +180,14 @@ class Products(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_skinny(self) -> Bool:
-        """Shape (calls,): whether one matrix has so few rows that reading the other one bounds the product."""
+        """Mark calls that are bound by reading one matrix, because the other has few rows, shape (calls,)."""
         m, n = self.of_shapes("m"), self.of_shapes("n")
         skinny: Bool = (m > 0) & (np.minimum(m, n) <= SKINNY)
         return skinny
 
     @cached_property
     def efficiency(self) -> Float64:
-        """Shape (calls,): the least time ÷ the time of its kernels; NaN where it is not known."""
+        """Least time ÷ time of the kernels of each call, shape (calls,); NaN where unknown."""
         duration = self.kernels.calls.duration
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(duration > 0, self.least_ns() / duration, np.nan)
@@ -205,12 +206,12 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return Alike(of, first, self.call_element[first], efficiency, groups.sum(duration))
 
     def faster(self, kernels: Int64, least_ns: Float64, most: float, without_shape: float) -> Faster:
-        """Kernels that take what their calls need at least.
+        """Return kernels with their target times: the least times of their calls, within limits.
 
         kernels        shape (n,), indices into `kernels`
-        least_ns       shape (calls,): what all kernels of a call need together; NaN where it is not known
-        most           how many times as fast a kernel may become
-        without_shape  how many times as fast where the call is not known
+        least_ns       shape (calls,): least time of all kernels of a call together; NaN where unknown
+        most           largest speedup of a kernel
+        without_shape  speedup of kernels whose least time is unknown
         """
         found, call = self.kernels, self.kernels.call[kernels]
         duration = found.duration[kernels].astype(np.float64)
@@ -226,11 +227,11 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         return Faster(kernels, np.ceil(target).astype(np.int64), by_shape)
 
     def change(self, faster: Faster) -> ScaleWork:
-        """Return what of the replay makes them so fast."""
+        """Return the change of the replay that gives kernels their target times."""
         return targets(self.kernels.row[faster.kernels].tolist(), faster.target_ns.tolist())
 
     def confidence(self, faster: Faster) -> FindingConfidence:
-        """Low where peaks are not sure, or where most of it is not known by shapes."""
+        """Return low where peaks are not sure, or where most of the gain is not known by shapes; medium otherwise."""
         sure = all(each.sure for each in self.peaks.values())
         return "medium" if sure and faster.by_shape >= 0.5 else "low"
 
@@ -256,22 +257,21 @@ def _products(facts: Facts) -> Products | None:
 
 
 _ALIGN = lazy_pattern(r"align_?(\d+)(?!\d)")
-#: elements in 16 bytes, by what is multiplied, in the order of ELEMENTS; 0: not looked at
+#: elements in 16 bytes by element type, in the order of ELEMENTS; 0: type is not checked
 _NEEDED = np.array([{"tf32": 4, "bf16": 8, "fp16": 8, "fp8": 16, "int8": 16}.get(each, 0) for each in ELEMENTS])
 
 
 def needed_of(element: Int8) -> Int64:
-    """How many elements are 16 bytes; 0 for those that are not looked at.
+    """Return the elements in 16 bytes, shape (n,); 0 for types that are not checked.
 
     element   shape (n,): indices into ELEMENTS, -1 for unknown
-    Returns shape (n,).
     """
     found: Int64 = np.where(element >= 0, _NEEDED[element], 0)
     return found
 
 
 def aligned_by_name(products: Products) -> Int64:
-    """Shape (products.chosen,): how many elements are loaded at once, by the kernel's name; 0 where it does not say."""
+    """Return the elements per load by the kernel's name, shape (products.chosen,); 0 where the name has none."""
     trace = products.facts.trace
     names = trace.events.name[products.kernels.row[products.chosen]]
     of_code = np.zeros(len(trace.strings), np.int64)
@@ -282,6 +282,6 @@ def aligned_by_name(products: Products) -> Int64:
 
 
 def loads_pieces(products: Products) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Shape (products.chosen,): whether the name says that less than 16 bytes are loaded at once."""
+    """Mark kernels whose name shows loads of less than 16 bytes, shape (products.chosen,)."""
     named = aligned_by_name(products)
     return (named > 0) & (named < needed_of(products.kernels.element[products.chosen]))

@@ -1,4 +1,4 @@
-"""What the profiler itself took of the steps: no change of the program makes it shorter."""
+"""Time of the steps that the profiler itself took: no change of the program shortens it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
-#: CUPTI tells these as overhead, too: they are the program's own
+#: CUPTI reports these as overhead, too, but they belong to the program
 _NOT_OF_PROFILER = ("Lazy Function Loading", "Module Loading", "Command Buffer Full", "Driver Compiler", "UVM")
 
 
@@ -33,21 +33,19 @@ def profiler_rows(model: Model) -> Int32:
 
 @cached
 def profiler_spans(model: Model) -> Spans:
-    """When it worked, in the steps on the host."""
+    """Return the intervals in which the profiler worked, in the steps on the host."""
     events, steps, rows = model.trace.events, model.steps, profiler_rows(model)
     windows = intervals.union(steps.host_since, steps.host_end)
     return intervals.intersection(intervals.union(events.start[rows], events.end[rows]), windows)
 
 
 def profiler_ns(facts: Facts) -> int:
-    """How long it worked, in all steps together."""
+    """Return the time that the profiler worked in all steps together, ns."""
     return intervals.total(profiler_spans(facts.model))
 
 
 def beside_profiler(facts: Facts, changes: Sequence[Change]) -> tuple[Change, ...]:
-    """Return the same changes, with host time scaled only while the profiler does no work of its own, where it does
-    much.
-    """
+    """Return changes that scale host time only while the profiler is idle, where its overhead is large."""
     if facts.share(profiler_ns(facts)) < facts.limit("profiler_overhead", "least_share"):
         return tuple(changes)
     apart = _apart(facts)
@@ -58,7 +56,7 @@ def beside_profiler(facts: Facts, changes: Sequence[Change]) -> tuple[Change, ..
 
 
 def _apart(facts: Facts) -> tuple[Interval, ...]:
-    """Of each thread of the host the stretches in which the profiler does nothing."""
+    """Return the intervals of each host thread in which the profiler is idle."""
     events, tree, spans = facts.trace.events, facts.model.structure.tree, profiler_spans(facts.model)
     whole = intervals.union(events.start[:0], events.start[:0])
     if len(tree):

@@ -1,4 +1,4 @@
-"""The question for a trace, or a run, in a few stable numbers: a run has those of its first rank and all findings."""
+"""Question for the summary of a trace or a run: a run has the numbers of its first rank, and findings of all ranks."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def of_run(
 def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
     """Replace bound and findings by those of all ranks.
 
-    What rules over ranks look at is said by them alone: what communication costs one rank holds waiting for others, and
-    so does what is general, unless ranks are missing: then waiting for them is seen on no other rank. Of the rank are
-    causes in its own program, with its name.
+    Findings of one rank are left out if a rule over ranks covers them: its cost of communication includes waiting for
+    others. So does the cost of general findings and symptoms; these stay if ranks are missing, because nothing else
+    shows the waiting for them. Causes in the rank's own program stay, with its name.
     """
     # a server that only passes answers on needs no rules
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
@@ -69,7 +69,7 @@ def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
 
 
 def _place(found: SummaryFinding, step_ns: float) -> tuple[bool, float]:
-    """Return what findings are sorted by: what they save, or take, of the step, and warnings last."""
+    """Return the sort key of a finding: by its share of the step, saved or taken, and warnings last."""
     return found.saving is None, 0.0 if found.saving is None else -saving_share(found.saving, step_ns)
 
 
@@ -89,7 +89,7 @@ def _finding(found: RunFinding) -> SummaryFinding:
     )
 
 
-#: about how many bytes a summary takes
+#: approximate size of a summary, bytes
 _SUMMARY_BYTES = 100_000
 
 
@@ -101,7 +101,7 @@ class SummaryRank(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Approximate size of the summary, bytes."""
         return _SUMMARY_BYTES + self.rank.size
 
 

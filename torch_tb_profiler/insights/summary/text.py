@@ -19,7 +19,7 @@ from torch_tb_profiler.words.parts import part_name
 
 #: parts of the average step in the text
 MOST_PARTS = 6
-#: of the larger of what a finding saves alone and after others, from which on a difference is said
+#: least difference of a finding's savings, alone and after others, that is shown: share of the larger one
 _DIFFERS = 0.25
 
 

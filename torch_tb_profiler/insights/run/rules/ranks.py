@@ -62,7 +62,7 @@ def straggler(facts: RunFacts) -> Iterator[RunFound]:
     slow_hosts = {worker for cause in slow_host.find(facts) for worker in cause.workers}
     for late_rank in late[:3]:
         excess = excess_of(facts, late_rank.rank)
-        # slow launches are the cause, and are said as such
+        # slow launches are the cause, and have a finding of their own
         if excess is None or excess.place != "launch" or facts.ranks[late_rank.rank].rank.worker not in slow_hosts:
             yield _by_waiting(facts, late_rank, excess, level[late_rank.rank])
     for by_own in sorted(slow, key=lambda own: -(own.saving_ns or 0))[:3]:
@@ -125,7 +125,7 @@ def _by_waiting(facts: RunFacts, late: Late, excess: Excess | None, effect: Chan
 
 
 def _more_of(excess: Excess | None) -> dict[str, Value]:
-    """Return what is said of the time that a rank spends more."""
+    """Return the values of a sentence about the extra time of a rank."""
     if excess is None:
         return {"advice": ""}
     advice = excess.place
