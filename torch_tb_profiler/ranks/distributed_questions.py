@@ -143,12 +143,12 @@ def _rank_of(subject: Subject) -> Rank:
     return rank_of(subject.model, subject.worker)
 
 
-#: what questions about all ranks keep of each trace
+#: the part of each trace that questions about all ranks keep
 RANK = Node(name="rank", make=_rank_of, keep="memory")
 
 
 def distributed_of(subject: RunSubject[Rank]) -> DistributedRanks:
-    """Compare the ranks. Raises NotFound: none of them communicated."""
+    """Compare the ranks. Raises NotFound if none of them communicated."""
     if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
         raise NotFound(because("communication_not_found", {"run": subject.run, "span": subject.span}))
     return distributed(subject.parts)
@@ -179,7 +179,7 @@ def _rank(rank: Rank, place: Location, waits: StepWaits) -> RankAnswer:
 
 
 def _steps(rank: Rank, waits: StepWaits) -> RankStepTimes:
-    """Transfer and wait have one entry more, for operations outside of all steps."""
+    """Return the times of a rank's steps; transfer and wait have one more entry, for operations outside all steps."""
     exposed = rank.exposed_communication_ns
     split = waits.as_columns().rows
     return RankStepTimes(
@@ -277,14 +277,14 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
 
 
 def _times_of(row: int, timeline: Timeline) -> tuple[int, int]:
-    """When an event begins and ends, ns."""
+    """Return the start and end of an event, ns."""
     check_row(timeline, row)
     events = timeline.trace.events
     return int(events.start[row]), int(events.end[row])
 
 
 def _operation_at(found: Communications, start: int, end: int) -> int | None:
-    """Find the operation of a kernel, of a call on the host, or of something inside such a call."""
+    """Find the operation of a kernel, of a call on the host, or of a slice inside such a call."""
     of, ranges = found.operations, found.ranges
     kernels = np.flatnonzero((ranges.start == start) & (ranges.end == end))
     if len(kernels):
@@ -308,7 +308,7 @@ def _member(asked: RankTimeline, rank: Rank, operation: int) -> CollectiveMember
 
 
 def _slice_at(start: int, end: int, timeline: Timeline) -> tuple[int | None, int | None]:
-    """Row and lane of the slice of these times."""
+    """Return the row and lane of the slice with these times."""
     row = timeline.row_at(start, end)
     return row, None if row is None else int(timeline.placed.of_row[row])
 

@@ -14,17 +14,18 @@ from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.matching.numbering import SharedCodes
 from torch_tb_profiler.ranks.summary import RankSummary
 
-#: makes the median of absolute deviations that of a normal distribution
+#: median absolute deviation ÷ standard deviation of a normal distribution
 MAD_OF_NORMAL = 0.6745
-#: a rank is late by what it reaches in this part of its steps
+#: a rank's lateness is the value that it reaches in this share of its steps
 REACHED = 0.7
 
 Real = npt.NDArray[np.floating]
-#: a part of the ranks is late together: at least this share of all, beside at least so many others
+#: some ranks are late together: at least this share of all, with at least so many others
 TOGETHER_SHARE, TOGETHER_OTHERS = 0.25, 4
-#: and what lies between both is so many times as far as the others are apart, and as half of the late ones are
+#: and the gap between late ranks and others is this multiple of the spread of the others, and of the lower half of the
+#: late ones
 TOGETHER_GAP = 3.0
-#: ranks that are copied to be ordered
+#: ranks that are copied for sorting at once
 _AT_ONCE = 64
 
 
@@ -60,17 +61,18 @@ def reached(values: Real, part: float = REACHED) -> Real:
 
 
 def is_like_most(excess: Real, least: float) -> Bool:
-    """Shape (ranks,): the ranks that the others are compared with. All, unless up to half of them are late together.
+    """Mark the ranks to compare with, shape (ranks,): all, unless up to half of them are late together.
 
-    Then no median tells who is late: it lies between the two parts, or within the late one's reach.
-    least: between the two parts, at least
+    The median of all ranks then lies between the two parts, or near the late one, and does not show who is late.
+
+    least   least gap between the two parts
 
     >>> is_like_most(np.array([1.0, 20.0, 2.0, 21.0, 1.5, 20.5, 1.2, 20.2]), 3.0).tolist()
     [True, False, True, False, True, False, True, False]
     >>> is_like_most(np.array([1.0, 20.0, 2.0, 3.0, 1.5, 2.5, 1.2, 4.0]), 3.0).all()
     np.True_
 
-    Late ones that have nothing in common are not late together.
+    Late ranks far apart from each other are not late together.
 
     >>> is_like_most(np.array([0.0, 0.2, 0.1, 0.3, 1.5, 2.0, 2.4, 5.4]), 1.1).all()
     np.True_
@@ -90,7 +92,10 @@ def is_like_most(excess: Real, least: float) -> Bool:
 
 
 def deviations(excess: Real, floor: float | Real, among: Bool | Int64 | slice = slice(None)) -> Float64:
-    """Shape as given: the excess of each rank in robust deviations of some; these are `floor` at least."""
+    """Return the excess of each rank ÷ the robust deviation of the ranks `among`, which is set to `floor` at least.
+
+    Shape as given.
+    """
     some = excess[among]
     apart = peer_median(np.abs(some - peer_median(some))) if len(some) > 2 else np.zeros(excess.shape[1:])
     found: Float64 = MAD_OF_NORMAL * excess / np.maximum(np.nan_to_num(apart), np.maximum(floor, 1e-9))
@@ -105,7 +110,7 @@ class StepGrid(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, steps: Sequence[Sequence[str]]) -> StepGrid:
-        """Order the steps of all ranks by name, numbers as such. steps: names of those of each rank."""
+        """Order the steps of all ranks by name, numbers numerically. steps: names of the steps, by rank."""
         known = list(dict.fromkeys(name for names in steps for name in names))
         if all(name.isdecimal() and len(name) < 19 for name in known):
             known.sort(key=int)
@@ -127,7 +132,7 @@ class StepGrid(msgspec.Struct, frozen=True):
         return found
 
 
-#: of the steps: a kernel that only now and then takes longer is chance
+#: share of the steps in which a kernel must take longer; less often is chance
 ALWAYS = 0.9
 
 
@@ -155,7 +160,7 @@ class WorkOfRank(msgspec.Struct, frozen=True):
 
 
 def work_of_rank(summary: RankSummary, codes: SharedCodes, operators: dict[int, str]) -> WorkOfRank:
-    """Sum up the work of a rank. codes: of names, extended; operators: what launches a kernel by code, extended."""
+    """Sum up the work of a rank. Extends `codes` (of names) and `operators` (that launch a kernel, by its code)."""
     work, steps = summary.work, len(summary.steps)
     key = work.name.astype(np.int64) * 2 + work.on_device
     kept = np.flatnonzero(work.name > 0)
@@ -192,15 +197,15 @@ def _exchanged(summary: RankSummary) -> float:
 
 
 MOST_REPRESENTATIVES = 16
-#: a rank this near to one that was taken is like it, in deviations
+#: ranks at most this far from a chosen one are like it, in deviations
 NEAR = 1.0
 
 
 def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, Int64]:
-    """Choose ranks that are far from each other, and count how many are nearest to each.
+    """Choose ranks that are far from each other, and count the ranks nearest to each chosen one.
 
     features   shape (ranks, n): NaN where unknown
-    named      ranks that have to be among them
+    named      ranks that have to be chosen
     """
     if not len(features):
         return np.empty(0, np.int64), np.empty(0, np.int64)

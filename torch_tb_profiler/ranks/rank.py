@@ -1,4 +1,4 @@
-"""What is kept of one trace for questions about waiting: who the rank is, its steps and its communication."""
+"""The part of one trace that questions about waiting keep: identity of the rank, steps and communication."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Rank(msgspec.Struct, frozen=True):
 
     @property
     def called(self) -> TimedOperations:
-        """Its communication, to be matched."""
+        """Communication of the rank, for matching."""
         return timed_operations(self.communications, self.rank, self.overlap.names, self.step.astype(np.int64))
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Approximate size, bytes."""
         columns = self.communications.operations.columns() | self.communications.ranges.columns()
         return (
             4000
@@ -100,7 +100,7 @@ def rank_of(model: Model, worker: str) -> Rank:
 
 
 def is_distributed(model: Model) -> bool:
-    """Whether a trace communicated, or says that it is one of several ranks."""
+    """Tell whether a trace communicated, or is marked as one of several ranks."""
     return len(model.communications) > 0 or (_number(model.trace.header.distributed.get("world_size")) or 0) > 1
 
 
@@ -120,7 +120,7 @@ class Location(msgspec.Struct, frozen=True):
 
 
 def locations(ranks: Sequence[Rank]) -> list[Location]:
-    """Node and process of each rank: from `host_name` and rank, else from the worker's name, else counted."""
+    """Return node and process of each rank: from `host_name` and rank, else from the worker's name, else counted."""
     places = []
     for index, rank in enumerate(ranks):
         named = _NODE_AND_PROCESS.match(rank.worker)
@@ -134,7 +134,7 @@ def locations(ranks: Sequence[Rank]) -> list[Location]:
 
 
 _TOUCHES = ("distributed",)
-#: of ranks in a sentence
+#: most workers named in a sentence
 MOST_WORKERS_NAMED = 4
 
 
@@ -143,7 +143,7 @@ def missing_notes(
 ) -> Iterator[Note]:
     """Say why an answer about several ranks is partial or empty.
 
-    groups     each with the number of its ranks that are here
+    groups     with the number of loaded ranks in each
     is_known   per rank, shape (operations,), as matched
     """
     silent = [rank.worker for rank in ranks if not len(rank.communications)]
@@ -161,7 +161,7 @@ def missing_notes(
     if len(silent) == len(ranks):
         return
     if all(group.size == 1 for group, _ in groups):
-        # nobody to wait for
+        # no other rank to wait for
         pass
     elif len(ranks) == 1:
         yield note("one_rank", "info", touches=_TOUCHES)

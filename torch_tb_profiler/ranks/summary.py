@@ -1,4 +1,4 @@
-"""What one rank leaves behind for the questions about all of them: a few columns instead of its trace."""
+"""Summary of one rank for the questions about all ranks: a few columns instead of its trace."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class RankSummary:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Approximate size of the summary, bytes."""
         return 4000 + sum(values.nbytes for kind in TABLES for values in self.tables[kind].columns().values())
 
     @property
@@ -200,13 +200,13 @@ class RankSummary:
 
 
 def summarize(model: Model, worker: str) -> RankSummary:
-    """Collect what the reduction needs of a trace. All of its steps count."""
+    """Summarize a trace with all of its steps for the reduction over ranks."""
     head, tables = collect_columns(model, worker)
     return summary_of_tables(RankHead(**head), tables)
 
 
 def summary_of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
-    """Make a summary of columns by the name of their table."""
+    """Make a summary from columns by the name of their table."""
     return RankSummary(head, {kind: kind.from_columns(tables[kind.table_name]) for kind in TABLES})
 
 
@@ -244,7 +244,7 @@ def with_worker(summary: RankSummary, worker: str) -> RankSummary:
 
 
 def decode_for_worker(content: bytes, worker: str) -> RankSummary | None:
-    """Read what was kept of a trace without the name of its worker; None if it is damaged."""
+    """Read a summary that was stored without the name of its worker; None if it is damaged."""
     try:
         return with_worker(decode_summary(content), worker)
     except (ColumnFileError, ValueError):
@@ -292,12 +292,12 @@ class _Stored(Mapping[type[TraceTable], TraceTable]):
         return len(TABLES)
 
 
-#: units of columns that point to a list of the head, or to a constant one
+#: prefix of the units of columns that index a list of the head, or a constant list
 _INDEX = "index into "
 _LISTS = ("groups", "names", "dtypes", "steps", "work_names", "range_names")
 _CONSTANTS = {"KINDS": len(KINDS), "ALGORITHMS": len(ALGORITHMS)}
 
-#: mostly ascending: stored as differences, so that few bytes hold them
+#: mostly ascending columns: stored as differences, which compress better
 _ASCENDING = frozenset({"host_start", "row", "sequence", "start"})
 
 

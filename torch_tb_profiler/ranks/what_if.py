@@ -131,7 +131,7 @@ def _effects(
     return found
 
 
-#: of the mean step: what a rank spends more than the median is told apart from chance
+#: share of the mean step from which a rank's time above the median is no chance
 LEAST_SHARE = 0.01
 #: beside the labels of host time
 KERNELS = len(Label)

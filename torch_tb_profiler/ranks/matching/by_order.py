@@ -240,8 +240,7 @@ def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
 def _possible(operations: RunOperations, number: Int64, is_sure: Bool) -> Bool:
     """Mark operations that ran at the same time as those with the same number.
 
-    Where that cannot be told (its kernels are not in the trace, too few operations are beyond doubt) only what is
-    beyond doubt is possible.
+    Without usable times (kernels are not in the trace, too few operations are sure) only sure ones are marked.
     """
     possible = is_sure & (number >= 0)
     timed = np.flatnonzero((number >= 0) & (operations.duration >= 0))

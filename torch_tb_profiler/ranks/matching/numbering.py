@@ -21,15 +21,15 @@ from torch_tb_profiler.ranks.matching.operations import (
     size_may_differ,
 )
 
-#: Seq is not believed where more than this part of a group's matches have different steps
+#: Seq is not trusted if more than this share of a group's matches have different steps
 MOST_STEPS_APART = 0.5
 _SEND, _RECV = KINDS.index("send"), KINDS.index("recv")
 _BARRIER, _OTHER = KINDS.index("barrier"), KINDS.index("other")
-#: of sends and receives: places in a step
+#: keys of sends and receives: step × this + place in the step
 _IN_STEP = 1 << 32
-#: Comms Ids of a new group that are looked for in others
+#: most Comms Ids of a new group that are looked up in other groups
 _SAMPLE = 16
-#: kinds of ranks, stages of a pipeline among them, whose looks are remembered
+#: most signatures of ranks that are remembered; ranks of one pipeline stage share one
 _LOOKS = 16
 #: kind, dtype, size, step and name of some collectives, as in `_Known`
 _Columns = tuple[Int8, Int32, Int64, Int32, Int32]
@@ -144,7 +144,7 @@ class CollectiveNumbering:
         self._looks: list[_Look] = []
 
     def pair_of_numbers(self) -> Int64:
-        """Shape (collectives,): index into `pairs`, -1 for those that are no sends and receives."""
+        """Index of each operation into `pairs`, shape (collectives,); -1 for other than sends and receives."""
         codes = {pair: at for at, pair in enumerate(self.pairs)}
         found = np.full(self.count, -1, np.int64)
         for key, known in self._known.items():
@@ -155,9 +155,9 @@ class CollectiveNumbering:
         return found
 
     def add(self, calls: CalledOperations) -> Int64:
-        """Shape (rows,): the number of each collective, the same again when the same rank is added again.
+        """Return the number of each collective, shape (rows,); adding a rank twice returns equal numbers.
 
-        -1 for sends and receives of which the other side is not known, and in groups that are doubted.
+        -1 for sends and receives with an unknown other side, and in doubted groups.
         """
         numbers = np.full(len(calls), -1, np.int64)
         codes = self.group_numbers(calls.groups)
@@ -184,7 +184,7 @@ class CollectiveNumbering:
         return numbers
 
     def _numbers(self, group: int, key: Hashable, mine: _Known, free: Bool) -> Int64:
-        """Return the numbers of collectives of a group; -1 if they contradict what is known: the group is doubted."""
+        """Return the numbers of a group's collectives; -1 if they contradict known ones: the group becomes doubted."""
         numbers = self._join(key, mine, free)
         if numbers is None:
             self.doubted.add(group)
@@ -192,7 +192,7 @@ class CollectiveNumbering:
         return numbers
 
     def _look(self, calls: CalledOperations, codes: Int64) -> _Look:
-        """Return the signature of a rank's collectives: mostly that of an earlier rank, in the same arrays."""
+        """Return the signature of a rank's collectives, mostly the arrays of an earlier rank."""
         sizes = tuple(self.groups[code].size for code in codes[:-1].tolist())
         first = {code: at for at, code in reversed(list(enumerate(codes[:-1].tolist())))}
         texts = (calls.dtypes, calls.names, calls.steps, sizes, [first[code] for code in codes[:-1].tolist()])
@@ -238,7 +238,7 @@ class CollectiveNumbering:
 
     @property
     def sizes(self) -> Int64:
-        """How many ranks each group has, 0 where unknown; and 0 at the end."""
+        """Ranks in each group, 0 where unknown; and 0 at the end."""
         return np.array([*(of.size for of in self.groups), 0], np.int64)
 
     def _new(self, key: Int64, columns: _Columns, by_order: bool, by_id: bool) -> _Known:
@@ -263,12 +263,12 @@ class CollectiveNumbering:
         return found
 
     def _is_known_elsewhere(self, identities: Int64) -> bool:
-        """Whether some of a new group's Comms Ids are of a group that another rank calls otherwise."""
+        """Tell whether Comms Ids of a new group belong to a group that other ranks call by another name."""
         some = identities[:: max(1, len(identities) // _SAMPLE)]
         return any(bool((of.place(some) >= 0).any()) for of in self._known.values() if of.by_id)
 
     def _join(self, key: Hashable, mine: _Known, free: Bool) -> Int64 | None:
-        """Return the numbers of a rank's collectives of a group; None if they contradict what is known."""
+        """Return the numbers of a rank's collectives of a group; None if they contradict known ones."""
         known = self._known.get(key)
         if known is None and mine.by_id and self._is_known_elsewhere(mine.key):
             return None
@@ -344,14 +344,14 @@ def _in_step(step: Int64) -> Int64:
 
 
 def _is_alike(mine: _Known, known: _Known) -> bool:
-    """Whether all of a group look the same, as is the rule."""
+    """Tell whether all collectives of a group look like the known ones, the usual case."""
     columns = ("kind", "dtype", "size", "step", "name")
     pairs = ((getattr(mine, name), getattr(known, name)) for name in columns)
     return all(one is other or np.array_equal(one, other) for one, other in pairs)
 
 
 def _contradicts(known: _Known, at: Int64, mine: _Known, rows: Int64, free: Bool) -> bool:
-    """Whether what has one number looks different."""
+    """Tell whether collectives with equal numbers look different."""
     dtype, size = known.dtype[at], known.size[at]
     if (known.kind[at] != mine.kind[rows]).any() or (known.name[at] != mine.name[rows]).any():
         return True

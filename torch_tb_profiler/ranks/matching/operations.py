@@ -113,7 +113,7 @@ def _number_of(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
 
 
-#: in a key: does not tell operations apart here
+#: in a key: equal for all operations here
 ANY = -2
 
 
@@ -199,8 +199,8 @@ class OperationSignatures(msgspec.Struct, frozen=True):
 def operation_signatures(operations: RunOperations, groups: Sequence[ProcessGroup]) -> OperationSignatures:
     """Give equal numbers to operations that may be the same one on several ranks.
 
-    The size counts where it has to be the same on all ranks, or is the same: an all-to-all may send another number of
-    elements on each rank, an all-gather of equal parts may not. What a rank does not know tells nothing apart.
+    The size counts where it has to be equal on all ranks, or is: an all-to-all may send another number of elements on
+    each rank, an all-gather of equal parts may not. Values that a rank does not know are not compared.
     """
     places = group([operations.group, operations.kind])
     barrier = operations.kind == KINDS.index("barrier")
@@ -220,7 +220,7 @@ def operation_signatures(operations: RunOperations, groups: Sequence[ProcessGrou
     )
 
 
-#: by kind: the part that each rank has is its output; the output is that of all; sizes may differ
+#: masks by kind; `_PART_IS_OUTPUT`: the output is the part of one rank, `_UNEVEN`: sizes may differ between ranks
 _PART_IS_OUTPUT, _SCATTERS, _GATHERS, _EXCHANGES, _UNEVEN = (
     np.array([kind in kinds for kind in KINDS])
     for kinds in (
@@ -234,11 +234,12 @@ _PART_IS_OUTPUT, _SCATTERS, _GATHERS, _EXCHANGES, _UNEVEN = (
 
 
 def comparable_size(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Int64:
-    """Return the bytes of the part that each rank has, -1 if unknown.
+    """Return the bytes of one rank's part of each operation, -1 if unknown.
 
-    Parts compare where the whole does not: only the root of a gather has it as output, only that of a scatter as input.
+    Parts are comparable where the whole is not: only the root of a gather has it as output, only the root of a scatter
+    as input.
 
-    ranks   of the group of each operation, 0 where not known
+    ranks   number of ranks in the group of each operation, 0 where unknown
     """
     part_is_output = _PART_IS_OUTPUT[kind]
     if not part_is_output.any():
@@ -262,7 +263,7 @@ def size_may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64
 
 
 def _same_sizes(rank: Int64, classes: Int64, size: Int64) -> Bool:
-    """Mark operations of classes that have the same sizes on all their ranks, however often."""
+    """Mark operations of classes with equal sets of sizes on all their ranks, however often each size occurs."""
     places = group([classes, size])
     on_ranks = group([places.of, rank])
     having = np.bincount(places.of[on_ranks.first], minlength=len(places))

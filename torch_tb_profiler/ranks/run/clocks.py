@@ -17,7 +17,7 @@ from torch_tb_profiler.ranks.matching.by_order import LEAST_SHARED, line_through
 from torch_tb_profiler.ranks.run.answers import Clock
 from torch_tb_profiler.ranks.run.data import RunData
 
-#: kinds of collectives that all ranks end together: none of the ranks is a root
+#: kinds of collectives without a root: all ranks end them together
 ENDING_TOGETHER = tuple(
     KINDS.index(kind) for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier")
 )
@@ -74,7 +74,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 def fit_clock_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clock:
-    """Each rank is joined to one before it by its largest group that leads to one; ranks of one host share its clock.
+    """Fit each rank's clock to that of an earlier rank, by the largest group they share; ranks of a host share a clock.
 
     least   how many collectives two ranks must have ended together for a line between their clocks
     """
@@ -138,7 +138,7 @@ def _fitted(mine: Int64, other: Int64) -> tuple[_Line, float]:
 
 
 def _chained(edges: dict[int, list[tuple[int, _Line]]], size: int) -> list[_Line | None]:
-    """Chain lines from the clock of each rank to that of the first; None if none leads there."""
+    """Chain lines from the clock of each rank to that of the first rank; None without a chain."""
     lines: list[_Line | None] = [None] * size
     if size:
         lines[0] = _Line(0, 0.0, 0.0)
@@ -156,14 +156,14 @@ def _chained(edges: dict[int, list[tuple[int, _Line]]], size: int) -> list[_Line
 
 
 def _by_host(ranks: Sequence[RankEnds], lines: list[_Line | None]) -> None:
-    """Give ranks of one host one clock, whatever else is known."""
+    """Give ranks of one host one clock, whatever the fitted lines say."""
     known = {each.host: line for each, line in zip(ranks, lines, strict=True) if each.host and line is not None}
     for rank, each in enumerate(ranks):
         if lines[rank] is None and each.host in known:
             lines[rank] = known[each.host]
 
 
-#: collectives that a line is fitted to at most
+#: most collectives in the fit of a line
 MOST_POINTS = 512
 
 

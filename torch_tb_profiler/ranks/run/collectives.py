@@ -1,4 +1,4 @@
-"""Collectives matched across the ranks: how long they wait and transfer, how fast, and over which links slowly."""
+"""Collectives matched across the ranks: waits, transfers, bandwidths, and slow links."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def link_peak(device: str | None) -> float | None:
     return next((peak for pattern, peak in _PEAKS if device and pattern.search(device)), None)
 
 
-#: a rank is the culprit from this part of the calls on, with so many ranks
+#: a rank is the culprit if it is last in this share of the calls, in groups of at least so many ranks
 CULPRIT, CULPRIT_RANKS = 0.5, 3
-#: ranks whose summary is read again to tell the event that waited longest
+#: most ranks whose summary is read again to find the event that waited longest
 MOST_READ = 64
 
 
@@ -153,7 +153,7 @@ def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: RunWaits) -
 
 
 def _culprits(run: RunData, collectives: Int64, size: int) -> list[tuple[int | None, float | None]]:
-    """Return, by signature, the rank that arrives last in at least half of some collectives."""
+    """Return, by signature, the rank that arrives last in at least half of the collectives, and its share."""
     culprits: list[tuple[int | None, float | None]] = [(None, None)] * size
     if not len(collectives):
         return culprits
@@ -334,9 +334,9 @@ def _pair_link(run: RunData, number: int) -> str:
 
 
 def _ends(run: RunData, group: RunGroup, number: int) -> tuple[tuple[int, int] | None, dict[int, str]]:
-    """Return the two ranks of a link, None if only its group is known, and the host of each of its ranks that is here.
+    """Return the two ranks of a link (None if only its group is known), and the hosts of its loaded ranks.
 
-    number   index into `CollectiveNumbering.pairs`, -1 for a link of which only the group is known
+    number   index into `CollectiveNumbering.pairs`, -1 if only the group of the link is known
     """
     pair = run.numbering.pairs[number] if number >= 0 else None
     if pair is None and len(group.ranks) == 2:

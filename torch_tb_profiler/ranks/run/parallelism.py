@@ -1,4 +1,4 @@
-"""What pipelines, sharded parameters and experts cost: bubbles, late all-gathers, all-to-alls of unequal parts."""
+"""Costs of pipelines, sharded parameters and experts: bubbles, late all-gathers, uneven all-to-alls."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from torch_tb_profiler.ranks.run.group_answers import (
 from torch_tb_profiler.ranks.summary import RankSummary
 
 _Kind = Literal["work", "wait", "transfer"]
-#: stretches of a stage
+#: most spans of a stage
 MOST_SPANS = 400
 _ESTIMATED = "Some sends and receives have no known partner: all of their time counts as waiting."
 
 
 def pipeline_of(run: RunData, groups: Sequence[RunGroup]) -> Pipeline | None:
-    """Measure the stages of a pipeline; None unless groups have two stages and more here."""
+    """Measure the stages of a pipeline; None with fewer than two stages."""
     stage = _stages(run, groups)
     if len(set(stage.values())) < 2:
         return None
@@ -69,7 +69,7 @@ def pipeline_of(run: RunData, groups: Sequence[RunGroup]) -> Pipeline | None:
 
 
 def _stages(run: RunData, groups: Sequence[RunGroup]) -> dict[int, int]:
-    """Return the stage of each rank: its place in groups named so, else in those that send and receive."""
+    """Return the stage of each rank: its place in groups named for pipelines, else in groups that send and receive."""
     places = {head.rank: at for at, head in enumerate(run.heads) if head.rank is not None}
     sending = {each.group for each in run.signatures if each.kind in ("send", "recv", "send_recv")}
     named = [of for at, of in enumerate(groups) if of.role == "pp" and at in sending]
@@ -83,7 +83,7 @@ def _stages(run: RunData, groups: Sequence[RunGroup]) -> dict[int, int]:
 
 
 def _of_rank(run: RunData, rank: int, step: int, spanning: Collection[int]) -> tuple[list[StageSpan], int, bool]:
-    """Stretches of a step; the median of what the steps wait for other stages; whether a partner is unknown.
+    """Return the spans of a step, the median wait of the steps for other stages, and whether a partner is unknown.
 
     spanning   numbers of the groups with ranks of several stages
     """
@@ -111,7 +111,7 @@ def _of_rank(run: RunData, rank: int, step: int, spanning: Collection[int]) -> t
 
 
 def _stopped(of: TimedOperations, own: Int64, timed: Int64) -> Int64:
-    """Shape (timed,), ns: how long each operation stops the rank: until the next one begins, less its own time."""
+    """Return how long each operation stops the rank, shape (timed,), ns: until the next begins, less its own time."""
     start = of.start[timed]
     until = np.append(start[1:], start[-1] + of.duration[timed[-1]])
     working = np.append(np.maximum(own[timed[1:]], 0), 0)
@@ -124,9 +124,9 @@ def _span(kind: _Kind, start: int, end: int, row: int) -> StageSpan:
 
 
 def _spans(parts: tuple[Int64, Int64, Int64, Int64], begin: int, until: int) -> list[StageSpan]:
-    """Work between operations that stop the rank; each of these waits first and transfers then.
+    """Return the spans of a rank: waits and transfers of the operations that stop it, and the work between them.
 
-    parts   start, wait, stop of each in ns, and its event
+    parts   start, wait and stop of each operation in ns, and its event
     """
     spans: list[StageSpan] = []
     begun = begin
@@ -147,16 +147,16 @@ def _spans(parts: tuple[Int64, Int64, Int64, Int64], begin: int, until: int) -> 
 
 
 _GATHER, _SCATTER, _EXCHANGE = (KINDS.index(kind) for kind in ("all_gather", "reduce_scatter", "all_to_all"))
-#: ranks of a group that are looked at
+#: most ranks of a group that are measured
 MOST_RANKS = 8
-#: a kernel that begins within this of its call was not asked for ahead, ns
+#: a kernel that begins within this time of its call was not prefetched, ns
 AT_ONCE = 50_000
-#: gathers of one size twice a step: for the forward and again for the backward pass
+#: from this median of gathers ÷ scatters, parameters are gathered again for the backward pass
 TWICE = 1.5
 
 
 def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
-    """Measure the all-gathers of groups that gather and scatter in their steps."""
+    """Measure the all-gathers of groups that all-gather and reduce-scatter in their steps."""
     both: dict[int, set[str]] = {}
     for signature in run.signatures:
         both.setdefault(signature.group, set()).add(signature.kind)
@@ -188,7 +188,7 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
 
 
 def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
-    """Yield the first ranks that use a group, with their rows of it."""
+    """Yield the first ranks that use a group, with the rows of its operations."""
     taken = 0
     for rank, head in enumerate(run.heads):
         codes = run.numbering.group_numbers(head.groups)[:-1]
@@ -202,9 +202,9 @@ def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
 
 
 def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, float, float, int] | None:
-    """Measure a step: gathers and scatters, median lead, share without lead, how often the same size is gathered.
+    """Return gathers and scatters per step, median lead, share without lead, gathers ÷ scatters.
 
-    And the event of the gather with the least lead, -1.
+    And the event of the gather with the least lead, -1 without one.
     """
     of, places, steps = summary.calls, summary.places, max(len(summary.steps), 1)
     gathers = rows[(of.kind[rows] == _GATHER) & (of.step[rows] >= 0) & (places.start[rows] >= 0)]
@@ -231,7 +231,7 @@ def _largest(run: RunData, rank: int, group: int) -> int | None:
 
 
 def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
-    """Measure the imbalance of groups whose all-to-alls have other sizes on other ranks."""
+    """Measure the imbalance of groups whose all-to-alls differ in size between ranks."""
     exchanging = {each.group for each in run.signatures if each.kind == "all_to_all"}
     parts: dict[int, list[tuple[int, Int64, Int64]]] = {}
     if not exchanging:
