@@ -1,4 +1,4 @@
-"""The operations of communication in a trace: what was sent in which group, and when it ran."""
+"""Communication in a trace: operations, their process groups and sizes, and their times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ProcessGroup(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The name for tables, description first; empty if nothing is known of it."""
+        """Name for tables, description first; empty if unknown."""
         if self.description and self.description != "undefined":
             return f"{self.description} ({self.name})" if self.name else self.description
         return self.name
@@ -55,7 +55,7 @@ def positive_number(value: object) -> int:
 
 @lru_cache(maxsize=256)
 def ranks_of(text: str) -> tuple[int, ...]:
-    """`[0, 1]` or that as a string; long lists are shortened with dots by torch and then not known."""
+    """Parse ranks, `[0, 1]` or its string; empty for long lists, which torch shortens with dots."""
     try:
         ranks = json.loads(text)
     except ValueError:
@@ -115,18 +115,18 @@ class Communications(msgspec.Struct, frozen=True):
 
     @property
     def start(self) -> Int64:
-        """When each operation began: the call on the host, else its first range."""
+        """Start of each operation, ns: of its call on the host, else of its first range."""
         first = least_at(self.ranges.operation, self.ranges.start, len(self))
         return np.where(self.operations.host_start >= 0, self.operations.host_start, first)
 
     @property
     def end(self) -> Int64:
-        """When the last range of each operation ended, ns; -1 for one of which only the call was recorded."""
+        """End of the last range of each operation, ns; -1 if only the call was recorded."""
         return np.maximum(greatest_at(self.ranges.operation, self.ranges.end, len(self)), -1)
 
     @property
     def duration(self) -> Int64:
-        """Σ of the ranges of each operation, ns; -1 for one of which only the call was recorded."""
+        """Σ of the ranges of each operation, ns; -1 if only the call was recorded."""
         total = np.full(len(self), -1, np.int64)
         total[self.ranges.operation] = 0
         np.add.at(total, self.ranges.operation, self.ranges.end - self.ranges.start)

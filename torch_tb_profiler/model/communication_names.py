@@ -29,7 +29,7 @@ HOST_RANGE = lazy_pattern(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collect
 PARAMETERS_OPERATOR = "record_param_comms"
 
 
-#: operators of torch.distributed, of which the ranges above are the inner part
+#: prefixes of the operators of torch.distributed around the ranges above
 _OPERATORS = ("c10d::", "_c10d_functional::", "c10d_functional::")
 
 

@@ -15,8 +15,8 @@ SOURCE_FRAME = lazy_pattern(r".*\(\d+\): ")
 #: the code that launches a Triton kernel: Inductor's, or Triton's own
 TRITON_LAUNCH = lazy_pattern(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
 
-#: files of installed packages; kineto cuts what stands before `torch/`, and so of others, of which those are named here
-#: that no program is about
+#: files of installed packages; kineto cuts the path before `torch/`, and before other packages: those listed here are
+#: never the user's own code
 _LIBRARY = lazy_pattern(
     r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3|"
     r"^(?:numpy|scipy|pandas|pyarrow|PIL|cv2|skimage|sklearn|tqdm|wandb|tensorboard|typing_extensions)(?:/|\.py\()"

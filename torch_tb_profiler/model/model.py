@@ -1,4 +1,4 @@
-"""One trace with its steps, or some of its steps: what every analysis is asked of."""
+"""One trace with its steps, or some of its steps: the input of every analysis."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Model:
         structure: Structure | None = None,
         chosen: tuple[Steps, Bool | None] | None = None,
     ) -> None:
-        """Take a structure that is known already, and the chosen steps with their events (None: all)."""
+        """Reuse a known structure, and chosen steps with their events (None: all)."""
         self.trace = trace
         self.step_choice = step_choice or StepChoice()
         self.structure = structure or Structure(trace)
@@ -75,7 +75,7 @@ class Model:
 
     @property
     def whole(self) -> Model:
-        """The same trace with everything selected; itself if nothing was deselected."""
+        """Model of the same trace with everything selected; itself if nothing was deselected."""
         if self.selected is None:
             return self
         key = ("whole", self.step_choice)
@@ -92,16 +92,16 @@ class Model:
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
     def apart(self) -> Model:
-        """Copy the model with `answers` of its own beside those known here, to be cleared when they are not needed."""
+        """Copy the model with `answers` of its own, which reuse those of this model and can be cleared separately."""
         same = copy(self)
         same.answers = Memo(beside=self.answers)
         return same
 
     @property
     def in_steps(self) -> Model:
-        """The model of what belongs to the steps and the time between their marks, which is counted per step.
+        """Model of the steps and the time between their marks, for numbers per step.
 
-        Itself where there are no steps, and where some of them were chosen.
+        Itself if there are no steps, or if some of them were chosen.
         """
         steps = self.steps
         if not len(steps) or self.selected is not None:
@@ -114,7 +114,7 @@ class Model:
         )
 
     def clear(self) -> None:
-        """Free the memory of all that was computed, the structure included; it is computed again when asked for."""
+        """Free the memory of all computed results, with the structure; they are computed again on demand."""
         for memo in (self.structure.parts, self.parts, self.answers, self.pinned):
             memo.clear()
 
@@ -162,7 +162,7 @@ class Model:
 
     @part
     def call_heads(self) -> Int64:
-        """Shape (nodes of `tree` + 1,): of each the outermost node of the same call; the last, -1, is for "no node"."""
+        """Outermost node of the same call by node of `tree`, shape (nodes + 1,); the last, -1, is for "no node"."""
         return call_heads(self.tree)
 
     @part
@@ -193,7 +193,7 @@ class Model:
 
     @part
     def communications(self) -> Communications:
-        """Return what this rank sent and received."""
+        """Communication of this rank."""
         if self._selection is None:
             return self.structure.communications
         kernels = kernels_of_collectives(self.trace.events, self.device_work, self.launches, self.device_links)
@@ -250,7 +250,7 @@ class Model:
 
     @property
     def has_kernels(self) -> bool:
-        """Whether any of that was a kernel."""
+        """Whether any kernel ran on a device."""
         return bool((self.device_category == Category.KERNEL).any())
 
     @property
@@ -265,12 +265,12 @@ class Model:
 
     @property
     def foreign_program(self) -> str | None:
-        """The program that wrote the trace, empty for one that is not known; None for torch.profiler."""
+        """Name of the program that wrote the trace, empty for an unknown one; None for torch.profiler."""
         return self.structure.foreign_program
 
     @property
     def unrecorded_device(self) -> DeviceEvidence | None:
-        """What shows that the program used a device, where the file holds no work of any; None otherwise."""
+        """Evidence that the program used a device, if the file holds no device work; None otherwise."""
         return self.structure.unrecorded_device
 
     @part
@@ -291,7 +291,7 @@ class Model:
 
     @part
     def communication_rows(self) -> Int32:
-        """Rows of the host ranges that are a collective call."""
+        """Rows of the host ranges of collective calls."""
         return collective_calls(self.trace, self.rows_of(Category.USER_ANNOTATION, Category.OPERATOR))
 
     def annotation_rows(self, wanted: Callable[[str], object]) -> Int32:

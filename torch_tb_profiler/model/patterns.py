@@ -155,7 +155,7 @@ def _character(text: str, b: str = "b") -> str:
 
 __all__ = ["PatternError", "SlowPattern", "TimedPattern", "check_pattern", "searcher"]
 
-#: how much of a pattern is said again
+#: most characters of a pattern that a message quotes
 _SHOWN = 100
 
 

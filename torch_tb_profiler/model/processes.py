@@ -1,6 +1,7 @@
 """Which process launched each piece of device work, in a file that was merged from several traces.
 
-Ids are unique within one process. A merged file has several, and the pid of device work is not that of its process.
+Ids are unique within one process. A merged file has several processes, and the pid of device work is not the pid of
+its process.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.tracks import MAX_DEVICE_NUMBER
 
 _DIGITS = lazy_pattern(r"\d+")
-#: calls that start kernels and nothing else
+#: API calls that start only kernels
 _STARTS_KERNELS = lazy_pattern(r"(?:cuda|hip|cu)\w{0,40}Launch\w{0,40}Kernel")
 _HOST = (Category.OPERATOR, Category.USER_ANNOTATION, Category.PYTHON_FUNCTION)
 
-#: pieces of device work of one lane that are compared with each process
+#: most activities of one lane that are compared with each process
 _SAMPLE = 4096
-#: of more processes than these only names and places in the file tell
+#: with more processes, only names and places in the file are compared
 _MOST_COMPARED = 256
-#: part of the pieces of a lane by which the best process must be better than the next, and part of those that any
-#: process may have launched which it must have
+#: lead of the best process over the next, share of a lane's activities; and its least share of the activities that any
+#: process may have launched
 _MARGIN, _ALMOST_ALL = 0.01, 0.95
 
 
@@ -49,7 +50,7 @@ class Processes(msgspec.Struct, frozen=True):
 def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Processes | None:
     """Tell the processes of a merged file apart; None for a file of one process.
 
-    id_of_launch, id_of_work   what joins launches and device work; not above 0 for none
+    id_of_launch, id_of_work   ids that join launches and device work; 0 or less for none
     """
     events, launches, work = trace.events, trace.launches, trace.device_work
     pid_of_track = _pids(trace)
@@ -88,15 +89,15 @@ def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Proces
 
 
 def _pids(trace: Trace) -> Int64:
-    """Shape (tracks,): a number for each pid."""
+    """Return a number for the pid of each track, shape (tracks,)."""
     known: dict[int | str, int] = {}
     return np.array([known.setdefault(track.pid, len(known)) for track in trace.tracks], np.int64)
 
 
 def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
-    """Shape (pids,): the process of which a pid, as mergers write it ("[TP00] 1234"), has the same text beside it.
+    """Match pids by the text that mergers add ("[TP00] 1234"): return the process with the same text, shape (pids,).
 
-    A pid that cannot be the number of a device is that of its process.
+    A pid that cannot be the number of a device belongs to its own process.
     """
     names = dict(zip(pid_of_track.tolist(), (track.pid for track in trace.tracks), strict=True))
     process_of_name = np.full(len(names), -1, np.int64)
@@ -118,7 +119,7 @@ def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
 
 
 def _without_number(text: str, which: int) -> str:
-    """Drop the last (-1) or first (0) number of a text; return nothing where there is none, or nothing else."""
+    """Drop the last (-1) or first (0) number of a text; return "" if there is no number, or nothing else."""
     numbers = list(_DIGITS.finditer(text))
     if not numbers:
         return ""
@@ -126,9 +127,11 @@ def _without_number(text: str, which: int) -> str:
 
 
 def _by_place(trace: Trace, pid_of_track: Int64, number: Int64, count: int, of_launch: Int64, chosen: Int64) -> Int64:
-    """Shape (chosen,): the process whose events stand last before each piece, where each has a part of the file.
+    """Return the process whose events precede each activity in the file, shape (chosen,).
 
-    number   shape (pids,): of the process
+    -1 unless the events of every process are contiguous in the file.
+
+    number   shape (pids,): process of each pid
     """
     events = trace.events
     nothing = np.full(len(chosen), -1, np.int64)
@@ -140,13 +143,13 @@ def _by_place(trace: Trace, pid_of_track: Int64, number: Int64, count: int, of_l
         return nothing
     place = np.searchsorted(first[order], trace.device_work.row[chosen], side="right") - 1
     nearest_process = order[np.maximum(place, 0)]
-    # files that hold all of the hosts before all of the devices are not told apart so
+    # this fails for files with all host events before all device events
     every = len(distinct(nearest_process)) == len(distinct(of_launch[of_launch >= 0]))
     return nearest_process if every else nothing
 
 
 def _by_memory(trace: Trace, process_of_track: Int64, device: Int32) -> Int64:
-    """Shape (device,): the process that alone allocated memory of each device; -1 for none."""
+    """Return the only process that allocated memory of each device, shape (device,); -1 for none."""
     memory = trace.memory
     process = process_of_track[trace.events.track[memory.row]]
     used = np.flatnonzero((memory.device >= 0) & (memory.device_type > 0) & (process >= 0))
@@ -175,11 +178,11 @@ class _Ids:
         self._only = np.where(several == 1, first_at(self._key // count, self._key % count, len(self._known)), -1)
 
     def only_process(self, ids: Int64) -> Int64:
-        """Return the process that alone has an id; -1 for none."""
+        """Return the only process that has each id; -1 for none."""
         return take_known(self._only, find(self._known, ids))
 
     def take(self, ids: Int64, process: int) -> None:
-        """Give these ids to a process: they fit no other."""
+        """Assign ids to a process, so that they fit no other."""
         at = self._at(ids, process)
         self._free[at[at >= 0]] = False
 
@@ -188,7 +191,7 @@ class _Ids:
         return np.where(place >= 0, find(self._key, place * self.count + process), -1)
 
     def fits(self, ids: Int64, process: int, work: Int64) -> Bool:
-        """Mark the pieces that a process may have launched: it has the id, earlier, and starts such work."""
+        """Mark activities that a process may have launched: it has an earlier call with the id, for such work."""
         events = self._trace.events
         at = self._at(ids, process)
         launch = take_known(self._launch, at)
@@ -203,9 +206,9 @@ class _Ids:
 
 
 def _by_ids(ids: _Ids, lane: Int64, work: Int64, id_of_work: Int64) -> Int64:
-    """Shape (work,): of each lane (pid and device) the process that may have launched almost all of its pieces.
+    """Return, by lane (pid and device), the process that may have launched almost all of its activities, shape (work,).
 
-    What one lane has is not there for the next, so lanes that are clear may make others clear.
+    Ids of a decided lane are not available to others, so deciding clear lanes may decide further ones.
     """
     process_of_piece = np.full(len(work), -1, np.int64)
     order = np.argsort(lane, kind="stable")

@@ -1,8 +1,8 @@
 """The program as its author wrote it: steps, modules, data loading, optimizer, operators, and the backward of modules.
 
-`CallTree` is what ran inside what. This tree is built on the same ranges and is made for reading and comparing: calls
-of nn.Module are nodes, operators that are one call (`Model.call_heads`) are one, and the backward operators of a module
-stand under one node of their own.
+`CallTree` nests the recorded ranges. This tree is built on the same ranges, for reading and comparing: calls of
+nn.Module are nodes, operators that are one call (`Model.call_heads`) are one node, and the backward operators of a
+module are children of a BACKWARD node.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class LinkedProgramTree(msgspec.Struct, frozen=True):
 def program_tree(model: Model, source: Source = "nn", full: bool = False) -> LinkedProgramTree:
     """Build the tree with the modules of a source.
 
-    Not `full` is the old plugin's choice of nodes: without plain annotations, and with the main thread as it is.
-    Full has the annotations, and operators of backward threads stand in the step in which they ran.
+    Without `full`, nodes are those of the old plugin: no plain annotations, and the main thread is unchanged. With
+    `full`, annotations are nodes, and operators of backward threads are children of the step in which they ran.
     """
-    # in steps, so that what one has needed is gone when the next begins
+    # in stages, so that the memory of one is free when the next begins
     draft, main, of_row, launch_node = spilled(_drafted(model, source, full))
     pairs = model.forward_backward
     forward, backward = (of_row[model.tree.row[side]] for side in (pairs.forward, pairs.backward))
@@ -122,7 +122,7 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
 
 
 def _kinds(model: Model, source: Source, full: bool) -> Int8:
-    """Shape (events,): the kind of each event, -1 for those that make no node."""
+    """Return the node kind of each event, shape (events,); -1 for events without a node."""
     trace = model.trace
     events = trace.events
     kind = np.full(len(events), -1, np.int8)
@@ -137,7 +137,7 @@ def _kinds(model: Model, source: Source, full: bool) -> Int8:
     kind[model.rows_of(Category.OPERATOR)] = NodeKind.OPERATOR
     collective = model.communication_rows
     kind[collective[events.category[collective] == Category.USER_ANNOTATION]] = NodeKind.COMMUNICATION
-    # zeroing gradients is a node when operators do it, else nothing happens in it
+    # zero_grad is a node if it calls operators; otherwise nothing happens in it
     kind[model.optimizer_rows] = NodeKind.LABEL
     kind[annotations(trace.strings.where(lambda text: text.startswith("Optimizer.step"), names))] = NodeKind.OPTIMIZER
     kind[model.dataloader_rows] = NodeKind.DATALOADER
@@ -162,7 +162,7 @@ def _marks_of_steps(model: Model, annotation: Int32) -> Int32:
 
 
 def _part_of_a_call(model: Model) -> Bool:
-    """Shape (events,): the operators that are the same call as the one around them."""
+    """Mark operators that are the same call as their parent, shape (events,)."""
     found = np.zeros(len(model.trace.events), np.bool_)
     heads = model.call_heads[:-1]
     found[model.tree.row[heads != np.arange(len(heads))]] = True
@@ -184,7 +184,7 @@ class _Draft(msgspec.Struct, frozen=True):
     module: Int32 | None = None
 
     def is_evaluate(self) -> Bool:
-        """Autograd nodes of the backward pass that are not inside another operator."""
+        """Mark autograd nodes of the backward pass that are not inside another operator."""
         named = self.trace.strings.where(lambda text: text.startswith(EVALUATE), self.name)
         chosen = np.flatnonzero((self.kind == NodeKind.OPERATOR) & named.take(self.name))
         parent = self.parent[chosen]
@@ -193,7 +193,7 @@ class _Draft(msgspec.Struct, frozen=True):
         return found
 
     def main_track(self) -> int:
-        """Return the thread with most steps, else the one that did most; backward and communication threads last."""
+        """Return the thread with most steps, else the busiest one; backward and communication threads come last."""
         if not len(self.row):
             return -1
         tracks = int(self.track.max()) + 1
@@ -235,9 +235,9 @@ class _Draft(msgspec.Struct, frozen=True):
 
 
 def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, full: bool) -> _Draft:
-    """Put the autograd nodes that belong to a module under a BACKWARD node each module call gets.
+    """Add a BACKWARD node to module calls, and move their autograd nodes under it.
 
-    What belongs to no module stays where it is; when `full`, backward threads are put into the steps.
+    Autograd nodes without a module stay in place; with `full`, backward threads are moved into the steps.
     """
     nodes = len(draft.row)
     parent, lane = draft.parent.copy(), draft.track.copy()
@@ -260,7 +260,7 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     made[modules] = nodes + np.arange(len(modules), dtype=np.int32)
     above = made[outer[modules]]
 
-    # the module calls of each autograd node that is moved: its own, and those around that one
+    # the module calls of each moved autograd node: its own call, and the outer ones
     at, roots = made[owner[moved]], moved
     pairs: list[tuple[Int32, Int64]] = []
     while len(roots):
@@ -297,9 +297,9 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
 
 
 def _owners(draft: _Draft, is_root: Bool, forward: Int32, backward: Int32) -> Int32:
-    """Shape (nodes,): the module call whose backward an autograd node is, -1 for none.
+    """Return the module call whose backward an autograd node is, shape (nodes,); -1 for none.
 
-    Gradients are accumulated right after the node that made them, so AccumulateGrad goes with the one before it.
+    Gradients are accumulated right after the node that made them, so AccumulateGrad belongs to the preceding node.
     """
     nodes = len(draft.row)
     module = nearest(draft.parent, draft.kind == NodeKind.MODULE, forward)
@@ -323,7 +323,7 @@ def _owners(draft: _Draft, is_root: Bool, forward: Int32, backward: Int32) -> In
 
 
 def _step_of(draft: _Draft, main: int, nodes: Int64 | Int32) -> Int32:
-    """Where nodes of any thread belong in the main one: their own parent there, else the step that runs."""
+    """Return the parents of nodes on the main thread: their own parent if it is there, else the running step."""
     steps = np.flatnonzero((draft.kind == NodeKind.STEP) & (draft.track == main))
     steps = steps[np.argsort(draft.start[steps], kind="stable")]
     lanes = draft.track[steps]

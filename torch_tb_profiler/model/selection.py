@@ -116,7 +116,7 @@ class Selection:
         )
 
     def forward_backward(self) -> ForwardBackward:
-        """Select the pairs of which both are selected."""
+        """Select the pairs with both operators selected."""
         pairs, rows = self._structure.forward_backward, self._structure.tree.row
         both = self._selected[rows[pairs.forward]] & self._selected[rows[pairs.backward]]
         return ForwardBackward(self.nodes.of(pairs.forward[both]), self.nodes.of(pairs.backward[both]))
@@ -154,7 +154,7 @@ def select_steps(steps: Steps, chosen: slice) -> Steps:
 
 
 def events_of_steps(structure: Structure, steps: Steps) -> Bool:
-    """Shape (events,): which events belong to `steps`, of which there is at least one.
+    """Mark the events that belong to `steps` (at least one), shape (events,).
 
     On the host that is what begins between the start of the first step and the end of the last; of Python frames
     also what is running then, for the sake of call stacks. On devices it is what was launched there, and what runs

@@ -1,7 +1,7 @@
 """Call stacks: at every moment the Python frames, operators and annotations that are running on a thread.
 
-Frames and ranges cross (see `call_tree`), so there is no tree of both. But at each moment they have an order: what
-began first is outside. A *context* is such a stack, named by what is innermost in it and the context around that.
+Frames and ranges cross (see `call_tree`), so no tree holds both. But at each moment they are ordered: the earlier one
+is outside. A *context* is such a stack, identified by its innermost frame or range, and by the context around it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class StackContexts(msgspec.Struct, frozen=True):
 def stack_contexts(model: Model) -> StackContexts:
     """Find the stack at every moment, of frames, operators and annotations.
 
-    An annotation is left out while the Python call runs that begins or ends it (record_function's __enter__ and
-    __exit__): it encloses what lies between.
+    An annotation is left out while the Python call that begins or ends it runs (record_function's __enter__ and
+    __exit__): it encloses only the time between these calls.
     """
     numbering = _Numbering(model)
     calls, frames = numbering.calls, numbering.frames
@@ -74,7 +74,7 @@ class _Numbering:
 
     @spilled_property
     def frame_of_call(self) -> Int64:
-        """Shape (calls,): the innermost frame outside of each."""
+        """Innermost frame outside of each call, shape (calls,)."""
         calls, frames = self.calls, self.frames
         outer = calls.frame.astype(np.int64)
         waiting = np.flatnonzero(outer >= 0)
@@ -89,7 +89,7 @@ class _Numbering:
 
     @spilled_property
     def call_of_frame(self) -> Int64:
-        """Shape (frames,): the innermost node of the call tree outside of each."""
+        """Innermost node of the call tree outside of each frame, shape (frames,)."""
         calls, frames = self.calls, self.frames
         outer = self._model.innermost_node(frames.track, frames.start).astype(np.int64)
         waiting = np.flatnonzero(outer >= 0)
@@ -144,7 +144,7 @@ class _Numbering:
         return call
 
     def _crossing(self, keys: Int64) -> Int64:
-        """Numbers for pairs of which neither was around when the other began."""
+        """Return the context numbers of crossing pairs: neither range was around the other when that one began."""
         new = distinct(keys)
         new = new[~among(new, self._known)]
         if len(new):
@@ -157,7 +157,7 @@ class _Numbering:
         return self._known_number[np.searchsorted(self._known, keys)]
 
     def with_crossings(self, parent: Int64) -> tuple[Int64, Int64]:
-        """Parents and innermost ranges of all contexts; a crossing's parent may be a new crossing."""
+        """Return parents and innermost ranges of all contexts; a crossing's parent may be a new crossing."""
         calls, frames = self.calls, self.frames
         parents, innermost = [parent], [np.arange(len(parent))]
         done = 0
@@ -175,7 +175,7 @@ class _Numbering:
         return np.concatenate(parents), np.concatenate(innermost)
 
     def moments(self) -> tuple[Int64, Int64]:
-        """Stretches of time in which nothing begins or ends: their contexts, and how long they are."""
+        """Return the context and the duration, ns, of each interval in which nothing begins or ends."""
         frame, call, length = spilled(self._stretches())
         longer = np.flatnonzero(length > 0)
         longer = longer[(frame[longer] >= 0) | (call[longer] >= 0)]
@@ -184,7 +184,7 @@ class _Numbering:
         return self.number(frame, call), length
 
     def _stretches(self) -> tuple[Int64, Int64, Int64]:
-        """Between one begin or end and the next: what is innermost, and for how long; between lanes 0."""
+        """Return innermost frame, innermost call and duration from one begin or end to the next; 0 between lanes."""
         tours = [spilled(_tour(tree)) for tree in (self.frames, self.calls) if len(tree)]
         if not tours:
             return (np.empty(0, np.int64),) * 3
@@ -193,7 +193,7 @@ class _Numbering:
             for each in zip(*((tour.lane, tour.time, tour.running) for tour in tours), strict=True)
         )
         of_frames, both = len(tours[0].time), len(tours) == 2
-        del tours  # each is as large as what is made of them
+        del tours  # a tour is as large as the columns made from it
         if both:
             order = _merged(lane, time)
             from_frames = order < of_frames
@@ -215,7 +215,7 @@ class _Tour(msgspec.Struct, frozen=True):
 
 
 def _tour(tree: Tree) -> _Tour:
-    """Between the beginning of a node and that of the next one some ranges end: the node, its parent, and so on."""
+    """List begins and ends in order: between the begins of two nodes, the first ends, then its parent, and so on."""
     nodes = len(tree)
     depth = tree.depth.astype(np.int64)
     following = np.append(depth[1:], 0)
@@ -246,6 +246,6 @@ def _merged(lane: Int32, time: Int64) -> Int64:
 
 
 def _last(values: Int64, where: Bool) -> Int64:
-    """At each place the value at the last place up to it for which `where` is true; -1 before the first."""
+    """Forward-fill the values where `where` is true; -1 before the first of them."""
     place = np.flatnonzero(where)
     return np.repeat(np.append(-1, values[place]), np.diff(place, prepend=0, append=len(values)))

@@ -1,6 +1,6 @@
-"""What the events of a whole trace mean together, whatever its steps; every choice of steps shares it.
+"""Structure of a whole trace, independent of steps: call trees, links and owners. All choices of steps share it.
 
-Each part is computed once and kept beside the structure, until its owner drops it.
+A part is computed once and kept until its owner drops it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Memo:
     """Results by what computed them: a function, or a function and its parameter. Not for several threads at once."""
 
     def __init__(self, beside: Memo | None = None) -> None:
-        """beside: what that knows is not computed again here, nor is it told what is."""
+        """Start empty. beside: another memo whose results are reused; new results are not added to it."""
         self._known: dict[Hashable, Any] = {}
         self._beside = beside
 
@@ -56,11 +56,11 @@ class Memo:
         return cast(T, self._known[key])
 
     def put(self, key: Hashable, result: object) -> None:
-        """Keep a result that came from somewhere else."""
+        """Keep a result that was computed elsewhere."""
         self._known[key] = result
 
     def clear(self) -> None:
-        """Free the memory of all results; each is computed again when it is asked for."""
+        """Free the memory of all results; they are computed again on demand."""
         self._known.clear()
 
 
@@ -96,7 +96,7 @@ class Structure:
         self.parts = Memo()
 
     def clear(self) -> None:
-        """Free the memory of all parts; they are computed again when asked for."""
+        """Free the memory of all parts; they are computed again on demand."""
         self.parts.clear()
 
     @part
@@ -166,14 +166,14 @@ class Structure:
 
     @part
     def communications(self) -> Communications:
-        """Return what this rank sent and received."""
+        """Communication of this rank."""
         trace = self.trace
         kernels = kernels_of_collectives(trace.events, trace.device_work, trace.launches, self.device_links)
         return communications(trace, self.tree, kernels)
 
     @part
     def unrecorded_device(self) -> DeviceEvidence | None:
-        """Return what shows that the program used a device whose work the file lacks; None otherwise."""
+        """Evidence that the program used a device whose work the file lacks; None without such evidence."""
         return None if has_device_work(self.trace) else evidence_of_device(self.trace, self.launch_links.operator_node)
 
     @part
@@ -182,7 +182,7 @@ class Structure:
         return foreign_program(self.trace)
 
     def clamped(self, nodes: Int32 | None = None, frames: Int32 | None = None) -> int:
-        """How many host ranges were cut to the one they started in; of some nodes and frames, or of all."""
+        """Count the host ranges that were cut to the range they started in, of some nodes and frames, or of all."""
         return sum(
             int(np.count_nonzero(nesting.clamped if chosen is None else nesting.clamped[chosen]))
             for nesting, chosen in ((self.nesting, nodes), (self.frame_nesting, frames))

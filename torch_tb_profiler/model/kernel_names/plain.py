@@ -202,7 +202,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
 
 @lru_cache(maxsize=4096)
 def element_type(name: str) -> str | None:
-    """`bf16`, `fp16`, `tf32` (stored in 32 bits, multiplied as TF32), `fp32`, `fp8`, …; None: not said."""
+    """Return `bf16`, `fp16`, `tf32` (stored in 32 bits, multiplied as TF32), `fp32`, `fp8`, …; None if unknown."""
     plain = plain_name(name)
     for pattern, read in _RULES:
         found = pattern.search(plain)

@@ -21,7 +21,7 @@ _BORING = lazy_pattern(
     r"\d+u?l?l?$|-\d|true$|false$|\(|.*\*$|.*&$|decltype|(?:\w+::)*(?:Array|array|\w*OffsetCalculator|\w+Cast|\w*Metadata"
     r"|NullType|TensorInfo|cublas\w+|\w*Policy\w*|OpaqueType|\w*Accessor\w*|tuple|\w*Iterator|InputValue|\w*Params\w*)\b"
 )
-#: an element of which only the size is known
+#: an element type with nothing known but its size
 _OPAQUE = "OpaqueType"
 #: integers as wide as an index
 _INDEX_TYPE = lazy_pattern(r"(?:unsigned |const )*(?:int|long(?: long)?|u?int(?:32|64)_t)$")

@@ -189,7 +189,7 @@ class _Calls(msgspec.Struct, frozen=True):
     def turn(self) -> int:
         """After how many calls the optimizers begin anew.
 
-        Two optimizers of one class are told apart by how much they do, and what is done between them.
+        Two optimizers of one class are distinguished by the work they do, and by the work between them.
         """
         n = len(self.name)
         names = next(p for p in range(1, n + 1) if np.array_equal(self.name[p:], self.name[: n - p]))

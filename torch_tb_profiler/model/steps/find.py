@@ -1,6 +1,6 @@
-"""Rules that find steps are tried in the order of `RULES`; the first that finds some is used and named in `Steps.rule`.
+"""Find steps: rules are tried in the order of `RULES`; `Steps.rule` names the first one that finds any.
 
-A person may choose another rule, or give a pattern of annotation names.
+A user may choose another rule, or give a pattern of annotation names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
 from torch_tb_profiler.model.steps.windows import with_periods
 from torch_tb_profiler.trace import Note, Trace, note
 
-#: for matching a person's pattern with all names of annotations
+#: time limit for matching a user's pattern with all names of annotations, s
 PATTERN_SECONDS = 2.0
 
 Rule = Callable[[Host], HostSteps | None]
@@ -41,10 +41,10 @@ RULES: dict[str, Rule] = {
     "whole_trace": whole_trace,
 }
 
-#: these know steps by what repeats; the others go by annotations that mark steps, or find one step
+#: rules that find steps by repetition; the others need annotations that mark steps, or find one step
 WITHOUT_MARKS = frozenset({"optimizer", "repeated_module", "repeated_kernels"})
 
-#: `Steps.rule` of steps found by a person's own pattern
+#: `Steps.rule` of steps found by a user's pattern
 PATTERN_RULE = "pattern"
 
 
@@ -75,7 +75,7 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
 
 
 def _matching(pattern: str) -> Rule:
-    """Make a rule of a person's pattern. It may have come with a link, and must not hold the server."""
+    """Make a rule of a user's pattern, with a time limit: a pattern in a link must not block the server."""
     check_pattern(pattern)
 
     def find(host: Host) -> HostSteps | None:

@@ -20,7 +20,7 @@ from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
-#: the part of the trace that what repeats must cover to be taken for the steps
+#: least share of the trace that repetitions must cover to be taken as steps
 LEAST_COVERAGE = 0.5
 
 
@@ -36,10 +36,10 @@ class Host(msgspec.Struct, frozen=True):
     asked: bool = False
 
     def annotations(self, wanted: Callable[[str], object]) -> Int32:
-        """Rows of the annotations of one thread with a name that is wanted, in time order.
+        """Return the rows of the annotations of one thread with a wanted name, in time order.
 
-        The same steps may be marked on several threads; the thread with most of them is taken. What was still open
-        when the recording ended is none: when it would have ended is not known.
+        Several threads may mark the same steps; the thread with most annotations is used. Annotations still open at the
+        end of the recording are left out, because their end is unknown.
         """
         events = self.trace.events
         rows = np.flatnonzero((events.category == Category.USER_ANNOTATION) & ~still_open(self.trace))
@@ -51,7 +51,7 @@ class Host(msgspec.Struct, frozen=True):
         return rows[np.argsort(events.start[rows], kind="stable")].astype(np.int32)
 
     def steps(self, rows: Int32, names: list[str] | None = None) -> HostSteps | None:
-        """Make steps of annotations; one that begins inside the one before it is no step of its own."""
+        """Make steps of annotations; an annotation that begins inside the preceding one is no step."""
         if not len(rows):
             return None
         outer = outermost(self.trace.events.start[rows], self.trace.events.end[rows])
@@ -65,10 +65,10 @@ class Host(msgspec.Struct, frozen=True):
         )
 
     def extent(self) -> tuple[int, int] | None:
-        """When the program began and ended on the host; None if nothing has a duration.
+        """Return the start and end of the program on the host; None if nothing has a duration.
 
-        From the first to the last operator; without any, annotation or API call; without these, device work. With the
-        operators count the annotations that torch itself writes, such as collectives and the DataLoader: a program may
+        From the first to the last operator; without operators, annotation or API call; without these, device work.
+        Annotations that torch itself writes, such as collectives and the DataLoader, count as operators: a program may
         begin or end with them.
         """
         trace, events = self.trace, self.trace.events
@@ -87,9 +87,10 @@ class Host(msgspec.Struct, frozen=True):
         return None
 
     def from_starts(self, starts: Int64, last: int, track: int, label: str) -> HostSteps:
-        """Make steps that begin at given times, each where the one before ends.
+        """Make steps that begin at given times and end where the next one begins.
 
-        The last ends with what a thread began, at the top, within the usual time of a step; not before `last`.
+        The last step ends with the outermost ranges that its thread began within the usual time of a step; not before
+        `last`.
         """
         tree = self.tree
         usual = int(median(np.diff(starts))) if len(starts) > 1 else 0

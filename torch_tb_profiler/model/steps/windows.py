@@ -14,21 +14,20 @@ from torch_tb_profiler.model.launches import DeviceLinks, is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps, Steps
 from torch_tb_profiler.trace import Trace, note
 
-#: of what the steps before it launched this share of their rate must have run of what a last step launched; with less
-#: it is taken as cut off
+#: a last step is cut off if the share of its launched work that ran is below this multiple of that of earlier steps
 WHOLE_STEP_SHARE = 0.8
-#: of the time by which a device is behind the host, its work waited this share at least: else it was not behind yet
+#: a device is behind the host only if its work waited at least this share of its delay
 WAITED_SHARE = 0.25
 
 
 def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
-    """Give steps their periods; a last one that was cut off is left out. There is at least one.
+    """Give steps their periods; a last step that was cut off is left out. At least one step remains.
 
     E_k = max(end of the mark, end of the last work launched in it, E_{k-1}); the period of step k is E_{k-1} … E_k.
 
-    What the device did for the step before the first is often not recorded. Where it still works for the first step
-    when the second begins on the host, it is taken to have been as far behind when the first began there: if the work
-    of the first step waited for it, the first period begins then. Otherwise it had nothing to do before, and needed
+    Device work of the step before the first is often not recorded. If the device still works for the first step when
+    the second begins on the host, assume that it was as far behind when the first began there: if the work of the first
+    step waited for the device, the first period begins at that delay. Otherwise the device was idle before, and needed
     `fill_ns` to fall behind.
     """
     work = _StepWork.of(trace, device, host)
@@ -67,9 +66,9 @@ _NEVER = int(np.iinfo(np.int64).min)
 
 
 def _behind(host: HostSteps, work: _StepWork) -> int:
-    """Estimate when the device was done with the step before the first, at the latest when it began with the first.
+    """Estimate when the device finished the step before the first, at the latest when it began the first.
 
-    It was then as far behind the host as one step later.
+    Assumes that it was as far behind the host as one step later.
     """
     if len(host.names) < 2 or not work.count[0]:
         return _NEVER
@@ -121,9 +120,9 @@ class _StepWork(msgspec.Struct, frozen=True):
         )
 
     def whole_steps(self) -> int:
-        """Count the steps that remain when those without device work at the end, and one cut off, are left out.
+        """Count the steps without the last ones that have no device work, and without one that was cut off.
 
-        Cut off is not what does less than the step before it, but what launched more than was seen to run.
+        A step is cut off if it launched more work than was recorded to run, not if it does less than the step before.
         """
         with_work = np.flatnonzero(self.count)
         if len(self.count) <= 1 or not len(with_work):
@@ -136,7 +135,7 @@ class _StepWork(msgspec.Struct, frozen=True):
 
 
 def _began(trace: Trace, device: DeviceLinks, own: Bool) -> tuple[int, int]:
-    """When the stream with the most `own` work began with it, and how long after its launch (`launch_row`) ended."""
+    """Return when the stream with the most `own` work began it, and the time since the end of its launch, ns."""
     events, work, mine = trace.events, trace.device_work, np.flatnonzero(own)
     if not len(mine):
         return _NEVER, 0
@@ -148,7 +147,7 @@ def _began(trace: Trace, device: DeviceLinks, own: Bool) -> tuple[int, int]:
 
 
 def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:
-    """When the streams that `own` work ran on had ended the `earlier` work that stood before it there."""
+    """Return when the streams of `own` work had finished the `earlier` work queued before it."""
     events, work = trace.events, trace.device_work
     mine = np.flatnonzero(own)
     if not len(mine) or not earlier.any():
