@@ -46,7 +46,7 @@ class CategoryTime(msgspec.Struct, frozen=True):
 def category_time(model: Model, category: str) -> CategoryTime:
     """Attribute the time of a category: where several events overlap, the first counts; on one thread, the innermost.
 
-    What is in no category has the innermost Python frame of the main thread when it began.
+    Time in no category gets the innermost Python frame of the main thread when it began.
     """
     steps, spans = model.steps, category_spans(model)
     windows = Spans(steps.start, steps.end)

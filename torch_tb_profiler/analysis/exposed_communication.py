@@ -63,7 +63,7 @@ class CommunicationKernels(msgspec.Struct, frozen=True):
 
 
 def communication_kernels(model: Model) -> CommunicationKernels:
-    """Those of the steps that were chosen."""
+    """Return the communication kernels of the chosen steps."""
     events, work, links = model.trace.events, model.device_work, model.device_links
     chosen = np.flatnonzero(links.is_communication & (links.launch >= 0))
     start, end = events.start[work.row[chosen]], events.end[work.row[chosen]]

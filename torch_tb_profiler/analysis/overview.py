@@ -109,7 +109,7 @@ class StepTimes(Result, group="overview"):
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Those that the trace has."""
+        """Categories in the trace."""
         return tuple(self.category_ns)
 
     @property

@@ -65,7 +65,7 @@ def slices(
 
     name                part of the name, in any case of letters
     category            name of a `Category` in small letters; without it all but the recording window itself
-    start_ns, end_ns    slices of which a part lies between; both ends belong to the window
+    start_ns, end_ns    slices that overlap this window, ns; both ends belong to it
 
     Raises ValueError for a category that does not exist.
     """

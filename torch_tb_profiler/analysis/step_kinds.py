@@ -115,7 +115,7 @@ class Kinds(msgspec.Struct, frozen=True):
 
     @property
     def are_several(self) -> bool:
-        """Whether steps run unlike programs, so that a mean over all is one over several programs."""
+        """Tell whether steps run different programs, so that a mean over all steps mixes programs."""
         return len(self.kinds) > 1
 
     def is_range(self, number: int) -> bool:

@@ -306,7 +306,7 @@ def groups_of_places(model: Model, rows: Int32) -> Int64:
 
 
 def _modules_of(model: Model, name: str) -> int:
-    """How many modules of a class the trace has."""
+    """Count the modules of a class in the trace."""
     names = distinct(model.structure.frames.name[_telling(model).module])
     return sum(class_of(str(model.trace.strings[code])) == name for code in names.tolist())
 

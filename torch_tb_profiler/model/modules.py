@@ -1,4 +1,4 @@
-"""Which ranges are calls of modules and hooks.
+"""Mark ranges that are calls of modules and hooks.
 
 Calls of nn.Module are Python frames (`nn.Module: Linear_3`), recorded with with_stack or with_modules. Lightning marks
 its modules and hooks with annotations: `[pl][module]torch.nn.modules.linear.Linear: encoder.0` and `[pl][profile]…`.

@@ -179,7 +179,7 @@ class TimedPattern:
             raise PatternError(str(error) or "it is too deep") from None
 
     def matcher(self, seconds: float) -> Callable[[str], bool]:
-        """Whether it is found in a text, for as many texts as it can be asked of from now on in so many seconds.
+        """Return a function that tells whether the pattern matches a text; its calls share a time limit in seconds.
 
         The function raises SlowPattern. Other threads run meanwhile.
         """

@@ -53,7 +53,7 @@ OTHER = ""
 
 
 def is_of_ascend(trace: Trace) -> bool:
-    """Whether torch_npu wrote it."""
+    """Tell whether torch_npu wrote the file."""
     return any(ASCEND.match(track.process_name) for track in trace.tracks)
 
 

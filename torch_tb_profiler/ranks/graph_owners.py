@@ -74,6 +74,6 @@ def graph_owners(model: Model, capture: Model) -> GraphOwners:
 
 
 def _translated(codes: Int32, strings: StringTable, into: StringTable) -> Int32:
-    """Codes of the same texts in another trace; -1 for those that it does not have."""
+    """Return the codes of the same texts in another trace; -1 for missing ones."""
     used, place = distinct_places(codes)
     return np.array([into.code(text) for text in strings.texts(used)], np.int32)[place]

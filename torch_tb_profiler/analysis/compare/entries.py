@@ -191,7 +191,7 @@ class EntryTable(msgspec.Struct, frozen=True):
 
 
 def all_entries(comparison: Comparison, most: int) -> EntryTable:
-    """List the entries of a comparison of parts; once there are `most`, those that follow get no children."""
+    """List the entries of a comparison of parts; after `most` entries, further ones get no children."""
     pairing = _Pairing(comparison)
     left, right = pairing.beginning()
     levels, parents = [(left, right)], [np.full(1, -1)]

@@ -140,7 +140,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
     @property
     def limits(self) -> FlopBounds | None:
-        """What FLOP lie between, where they are not known."""
+        """Bounds of the FLOP, where they are not known exactly."""
         return self.between if self.flops is None else None
 
     def surely(self, sure: Certainty) -> OperatorWork:
@@ -231,7 +231,7 @@ class Tensor(msgspec.Struct, frozen=True):
 
     @property
     def data(self) -> str:
-        """What it holds, as names of kernels say it. Raises ValueError for a type that nothing is known of."""
+        """Element type as kernel names write it. Raises ValueError for an unknown type."""
         if self.kind not in ELEMENT_NAMES:
             raise ValueError(f"nothing multiplies {self.kind!r}")
         return ELEMENT_NAMES[self.kind]

@@ -210,7 +210,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
 
     @spilled_property
     def lane_counts(self) -> Bool:
-        """Shape (lane edges,): those that end after the first step has begun."""
+        """Shape (lane edges,): edges that end after the first step has begun."""
         found: Bool = self.point_time[self.lane_to] > self.since
         return found
 

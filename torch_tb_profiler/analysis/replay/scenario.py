@@ -174,7 +174,7 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _as_solved(self) -> bool:
-        """Whether every node comes as without changes: the changes find nothing to change."""
+        """Tell whether every node keeps its time: the changes find nothing to change."""
         return self.as_recorded or (not len(self.dropped) and np.array_equal(self.delay, self.graph.delay))
 
     @property

@@ -170,7 +170,7 @@ class Solver(msgspec.Struct, frozen=True):
         return cls(nodes, source, target, paths, first[paths.node], anchor, len(roots), runs, lasting)
 
     def times(self, delay: Int64, dropped: Int64, wanted: Int64 | None = None) -> Int64:
-        """Return when each node comes, or those that are wanted, ns.
+        """Return the time of each node, or of wanted nodes, ns.
 
         delay     shape (edges,), ns, none below 0
         dropped   edges that do not count

@@ -345,7 +345,7 @@ def reached(model: Model) -> Mapping[int, ReachedRates]:
 
 
 def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
-    """Return the best rates by number, of those that occur often enough."""
+    """Return the best rates by number, among rates that occur often enough."""
     chosen = np.flatnonzero(np.bincount(number)[number] >= least)
     of_number = each_value(number[chosen])
     return {value: percentile(rates[chosen[at]], _PERCENT) for value, at in of_number}

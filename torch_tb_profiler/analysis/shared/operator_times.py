@@ -65,7 +65,7 @@ class OperatorNodes(msgspec.Struct, frozen=True):
 
 @cached
 def operator_nodes(model: Model) -> OperatorNodes:
-    """Return one entry per call of an operator, for those that need none of its times."""
+    """Return one entry per call of an operator, for callers that need no times."""
     tree, head = model.tree, model.call_heads
     nodes = len(tree)
     kept = np.flatnonzero(tree.is_operator & (head[:-1] == np.arange(nodes)))

@@ -46,7 +46,7 @@ class DeviceSnapshot(msgspec.Struct, frozen=True):
 
     @property
     def in_use(self) -> Bool:
-        """Which blocks are in use at the end, those with a pending release among them."""
+        """Mark blocks in use at the end, including those with a pending release."""
         found: Bool = self.blocks.state != BlockState.INACTIVE
         return found
 

@@ -61,7 +61,7 @@ def stacks(
 
     direction       top_down: from what was called first to what it called; bottom_up: from what took the time to
                     its callers
-    files           words, of which a frame's file must contain one, and none of those after a -; other frames are
+    files           words: a frame's file must contain one of them, and none of the words after a -; other frames are
                     left out and their time is that of what is around them
     root            the `id` of an entry: only it and what is below
     smallest_share  entries with less than this share of what is asked for are folded together

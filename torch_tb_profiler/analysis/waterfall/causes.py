@@ -109,7 +109,7 @@ UNKNOWN_KIND = "unknown"
 
 
 def _kinds() -> tuple[str, ...]:
-    """List the kinds of compute kernels by priority: matmuls first, last those that wait."""
+    """List the kinds of compute kernels by priority: matmuls first, waiting kernels last."""
     first = [kind for kind in KernelKind if kind in MATMULS]
     last = [KernelKind.SPIN, KernelKind.WAIT]
     rest = [kind for kind in KernelKind if kind not in (*first, *last)]

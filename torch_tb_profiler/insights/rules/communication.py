@@ -157,7 +157,7 @@ def tiny_collectives(facts: Facts) -> Iterator[Found]:
 
 
 def _neighbours(tiny: CollectiveCalls) -> list[list[int]]:
-    """Rows of those that follow one another in a step, with the same kind, process group and element type."""
+    """Return the rows of successive operations in a step with one kind, process group and element type."""
     of = tiny.of.operations
     key = np.stack((tiny.step, of.kind[tiny.operation], of.group[tiny.operation], of.dtype[tiny.operation]), axis=1)
     begins = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))
@@ -169,7 +169,7 @@ _SYNC_BATCHNORM = lazy_pattern(r"^SyncBatchNorm(?:Backward)?$")
 
 @rule("R57", STEPS, HOST, COMMUNICATION, over_ranks=True)
 def sync_batchnorm(facts: Facts) -> Iterator[Found]:
-    """Many layers of SyncBatchNorm, each of which exchanges its statistics on its own."""
+    """Many layers of SyncBatchNorm exchange their statistics one by one."""
     calls = collective_calls(facts)
     calls = calls.take(calls.inside(_is_sync_batchnorm))
     if calls.per_step <= facts.limit("sync_batchnorm", "least_per_step"):

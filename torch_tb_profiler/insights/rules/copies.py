@@ -210,7 +210,7 @@ def _groups(facts: Facts, copies: StepCopies) -> list[tuple[list[int], int]]:
 
 
 def _part_of_another(model: Model, copies: StepCopies) -> Bool:
-    """Which copies are made inside a larger operator, such as a clone: that one is to be looked at, not its copy."""
+    """Mark copies inside a larger operator, such as a clone: the operator matters, not its copy."""
     tree, events = model.structure.tree, model.trace.events
     if not len(tree):
         return np.zeros(len(copies), np.bool_)

@@ -100,7 +100,7 @@ def input_annotation(facts: Facts) -> Iterator[Found]:
 
 
 def _around_loader(model: Model, rows: Int32) -> Bool:
-    """Which ranges have a range of torch's own loader inside: that one says it more precisely."""
+    """Mark ranges with a range of torch's own loader inside, which is more precise."""
     events = model.trace.events
     loader = model.annotation_rows(DATALOADER_NAME.search)
     begun = LaneIndex(events.track[loader], events.start[loader])

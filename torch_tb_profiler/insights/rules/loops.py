@@ -216,7 +216,7 @@ _FRAME = "): zero_grad"
 
 @rule("R19", STEPS, HOST)
 def zero_grad(facts: Facts) -> Iterator[Found]:
-    """Gradients are filled with zeros in place of being let go of."""
+    """Gradients are filled with zeros instead of being set to None."""
     trace, structure, n = facts.trace, facts.model.structure, facts.steps
     tree, links = structure.tree, structure.device_links
     zero = np.flatnonzero(trace.strings.where(_ZEROES.__contains__, tree.name)[tree.name] & _in_zero_grad(facts))

@@ -197,7 +197,7 @@ def _is_off(facts: Facts, calls: Allocations) -> bool:
 
 
 def _is_emptied(found: Allocations) -> bool:
-    """Tell whether most is given back outside of operators: those that find no room free inside of themselves."""
+    """Tell whether most releases are outside of operators: an operator that finds no room releases inside itself."""
     outside = found.releases & (found.operator < 0)
     return 2 * int(np.count_nonzero(outside)) > int(np.count_nonzero(found.releases))
 

@@ -163,7 +163,7 @@ def unfused_optimizer(facts: Facts) -> Iterator[Found]:
 
 
 def _left(facts: Facts, count: float, mean_ns: float) -> float:
-    """Which part of the time of these kernels a fused one takes.
+    """Return the share of the time of these kernels that a fused one takes.
 
     All of it where each parameter is gone over once already, by kernels that are long enough to be about memory.
     """

@@ -112,7 +112,7 @@ def thread_contention(facts: Facts) -> Iterator[Found]:
 
 
 def _beside_others(lane: Int64, start: Int64, end: Int64, lanes: Int64) -> Bool:
-    """Which calls have something in common with a call of another thread."""
+    """Mark calls that overlap a call of another thread."""
     found = np.zeros(len(lane), np.bool_)
     for each in lanes.tolist():
         mine = lane == each

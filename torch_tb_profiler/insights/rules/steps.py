@@ -257,7 +257,7 @@ def device_idle(facts: Facts) -> Iterator[Found]:
 
 
 def _idle_devices(facts: Facts) -> dict[int, tuple[float, float]]:
-    """Return the shares of time, 0…1, in which devices are busy and compute, of those that idle, by their numbers."""
+    """Return the shares of time, 0…1, in which idling devices are busy and compute, by number of the device."""
     # what the profiler's own work takes of it is not the program's
     least = facts.limit("device_idle", "least_idle_share") + facts.share(profiler_ns(facts))
     return {

@@ -108,7 +108,7 @@ def _hidden_places(facts: Facts, lines: Sequence[Waits], waits: Waits) -> str:
 
 
 def _are_others(facts: Facts, waits: Waits) -> Bool:
-    """Which waits other rules tell of."""
+    """Mark waits that other rules report."""
     model = facts.model
     names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(waits.operator, 0))
     others = (waits.operator >= 0) & names[np.maximum(waits.operator, 0)]

@@ -61,7 +61,7 @@ def _explained(held: Sequence[Reservations]) -> ExplainedShare:
 
 
 def _reliefs(facts: RunFacts, held: Sequence[Reservations]) -> list[Relief]:
-    """Return what relieving each resource saves, the most first, and those that are refused last."""
+    """Return the saving of relieving each resource, the largest first and refused ones last."""
     spare = sum(each.spare for each in held) / len(held)
     found = []
     for kind in dict.fromkeys(kind for each in facts.ranks for kind in each.reliefs):

@@ -91,7 +91,7 @@ def stage_of(model: Model) -> Stage | None:
 
 
 def _microbatches(model: Model) -> int:
-    """How many a step has: the median of the steps; 0 where the trace does not name them."""
+    """Return the median number of microbatches per step; 0 where the trace does not name them."""
     tree, strings, steps = model.structure.tree, model.trace.strings, model.steps
     named = strings.where(lambda name: _FORWARD.fullmatch(name) is not None, tree.name)[tree.name]
     at = steps.on_host(tree.start[named])
@@ -241,7 +241,7 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def stragglers(self) -> Mapping[str, Straggler]:
-        """By worker those that the reduction of the ranks names or lists (docs/ranks.md), with what each costs."""
+        """Ranks that the reduction names or lists (docs/ranks.md), with their costs, by worker."""
         run = RunData.read([each.summary for each in self.ranks])
         grid = StepGrid.of([head.steps for head in run.heads])
         found, _ = stragglers_of(run, grid, slow_ranks(run, grid, whole=True), groups_of(run))
@@ -287,12 +287,12 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def loaded(self) -> int:
-        """How many ranks there are here."""
+        """Number of loaded ranks."""
         return len(self.ranks)
 
     @cached_property
     def world(self) -> int:
-        """How many ranks the run has, as far as the traces say: at least those loaded."""
+        """Number of ranks of the run by its traces: at least the loaded ones."""
         groups = [use.group.size for use in self.distributed.groups]
         return max([self.loaded, *groups, *(each.rank.world_size or 0 for each in self.ranks)])
 

@@ -53,16 +53,16 @@ class Allocations(msgspec.Struct, frozen=True):
         return Allocations(**{name: column[chosen] for name, column in columns.items()}, asking_share=share)
 
     def of_device(self) -> Allocations:
-        """Those of memory of devices."""
+        """Select the allocations of device memory."""
         return self.take(~self.on_host)
 
     def of_host(self) -> Allocations:
-        """Those of pinned memory of the host."""
+        """Select the allocations of pinned host memory."""
         return self.take(self.on_host)
 
 
 def allocations_of(facts: Facts) -> Allocations:
-    """Those that begin in a step."""
+    """Return the allocations that begin in a step."""
     found = _allocations(facts.model)
     return found.take(facts.step_of(found.row) >= 0)
 

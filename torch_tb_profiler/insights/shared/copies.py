@@ -137,7 +137,7 @@ def _copies(model: Model) -> StepCopies:
 
 
 def _with(model: Model, code: Int32, words: tuple[str, ...]) -> Bool:
-    """Which names have one of some words."""
+    """Mark names that contain one of some words."""
     found: Bool = model.trace.strings.where(lambda name: any(word in name for word in words), code)[code]
     return found
 
@@ -160,7 +160,7 @@ def _exposed(model: Model, index: Int64) -> Int64:
 def large_reads(facts: Facts) -> StepCopies:
     """Return copies to pageable memory of the host that are large and hold the host up: what rule R8 is about.
 
-    What waits for a few bytes is a synchronization, and what reads one number has to wait.
+    Waiting for a few bytes is a synchronization, and reading one number has to wait.
     """
     found = copies_of(facts)
     large = found.bytes >= facts.limit("pageable_output", "large_bytes")

@@ -78,6 +78,6 @@ def as_said_for(where: Platform, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def links_for(where: Platform, links: Sequence[Link]) -> tuple[Link, ...]:
-    """Those pages that are about such devices, too."""
+    """Select the pages that also cover such devices."""
     apart = () if where == "cuda" else (_OF_NVIDIA,) if where == "rocm" else (_OF_NVIDIA, _OF_CUDA)
     return tuple(each for each in links if not any(pattern.search(each.url) for pattern in apart))

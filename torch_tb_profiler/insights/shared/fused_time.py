@@ -1,4 +1,4 @@
-"""How long one kernel takes in place of several, by what it has to read, write and multiply.
+"""Estimate the time of a fused kernel from its reads, writes and multiplications.
 
 What is between its operators goes through memory no more. It reads its inputs and writes its result once, as quickly as
 the kernels that it replaces move their tensors; attention multiplies as fast as such kernels do on their device. Where
@@ -61,7 +61,7 @@ class _Reader(msgspec.Struct, frozen=True):
     known: dict[tuple[int, ...], tuple[Tensor, ...] | None] = msgspec.field(default_factory=dict)
 
     def tensors(self, node: int) -> tuple[Tensor, ...] | None:
-        """Those that an operator is called with, numbers left out; None if that is not known."""
+        """Return the tensors among the arguments of an operator; None if unknown."""
         place = int(self.model.tree.operator[node])
         if place < 0:
             return None
@@ -148,7 +148,7 @@ def shortest_whole_ns(facts: Facts, places: Sequence[int], duration: Int64) -> i
 
 
 def attention_ns(facts: Facts, first: int, after: int, rows: Int32) -> int | None:
-    """How long one kernel of attention takes, ns, by the shapes of its batched products; None if that is not known.
+    """Return the time of a fused attention kernel, ns, by the shapes of its batched products; None if unknown.
 
     first, after   places of the operator line: the products, and a softmax or its backward
     rows           the kernels

@@ -1,4 +1,4 @@
-"""Whether the device idles between short kernels because each has to be launched."""
+"""Tell whether the device idles between short kernels because of their launches."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Fetches(msgspec.Struct, frozen=True):
 
 
 def fetches_of(facts: Facts) -> Fetches:
-    """Those that begin in a step."""
+    """Return the fetches that begin in a step."""
     found = _fetches(facts.model)
     return found.take(facts.step_of(found.row) >= 0)
 
@@ -161,7 +161,7 @@ def launch_inside(facts: Facts, rows: Int32) -> Bool:
 
 
 def loader_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
-    """How long batches of a DataLoader took."""
+    """Return how long batches of a DataLoader took."""
     each = float(facts.duration(rows).sum()) / facts.steps
     whole = evidence("dataloader_per_step", each, "ns", "overview")
     return (whole, *batch_evidence(facts, rows))

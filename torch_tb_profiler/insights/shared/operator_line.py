@@ -1,4 +1,4 @@
-"""What operators did, one after the other, as a text with a letter for each: patterns of it are regular expressions.
+"""The operators in order as a text, one letter for each operator, so that regular expressions find patterns.
 
 A letter stands for one operator that does something itself: the outermost that is known (`LETTERS`), else an innermost
 one (`OTHER`). Views and allocations have none, and where work of a device is recorded, neither has what starts none.

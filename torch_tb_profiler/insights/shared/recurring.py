@@ -1,4 +1,4 @@
-"""What comes again and again in a program, and what one place in its code has to do with it."""
+"""Events that recur in a program, and the places in its code that they come from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWN_SHARE = 0.2
 
 
 def recurring(facts: Facts, rows: Int32, place: Int64 | None = None) -> Bool:
-    """Which of some events of the steps are of a place that the program comes to again and again.
+    """Mark events of the steps at places that the program reaches again and again.
 
     rows    shape (n,): calls, or device work
     place   shape (n,): a number for each, the same for those of one place; by operator, line and annotation without it

@@ -91,7 +91,7 @@ class Waits(msgspec.Struct, frozen=True):
 
     @property
     def longest(self) -> Int32:
-        """One call for each wait, the one that took most of it; those that waited longest first."""
+        """Return one call for each wait, which took most of it; the longest waits first."""
         order = np.argsort(-self.waited_ns, kind="stable")
         _, first = distinct_first(self.place[order])
         found: Int32 = self.row[order[np.sort(first)]]
@@ -126,7 +126,7 @@ def waits(model: Model) -> Waits:
 
 
 def _waited(graph: Graph, call: Int64) -> Int64:
-    """How long some calls waited, ns: what the waits of their threads have in common with them."""
+    """Return how long calls waited, ns: their overlap with the waits of their threads."""
     lane, start, end = graph.calls.lane[call], graph.calls.start[call], graph.calls.end[call]
     known = graph.waits
     length = running_sums(known.end - known.start)
@@ -213,7 +213,7 @@ def _is_pageable_to(name: str) -> bool:
 
 
 def recurring_waits(facts: Facts, found: Waits) -> Waits:
-    """Those that begin in a step, at places that the program comes to again and again."""
+    """Return the waits that begin in a step, at places that the program reaches again and again."""
     found = found.take(facts.step_of(found.row) >= 0)
     return found.take(recurring(facts, found.row))
 
@@ -262,7 +262,7 @@ class Checks(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Which part of the backward nodes is checked, 0…1."""
+        """Share of the backward nodes that are checked, 0…1."""
         return len(self.checked) / len(self.nodes) if len(self.nodes) else 0.0
 
 

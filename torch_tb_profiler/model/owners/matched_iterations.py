@@ -33,7 +33,7 @@ _MOST_STRETCHES = 256
 def match_iterations(trace: Trace, launch: Int32, wanted: Bool, owner: Int32) -> Int32:
     """Match each piece of wanted device work with the same work of another iteration; -1 for none and for all others.
 
-    launch   shape (device work,): -1 for those that have none
+    launch   shape (device work,): -1 for none
     wanted   shape (device work,): which are launched before the recording
     owner    shape (device work,): the row that owns it, -1; where several likes fit equally well their owners must have
              one name

@@ -55,7 +55,7 @@ def training_framework(host: Host) -> HostSteps | None:
 
 
 def _crosses(host: Host, rows: Int32) -> bool:
-    """Whether some of these begin in a batch of a framework, on its thread, and end behind it."""
+    """Tell whether some annotations begin in a batch of a framework, on its thread, and end after it."""
     batches = host.annotations(FRAMEWORK_STEP.search)
     if not len(rows) or not len(batches):
         return False
@@ -196,7 +196,10 @@ class _Calls(msgspec.Struct, frozen=True):
         return next((p for p in range(names, n // 2 + 1, names) if self._alike(p)), names)
 
     def _alike(self, turn: int) -> bool:
-        """Whether every call does what the one a turn before did. The first may prepare, and what it follows is cut."""
+        """Tell whether every call does the same as one turn before.
+
+        The first turn may prepare, and the work before the first call is cut off.
+        """
         inside, before = self.inside[turn:], self.before[1:]
         return np.array_equal(inside[turn:], inside[:-turn]) and _close(before[turn:], before[: len(before[turn:])])
 

@@ -1,4 +1,4 @@
-"""What the rules that find steps look at."""
+"""Input of the rules that find steps."""
 
 from __future__ import annotations
 

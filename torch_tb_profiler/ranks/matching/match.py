@@ -101,7 +101,7 @@ _TOUCHES = ("distributed",)
 
 
 def unmatched_notes(joined: RunCommunications, matched: Bool) -> tuple[Note, ...]:
-    """About collectives of groups of which several ranks are here."""
+    """Return notes about unmatched collectives of groups with several loaded ranks."""
     operations = joined.operations
     chosen = np.flatnonzero(~operations.is_between_two & _has_company(operations, len(joined.groups)))
     return (*_unequal_counts(operations, joined.groups, chosen), *_unmatched(operations, chosen, matched))

@@ -164,7 +164,7 @@ def named_or_slower(stragglers: Sequence[Straggler]) -> list[Straggler]:
 
 
 def _meets(run: RunData, slow: SlowRank) -> bool:
-    """Whether those that it makes wait are here: of most of its collectives all ranks."""
+    """Tell whether the ranks that wait for it are loaded: all ranks of most of its collectives."""
     number = run.rows(slow.rank).number
     whole = run.is_whole[number[number >= 0]]
     return bool(len(whole)) and float(np.mean(whole)) >= LEAST_WHOLE_SHARE

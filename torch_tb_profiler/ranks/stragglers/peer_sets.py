@@ -1,4 +1,4 @@
-"""Sets of ranks that are compared with each other: those that do the same in most of their steps."""
+"""Peer sets: ranks that do the same in most of their steps, and are compared with each other."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class SlowRanks(msgspec.Struct, frozen=True):
 
 
 def can_be_named(ranks: int, steps: int, whole: bool) -> bool:
-    """Whether anybody can be; else that nobody is says nothing."""
+    """Whether any rank can be named; if not, naming none means nothing."""
     return whole and ranks >= LEAST_PEERS and steps >= LEAST_STEPS
 
 

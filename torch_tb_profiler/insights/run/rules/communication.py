@@ -152,7 +152,7 @@ def slow_link(facts: RunFacts) -> Iterator[RunFound]:
 
 
 def _slow_groups(facts: RunFacts, of: Transfers) -> dict[int, float]:
-    """Of groups that do the same those that are slow, with what the median group takes, ns."""
+    """Return the slow ones among groups that do the same, with the time of the median group, ns."""
     takes = {}
     for number in distinct(of.group).tolist():
         mine = of.take(of.group == number)
