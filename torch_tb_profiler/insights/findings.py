@@ -346,7 +346,7 @@ _EXPLAINED_BY: Mapping[BoundKind, tuple[str, ...]] = {
 
 
 def _told(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
-    """Return a saving as shown: a refused one gets the share of the step, and of the bound, that the finding explains.
+    """Return a saving as shown: a refused one gets the finding's share of the step, and the bound that it explains.
 
     A finding about idle devices saves no more than their idle time, whatever is done before it.
     """

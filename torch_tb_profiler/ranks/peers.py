@@ -25,7 +25,7 @@ TOGETHER_SHARE, TOGETHER_OTHERS = 0.25, 4
 #: and the gap between late ranks and others is this multiple of the spread of the others, and of the lower half of the
 #: late ones
 TOGETHER_GAP = 3.0
-#: ranks that are copied for sorting at once
+#: most ranks that are copied for sorting at one time
 _AT_ONCE = 64
 
 

@@ -45,7 +45,7 @@ def profiler_ns(facts: Facts) -> int:
 
 
 def beside_profiler(facts: Facts, changes: Sequence[Change]) -> tuple[Change, ...]:
-    """Return changes that scale host time only while the profiler is idle, where its overhead is large."""
+    """Return the changes; if the profiler's overhead is large, they scale host time only while it is idle."""
     if facts.share(profiler_ns(facts)) < facts.limit("profiler_overhead", "least_share"):
         return tuple(changes)
     apart = _apart(facts)
