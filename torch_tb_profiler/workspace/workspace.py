@@ -302,9 +302,9 @@ def open_workspace(
 
     cache_dir: see `open_cache`
     questions: "module:function", are answered as soon as a trace has been read
-    listing: what is in them, where that is known; they are not looked at then
-    max_expansion: to how many times its size a packed file may unpack; None for what the environment says
-    is_alone: whether the process does nothing else, so that large arrays may be put aside
+    listing: the files in them, if known; then they are not listed
+    max_expansion: limit of unpacked size ÷ packed size of a file; None for the limit in the environment
+    is_alone: whether the process does nothing else, so that large arrays may be spilled
 
     Raises StorageError when none of them has an address that can be right.
     """
