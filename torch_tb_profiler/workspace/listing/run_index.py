@@ -50,7 +50,7 @@ class TraceState(msgspec.Struct):
 
     @property
     def recorded_ns(self) -> int | None:
-        """Return when it was recorded, ns since the epoch: from the file name, else when it was written; None if unknown."""
+        """Return the time of recording, ns since the epoch: from the name, else the time of writing, else None."""
         entry = self.file.entry
         return recorded_ns(entry.path.rpartition("/")[2]) or entry.modified_ns or None
 
