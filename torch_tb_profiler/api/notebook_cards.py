@@ -27,7 +27,7 @@ _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
 
 def trace_card(summary: SummaryAnswer) -> str:
-    """Return a card: the bound of the steps, the parts of their time, the savings of findings, and notes of the trace."""
+    """Return a card: the bound of the steps, the parts of their time, the savings of findings, and notes."""
     trace, steps = summary.trace, summary.steps
     title = f"{trace.run} · {trace.worker} · span {trace.span}"
     if steps.median_ns is None:

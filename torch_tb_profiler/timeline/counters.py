@@ -244,7 +244,7 @@ def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Ste
 
 
 def _kernels(work: _Work) -> Queue:
-    """Return the queue of kernels: their sorted begins and ends, ns."""
+    """Return the queue of kernels: their sorted starts and ends, ns."""
     kept = (work.category == Category.KERNEL) & (work.items.end > work.items.start)
     return Queue(np.sort(work.items.start[kept]), np.sort(work.items.end[kept]))
 

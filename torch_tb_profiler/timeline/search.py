@@ -98,7 +98,7 @@ def _first_slices(start: Int64, rows: Int32, params: SearchedFor) -> Int64:
 
 def _hit_density(start: Int64, begin: int, end: int, bins: int) -> Int64:
     span = max(end - begin, 1)
-    # begins of all bins but the first, in Python integers: time × bins overflows int64 if a trace spans weeks
+    # starts of all bins but the first, in Python integers: time × bins overflows int64 if a trace spans weeks
     borders = np.array([begin - (-number * span // bins) for number in range(1, bins)], np.int64)
     place = np.searchsorted(borders, start, side="right")
     return np.bincount(place, minlength=bins).astype(np.int64)

@@ -179,7 +179,7 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
 
 def extent_of(slices: PyramidItems) -> tuple[int, int]:
-    """Return the begin of the first slice and the end of the last, ns; 0 and 0 without slices."""
+    """Return the start of the first slice and the end of the last, ns; 0 and 0 without slices."""
     return (int(slices.start.min()), int(slices.end.max())) if len(slices) else (0, 0)
 
 

@@ -180,7 +180,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
         (lanes.band == LaneBand.HOST) & (lanes.depth == 0) & (timeline.device_of_track[lanes.track] < 0)
     )
     called = np.bincount(lanes.track[host], busy_of_lane[host], len(timeline.trace.tracks))
-    # a step begins at the begin of its own mark, or at the end of the mark before
+    # a step begins at the start of its own mark, or at the end of the mark before
     cuts = distinct(np.array(timeline.summary.step_ns, np.int64))
     # slices are in the order of their lanes
     of_lane = bounds_of(slices.lane, len(lanes))

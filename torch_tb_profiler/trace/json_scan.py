@@ -159,8 +159,8 @@ def end_of_tail(text: bytes) -> int | None:
 def each_object(text: bytes, take: Callable[[int, int], bool], drop: Callable[[int], None]) -> None:
     """Visit each object of a list in turn.
 
-    take   gets begin and end of an object, and returns whether it could be read
-    drop   gets the begin of an unreadable object; reading goes on with the next event, which is inside it if a quote
+    take   gets start and end of an object, and returns whether it could be read
+    drop   gets the start of an unreadable object; reading goes on with the next event, which is inside it if a quote
            or a brace is missing
     """
     inside = 0

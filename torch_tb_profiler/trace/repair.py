@@ -126,7 +126,7 @@ class _Repairer:
 
 
 def _listed(spans: Iterable[tuple[int, int]]) -> Int64:
-    """Return begin and end of each span, shape (spans, 2). One text may have millions."""
+    """Return start and end of each span, shape (spans, 2). One text may have millions."""
     return np.fromiter(chain.from_iterable(spans), dtype=np.int64).reshape(-1, 2)
 
 
