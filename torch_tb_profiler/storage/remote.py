@@ -119,9 +119,8 @@ class ObjectStorage:
         seen: set[str] = set()
         while (page := self._try(Attempt("unlistable", root), lambda: patiently(next_page))) is not None:
             for found in page:
-                if found.key not in seen and not found.key.endswith(
-                    "/"
-                ):  # marks an empty folder
+                # a key that ends with a slash marks an empty folder
+                if found.key not in seen and not found.key.endswith("/"):
                     seen.add(found.key)
                     yield self._entry(replace(folder, key=found.key), found, found.key[len(folder.key) :])
 
