@@ -244,12 +244,12 @@ class Workspace:
         self._cache.touch(trace.key)
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
-        """Return what is kept of a trace for the overview of its run. Raises Loading."""
+        """Return the summary of a trace, for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
         return self._here.timelines.summary(trace.key, lambda: self.ask(_summary_of, TimelineOf(trace)))
 
     def rank_content(self, trace: OpenTrace) -> bytes | None:
-        """Return what is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
+        """Return the stored data of a trace for questions about all ranks, encoded; None if there is none."""
         return self._cache.rank_content(trace.key)
 
     def _result_name(self, opened: OpenRun, answer: Hashable) -> str | None:
