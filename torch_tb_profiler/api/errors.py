@@ -1,4 +1,4 @@
-"""The one exception of the Python API, and checks of what a program gives."""
+"""The one exception of the Python API, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ProfileError(ErrorWithReason):
 
 @contextmanager
 def profile_errors(kinds: type[Exception] | tuple[type[Exception], ...] = ErrorWithReason) -> Iterator[None]:
-    """Raise what is refused inside as ProfileError: errors of some kinds, by default all that have a reason."""
+    """Raise errors of some kinds as ProfileError, by default all errors with a reason."""
     try:
         yield
     except kinds as error:
@@ -45,7 +45,7 @@ def check_changes(changes: Sequence[Change]) -> None:
 
 
 def places_of_steps(model: Model, names: Sequence[str] | None) -> list[int] | None:
-    """Indexes of steps by their names."""
+    """Return the indexes of steps by their names, ascending; None for all. Raises ProfileError."""
     known = model.steps.names
     for name in names or ():
         if name not in known:

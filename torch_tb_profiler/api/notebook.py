@@ -1,4 +1,4 @@
-"""What profiles and traces add for notebooks (docs/notebooks.md): cards, and the page of a profile in a frame.
+"""Notebook support of profiles and traces (docs/notebooks.md): cards, and the page of a profile in a frame.
 
 Does not belong here: any number; IPython, which is not needed.
 """
@@ -46,7 +46,7 @@ class Frame:
     def _repr_html_(self) -> str:
         style = f'width="100%" height="{self.height}" style="border:1px solid rgba(128,128,128,.45)"'
         if self.document:
-            # no allow-same-origin: what stands in a report cannot touch the notebook
+            # no allow-same-origin: the contents of a report cannot touch the notebook
             sandbox = 'sandbox="allow-scripts allow-downloads allow-popups"'
             document = escape(self.document, quote=True)
             return f'<iframe title="PyTorch profile" {sandbox} {style} srcdoc="{document}"></iframe>'
@@ -104,7 +104,7 @@ class InNotebook:
         With `static` it is one file within the notebook, which needs no server: 0.6 MB or more, of one run. Raises
         ProfileError.
         """
-        # what serves the page is not loaded for those who only want numbers
+        # programs that only want numbers do not load the server
         from torch_tb_profiler.api.notebook_page import live_page, page_in_one_file  # noqa: PLC0415
 
         one_of(View, view)
@@ -148,7 +148,7 @@ class TraceInNotebook(InNotebook):
         first = {"r": self.run, "k": self.worker, "s": self.span}
         choice = self.source.choice
         if choice is not None:
-            # steps as they were chosen
+            # the chosen steps
             first |= {key: value for key, value in (("sr", choice.rule), ("sp", choice.pattern)) if value}
         return NotebookPage(self.source.workspace, file.entry.url, (RunFiles(self.run, (file,)),), first)
 

@@ -1,4 +1,4 @@
-"""Cards: a trace, a log directory or a change in a few lines of HTML, without scripts; names are escaped."""
+"""Cards: a trace, a log directory or a comparison in a few lines of HTML, without scripts; names are escaped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
 
 def trace_card(summary: SummaryAnswer) -> str:
-    """Return a card: what bounds the steps, where their time goes, what findings save, what is wrong with the trace."""
+    """Return a card: the bound of the steps, the parts of their time, the savings of findings, and notes."""
     trace, steps = summary.trace, summary.steps
     title = f"{trace.run} · {trace.worker} · span {trace.span}"
     if steps.median_ns is None:
@@ -88,7 +88,7 @@ def profile_text(path: str, runs: Sequence[RunRow]) -> str:
 
 
 def trouble_card(title: str, trouble: str) -> str:
-    """Return the card that replaces one that cannot be made."""
+    """Return the card that is shown if the actual one cannot be made."""
     return card(f'<p style="{_HEAD}"><b>{safe(title, _NAME)}</b></p><p>{safe(trouble, _SENTENCE)}</p>')
 
 
@@ -98,7 +98,7 @@ def trace_text(found: SummaryAnswer) -> str:
 
 
 def fenced(text: str) -> str:
-    """Harmless text as a block of Markdown in which nothing is markup."""
+    """Return harmless text as a block of Markdown without markup."""
     return "```\n" + text.replace("```", "'''") + "\n```"
 
 
@@ -113,7 +113,7 @@ def paragraph(text: str) -> str:
 
 
 def card(body: str) -> str:
-    """Return a box around HTML that is safe."""
+    """Return a box around safe HTML."""
     found = (
         '<div style="border:1px solid rgba(128,128,128,.45);border-radius:6px;padding:8px 12px;max-width:680px;'
         f'color:inherit;background:transparent;font-family:sans-serif">{body}</div>'
@@ -136,7 +136,7 @@ def _average_step_bar(parts: Sequence[Part]) -> str:
     for name, color, ns in shown:
         width = CARD_WIDTH * ns / whole
         tooltip = f"{name}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
-        # parts of one colour lie side by side
+        # parts of one colour are side by side
         drawn = max(width - _BETWEEN, width / 2)
         shapes.append(
             f'<rect x="{left:.2f}" y="0" width="{drawn:.2f}" height="{_HEIGHT}" fill="{color}">'
@@ -174,12 +174,12 @@ def _list(entries: Sequence[str], empty: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a name in Markdown: in a code span that nothing in it can end."""
+    """Return a name in Markdown, as a code span that no character in the name can end."""
     return "`" + harmless(text, _NAME).replace("`", "'") + "`"
 
 
 def safe(text: str, most: int) -> str:
-    """Return a text from outside, escaped for HTML."""
+    """Return an untrusted text, escaped for HTML."""
     return escape(harmless(text, most), quote=True)
 
 
@@ -190,7 +190,7 @@ _SLOWER, _FASTER = "#d9822b", "#4c78c8"
 
 
 def shown_change(found: ChangeAnswer) -> ShownChange:
-    """Make an answer one that a notebook shows."""
+    """Wrap an answer so that a notebook shows it."""
     return ShownChange(**msgspec.structs.asdict(found))
 
 
@@ -212,7 +212,7 @@ class ShownChange(ChangeAnswer, frozen=True, kw_only=True):
 
 
 def _change_bar(found: ChangeAnswer) -> str:
-    """Draw the causes that moved in one scale: what takes less left of the middle, what takes more right of it."""
+    """Draw the causes that changed on one scale: decreases left of the middle, increases right of it."""
     moved = [each for each in found.causes if each.delta_ns]
     less = sum(-each.delta_ns for each in moved if each.delta_ns < 0)
     more = sum(each.delta_ns for each in moved if each.delta_ns > 0)

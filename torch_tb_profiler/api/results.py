@@ -28,7 +28,7 @@ class Rows(tuple[T, ...], Tabular):
         return pd.DataFrame([_row_values(row) for row in rows])
 
     def as_grid(self) -> Grid:
-        """Return a row each; fields that are no plain values are left out."""
+        """Return a row for each item; fields without a plain value are left out."""
         rows = [_row_values(row) for row in self]
         keys = [key for key in (rows[0] if rows else {}) if all(_is_plain(row[key]) for row in rows)]
         values = {key: [row[key] for row in rows] for key in keys}

@@ -141,7 +141,7 @@ class TraceProfile(TraceInNotebook, Queried):
         return answer_here(question, subject, params)
 
     def subject(self, model: Model, steps: StepRange | None = None) -> Subject:
-        """Return what a question is asked about; model: of this trace."""
+        """Return the subject of a question. model: of this trace."""
         return subject_of(model, self._names, steps)
 
     def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
@@ -247,7 +247,7 @@ class TraceProfile(TraceInNotebook, Queried):
         """Return the owners of graph work that this trace replays, by the trace that captured the graphs."""
         return self._with(capture, graph_owners)
 
-    # time of devices --------------------------------------------------------------------------------------
+    # device time ------------------------------------------------------------------------------------------
 
     def device_time(self, window: Window = "work") -> DeviceTime:
         """Split device time into computing, communicating, copying and idle, adding up exactly."""

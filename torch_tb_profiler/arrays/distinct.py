@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Bool
 
 T = TypeVar("T", bound=np.integer[Any])
 
-#: values are counted if at most this many times as many values are possible as are given, else they are sorted
+#: values are counted if their range is at most this many times their number, else they are sorted
 _DENSE = 4
 
 
@@ -33,7 +33,7 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
     if 0 < _span(values) <= len(values):
         counted: npt.NDArray[T] = np.flatnonzero(np.bincount(values)).astype(values.dtype)
         return counted
-    ordered = np.sort(values, kind="stable")  # merges what is sorted already
+    ordered = np.sort(values, kind="stable")  # merges runs that are sorted already
     found: npt.NDArray[T] = ordered[begins_run(ordered)]
     return found
 

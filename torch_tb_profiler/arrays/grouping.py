@@ -53,11 +53,11 @@ class Groups(msgspec.Struct, frozen=True):
         return sums
 
     def max(self, values: Int64) -> Int64:
-        """Largest value of each group."""
+        """Return the largest value of each group."""
         return greatest_at(self.of, values, len(self))
 
     def min(self, values: Int64) -> Int64:
-        """Smallest value of each group."""
+        """Return the smallest value of each group."""
         return least_at(self.of, values, len(self))
 
     def nth(self) -> Int64:
@@ -90,8 +90,8 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
     """Group rows that are equal in all keys.
 
     keys   one or more of shape (rows,)
-    rank   shape (rows,), different numbers: groups are numbered in the order in which their first rows come by rank;
-           by position without it
+    rank   shape (rows,), different numbers: groups are numbered by the lowest rank of their rows; without it, by their
+           first positions
 
     >>> found = group([np.array([7, 3, 7, 5]), np.array([1, 1, 1, 1])])
     >>> found.of.tolist(), found.first.tolist()
@@ -143,7 +143,7 @@ def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
     if values.dtype == np.bool_ and len(values):
         return np.bincount(place[values], minlength=size).astype(np.int64, copy=False)
     sums = np.zeros(size, np.int64)
-    # of one type it takes numpy's quick path, and less than `bincount`, which makes floating point of all values
+    # with one dtype it takes the fast path of numpy, and beats `bincount`, which converts all values to float64
     np.add.at(sums, place, values.astype(np.int64, copy=False))
     return sums
 
@@ -255,7 +255,7 @@ def _combine(keys: Sequence[Ints]) -> Int64:
     return combined
 
 
-#: rows that are worked on together
+#: rows that are processed together
 BATCH_ROWS = 262_144
 
 

@@ -272,7 +272,7 @@ class PriorityIntervals(NamedTuple):
 
 
 def priority_intervals(start: Int64, end: Int64, rank: Int64) -> PriorityIntervals:
-    """Assign every covered point to the interval of lowest rank that covers it; of equal ranks to the first.
+    """Assign every covered point to the interval of lowest rank that covers it; to the first of several.
 
     start, end, rank   shape (n,), in any order; empty and reversed intervals count as empty
 

@@ -89,7 +89,7 @@ def window_of(start: Ints, end: Ints, first: Ints, last: Ints | None = None) -> 
 
 
 def place_of_running_maximum(values: npt.NDArray[Any]) -> Int64:
-    """Return for each position where the largest value up to it is; the last of equal ones.
+    """Return, for each position, that of the largest value up to it; the last of several.
 
     values   shape (n,)
     Returns shape (n,).

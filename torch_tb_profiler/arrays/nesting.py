@@ -1,4 +1,4 @@
-"""Which interval of a lane lies in which other, and walks from the nodes of a forest to their ancestors."""
+"""Nest the intervals of each lane, and walk from the nodes of a forest to their ancestors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
             ended = np.flatnonzero(ends[interval] <= time[waiting])
             waiting, interval = waiting[ended], interval[ended]
         if len(waiting):
-            # deep: no interval ends after the one that it lies in, so the last one that has ended is found by halving
+            # deep: no interval ends after its parent, so pointer doubling finds the last one that has ended
             jumps = [np.append(self.parent, np.int32(-1))]
             while int(jumps[-1].max()) >= 0:
                 jumps.append(jumps[-1][jumps[-1]])
@@ -113,7 +113,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) 
         np.searchsorted(lane, crossing, "right").tolist(),
         strict=True,
     ):
-        # a cut end changes what the next intervals lie in, so such a lane needs a stack
+        # a cut end changes the parents of the next intervals, so such a lane needs a stack
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
     return Nesting(order.astype(np.int32), parent, start, end, end < given_end, lane)
@@ -150,8 +150,8 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     lane, start, end   shape (n,), in the order of `outermost_first`
     Returns shape (n,).
 
-    All intervals look back together, first to the one before them; one whose candidate has ended takes the candidate of
-    that one. A candidate's final parent encloses everything that was open when the candidate started, so no interval
+    All intervals look back together, first to the interval before. If this candidate has ended, its own candidate is
+    next. A candidate's final parent encloses everything that was open when the candidate started, so no interval
     that is still open is skipped: the result is that of the usual stack.
 
     >>> parents(np.zeros(4, np.int32), np.array([0, 1, 3, 5]), np.array([9, 2, 6, 7])).tolist()
@@ -169,7 +169,7 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
         # no interval is open when all before have ended, as is common where they do not nest at all
         alone[low + 1 : high] = start[low + 1 : high] >= np.maximum.accumulate(end[low : high - 1])
     candidate[alone] = -1
-    # those whose candidate has ended, and that candidate
+    # intervals whose candidate has ended, and these candidates
     open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~alone)
     seen = candidate[open_]
     for _ in range(_MAX_ROUNDS):
@@ -188,7 +188,7 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
 
 
 def _nest_by_stack(start: Int64, end: Int64) -> Int32:
-    """Find parents within one lane, one interval after the other; cuts `end` in place to the parent's."""
+    """Find parents within one lane, one interval after the other; cut `end` in place to the end of the parent."""
     parent = np.full(len(start), -1, dtype=np.int32)
     stack: list[int] = []
     ends: list[int] = []
@@ -222,7 +222,7 @@ def depths(parent: Int32) -> Int32:
 
 
 def by_depth(depth: Int32) -> list[Int64]:
-    """Return the positions at each depth, from 0 on; each in ascending order.
+    """Return the positions at each depth from 0 on, ascending.
 
     depth   shape (n,)
 
@@ -235,9 +235,9 @@ def by_depth(depth: Int32) -> list[Int64]:
 
 
 def to_root(link: Links) -> Links:
-    """Follow each position's links to their end, a position that links to itself, by pointer doubling.
+    """Follow the links of each position to the end, a position that links to itself, by pointer doubling.
 
-    link   shape (n,): a position each, without circles longer than one
+    link   shape (n,): positions, without cycles longer than one
     Returns shape (n,).
 
     >>> to_root(np.array([0, 0, 1, 3])).tolist()
@@ -262,7 +262,7 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
     """Return the last interval that starts in a lane at or before a time; -1 for none.
 
     lanes, starts   shape (n,), sorted by lane, then start
-    lane, time      shape (m,): what is looked up
+    lane, time      shape (m,): the lanes and times to look up
     Returns shape (m,).
 
     >>> lanes, starts = np.array([0, 0, 2], np.int32), np.array([1, 5, 3])
@@ -300,7 +300,7 @@ def on_paths(parent: Int32, nodes: Int32 | Int64) -> Bool:
     while len(level):
         level = level[~passed[level]]
         passed[level] = True
-        # of equal ones one goes on
+        # one of several equal nodes goes on
         number = np.arange(len(level), dtype=np.int32)
         last[level] = number
         level = parent[level[last[level] == number]].astype(np.intp)

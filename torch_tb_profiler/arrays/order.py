@@ -77,7 +77,7 @@ def median(values: npt.NDArray[Any]) -> float:
 
 
 def percentile(values: npt.NDArray[Any], percent: float) -> float:
-    """Return a percentile, linear between two values: `np.percentile` without numpy.ma, as `median`.
+    """Return a percentile, linear between two values: `np.percentile` without numpy.ma, like `median`.
 
     values   shape (n,), n > 0, finite
 
@@ -116,13 +116,13 @@ def differences_at(left: Float64, right: Float64, ranks: Sequence[int]) -> list[
         # the shorter one has a row each: -(right - left)
         last = len(left) * len(right) - 1
         return [-each for each in differences_at(right, left, [last - rank for rank in ranks])]
-    # of a row the smallest difference first
+    # the smallest difference of each row first
     subtrahends = np.sort(right)[::-1]
     return [_by_bisection(left, subtrahends, rank) for rank in ranks]
 
 
 def _by_bisection(minuends: Float64, subtrahends: Float64, rank: int) -> float:
-    """Return the difference at `rank`: the least number that more than `rank` of them do not exceed."""
+    """Return the difference at `rank`: the least number that is at least as large as `rank` + 1 differences."""
     low = int(_ordered_bits(np.array([(minuends - subtrahends[0]).min()]))[0])
     high = int(_ordered_bits(np.array([(minuends - subtrahends[-1]).max()]))[0])
     while low < high:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown", "junit", "github")
 
 _STDOUT = "-"
-#: what may be an invisible character
+#: characters that may be invisible
 _UNSEEN = re.compile(r"[^ -~\n]")
 _ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
@@ -190,9 +190,9 @@ def _text(found: CheckAnswer, form: str) -> str:
 
 
 def _as_json(found: CheckAnswer) -> str:
-    """Return JSON with sorted keys, no clock and no paths, so that equal input gives equal bytes.
+    """Return JSON with sorted keys, and no time or paths, so that equal input gives equal bytes.
 
-    What could steer whatever shows it is escaped: invisible characters, and `##[`, a command to some CI systems.
+    Invisible characters are escaped, and `##[`, which some CI systems read as a command.
     """
     import msgspec
 

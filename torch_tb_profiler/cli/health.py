@@ -70,7 +70,7 @@ def as_text(answer: HealthAnswer) -> str:
 
 
 def note_lines(note: Note) -> list[str]:
-    """Return the lines of a note, with the code that helps."""
+    """Return the lines of a note, with the code that remedies it."""
     times = f" ({note.count:,} times)" if note.count > 1 else ""
     lines = [f"  {note.severity:<8} {note.text}{times}"]
     return [*lines, f"           → {note.remedy}"] if note.remedy else lines

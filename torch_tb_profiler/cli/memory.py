@@ -127,7 +127,7 @@ def _facts(model: Model, arguments: argparse.Namespace, other: LocalTrace | None
 
 
 def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json: bool) -> str:
-    """Return ranks or moments, what is furthest from the median first."""
+    """Return ranks or moments, the one furthest from the median first."""
     from torch_tb_profiler.analysis.question import Refused
     from torch_tb_profiler.analysis.snapshot.ranks import rank_rows, snapshot_figures
     from torch_tb_profiler.cli.work.memory_text import ranks_as_json, ranks_as_text

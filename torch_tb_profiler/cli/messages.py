@@ -1,4 +1,4 @@
-"""Errors that a user can cause, exit codes, and messages on stderr with names made harmless to the terminal."""
+"""Errors that a user can cause, exit codes, and messages on stderr with escaped names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TextIO
 
 #: only `check`: a limit was broken
 REGRESSED = 1
-#: wrong usage, and input that is missing, unreadable or not what it should be
+#: wrong usage, and input that is missing, unreadable or of the wrong kind
 BAD_INPUT = 2
 #: `check` cannot tell, or `doctor` has found errors in a trace
 UNSOUND = 3
-#: our own fault; Python ends with 1, which would read as a regression
+#: a fault of this program; the 1 of Python would mean a regression
 OUR_FAULT = 70
 INTERRUPTED = 130
 #: the reader of the output has closed the pipe
@@ -45,27 +45,27 @@ def safe(text: str) -> str:
 
 
 def tell(text: str) -> None:
-    """Print a line on stderr; where that takes nothing, or without memory, the exit code says it all."""
+    """Print a line on stderr; if that fails, the exit code alone has to tell."""
     with contextlib.suppress(OSError, MemoryError):
         print(safe(text), file=sys.stderr)
 
 
 def drop(stream: TextIO) -> None:
-    """Send what is left of an output nowhere: Python flushes once more when it ends, which must not fail again."""
+    """Discard the rest of an output: Python flushes it once more at exit, which must not fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def drop_unwritten(stream: TextIO) -> None:
-    """Return the same of an output that takes nothing: Python would end with 120, whatever the exit code is."""
+    """Discard the rest of an output that cannot be written: Python would exit with 120 instead of our code."""
     try:
         stream.flush()
     except OSError:
         drop(stream)
 
 
-#: names that are compared, which takes time
+#: limit of names that are compared, as that takes time
 _MOST_NAMES = 1000
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.tables.query import Query, TableAnswer
     from torch_tb_profiler.tables.query.grammar import QueryProblem
 
-#: rows that are printed as text by default
+#: default number of rows printed as text
 ROWS = 20
 
 
@@ -97,7 +97,7 @@ def _made(listed: ListedTable, arguments: argparse.Namespace, limit: int | Liter
     given = {option.name: getattr(arguments, option.name) for option in listed.options}
     params = {name: value for name, value in given.items() if value is not None}
     if listed.name == "slices" and limit != "all" and not arguments.filter and arguments.sort is None:
-        params["most"] = str(limit)  # of millions of events those that are asked for
+        params["most"] = str(limit)  # do not collect millions of events for a few rows
     with chosen(arguments) as traces:
         return traces.ask(partial(table_of_trace, listed, params), of_steps=is_of_steps(listed))
 
@@ -113,7 +113,7 @@ def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"
 
 
 def _sort(listed: ListedTable, arguments: argparse.Namespace, table: TableAnswer) -> str:
-    """Return the order asked for, else the usual one by those of its columns that this table has."""
+    """Return the requested order, else the usual one, by those columns that this table has."""
     if arguments.sort is not None:
         return str(arguments.sort)
     return ",".join(each for each in listed.command.sort.split(",") if each.removeprefix("-") in table.keys)
@@ -129,7 +129,7 @@ def _keys(listed: ListedTable, wanted: str | None, table: TableAnswer, is_text: 
 
 
 def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
-    """Count all rows of a table that has only its first rows."""
+    """Correct the row counts of a page whose table has only its first rows."""
     total = table.table.meta.total
     if total <= len(table):
         return page
@@ -139,7 +139,7 @@ def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
 
 
 def _depth(table: TableAnswer, query: Query) -> Sequence[int] | None:
-    """Return how far the name of each row is indented, if rows are a tree in its own order."""
+    """Return the indentation of the name in each row, if the rows are a tree in its own order."""
     if query.sort or query.filter or "depth" not in table.keys:
         return None
     found: Sequence[int] = table.page(query, ["depth"]).rows["depth"]
@@ -153,7 +153,7 @@ def _explained(problem: QueryProblem, table: TableAnswer) -> str:
 
 
 def _say_what_is_left(page: Page[Any], arguments: argparse.Namespace) -> None:
-    """Print on stderr how many rows are left out, and notes that concern the rows."""
+    """Print on stderr how many rows are left out, and notes about the rows."""
     columns: Sequence[Column] = page.columns
     shown = len(page.rows[columns[0].key]) if columns else 0
     if shown < page.meta.matched:

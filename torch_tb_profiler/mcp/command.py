@@ -1,4 +1,4 @@
-"""`torch-tb-profiler mcp`, which the list of commands in `cli` knows by its address."""
+"""`torch-tb-profiler mcp`; the list of commands in `cli` has its import path."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class McpCommand:
             raise ErrorWithReason(INSTALL)
 
         def end(number: int, _: FrameType | None) -> None:
-            # a thread waits for the next line of stdin, and cannot be woken
+            # a thread waits for the next line of stdin, and cannot be interrupted
             catalog.abandon()
             os._exit(128 + number)
 

@@ -1,4 +1,4 @@
-"""What a tool is: its declaration, JSON Schemas, the values of its answers, and how these fit into a budget.
+"""The declaration of a tool, its JSON Schemas, the values of its answers, and how they are cut to a budget.
 
 Values have four significant digits, times are milliseconds, and names are only names. Tools are listed in `tools`.
 """
@@ -118,7 +118,7 @@ def schema_of_answer(answer: type) -> dict[str, Any]:
 
 
 def _named(schema: Any, known: dict[str, Any]) -> set[str]:
-    """Return the components that a schema refers to, and those that these refer to."""
+    """Return the components that a schema refers to, directly or through others."""
     components: set[str] = set()
     waiting = [schema]
     while waiting:
@@ -135,7 +135,7 @@ def _named(schema: Any, known: dict[str, Any]) -> set[str]:
 
 
 def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
-    """Return the answer as JSON values and as text; what was left out is counted in `more`. Raises Wrong."""
+    """Return the answer as JSON values and as text; `more` counts the entries left out. Raises Wrong."""
     values: dict[str, Any] = msgspec.to_builtins(answer)
     values["more"] = dict(values["more"])
     while len(text := compact(values)) > tool.budget:
@@ -143,7 +143,7 @@ def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
         if not lists:
             raise Wrong(f"the answer does not fit into {tool.budget} characters; ask for less")
         path, entries = max(lists, key=lambda each: len(compact(each[1])))
-        # at least one entry, and about what is too much
+        # drop about half of the excess, at least one entry
         each = len(compact(entries)) / len(entries)
         dropped = min(max(int((len(text) - tool.budget) / (2 * each)), 1), len(entries))
         del entries[-dropped:]
@@ -152,12 +152,12 @@ def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
 
 
 def compact(value: Any) -> str:
-    """JSON without spaces and without escapes of non-ASCII characters."""
+    """Return JSON without spaces and without escapes of non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _at(found: dict[str, Any], path: str) -> list[Any] | None:
-    """Return the list at a path such as `table.rows`, made a list that can be cut."""
+    """Return the list at a path such as `table.rows`, as a copy that can be cut."""
     *above, last = path.split(".")
     place = found
     for name in above:
@@ -173,10 +173,10 @@ def _at(found: dict[str, Any], path: str) -> list[Any] | None:
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-#: characters of a name, and of a sentence
+#: limits of the characters of a name and of a sentence
 LONGEST_NAME, LONGEST_SENTENCE = 120, 500
 _NS_IN_MS = 10**6
-#: a name that can be no sentence
+#: a name that cannot be a sentence
 _ONE_WORD = re.compile(r"[\w.:+-]{1,60}")
 
 
@@ -186,7 +186,7 @@ def name_of(text: str | None) -> str | None:
 
 
 def milliseconds(ns: float | None) -> float | None:
-    """Milliseconds with four significant digits."""
+    """Return milliseconds with four significant digits."""
     return None if ns is None else digits(ns / _NS_IN_MS)
 
 
@@ -198,9 +198,9 @@ def digits(value: float | None) -> float | None:
 
 
 def brief(shape: type[S], source: Any, **given: Any) -> S:
-    """Return the fields of `shape` of a part of an answer, for an agent.
+    """Make a `shape` for an agent from a part of an answer.
 
-    Those that `own` does not give come from the fields of `of` that are called so: `x_ms` from `x_ns`, names as
+    Fields that are not `given` come from the fields of `source` with the same name: `x_ms` from `x_ns`, names through
     `name_of`, other numbers with four significant digits.
     """
     return shape(**{key: given[key] if key in given else _brief_value(source, key) for key in shape.__struct_fields__})
@@ -216,19 +216,19 @@ def _brief_value(source: Any, key: str) -> Any:
 
 
 def sentence(text: str, values: Mapping[str, Any]) -> str:
-    """Replace names in a sentence of ours that could be read as our words by `{key}`; `named` has them."""
+    """Replace names that could be read as part of our sentence by `{key}`; `named` returns these names."""
     for key, value in _sentences(values).items():
         text = text.replace(value, f"{{{key}}}")
     return harmless(text, LONGEST_SENTENCE)
 
 
 def named(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names that a sentence of ours speaks of as `{key}`."""
+    """Return the names that `sentence` replaces by `{key}`."""
     return {key: harmless(value, LONGEST_NAME) for key, value in _sentences(values).items()}
 
 
 def _sentences(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values that could be read as sentences, the longest first so that none is found inside another."""
+    """Return the values that could be read as sentences, the longest first, as one may contain another."""
     texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
     kept = {key: value for key, value in texts.items() if not _ONE_WORD.fullmatch(value)}
     return dict(sorted(kept.items(), key=lambda each: -len(each[1])))
@@ -251,7 +251,7 @@ def cell(value: Any, column: Definition) -> Any:
 
 
 def cells_of(columns: Sequence[Definition], rows: Mapping[str, Sequence[Any]]) -> TableCells:
-    """Return a page of a table; `rows` by key of the column."""
+    """Return a page of a table. rows: by key of the column."""
     count = len(rows[columns[0].key]) if columns else 0
     return TableCells(
         columns=[key_of(column) for column in columns],

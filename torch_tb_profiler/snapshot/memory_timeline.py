@@ -1,7 +1,7 @@
 """Files of `profiler.export_memory_timeline`: bytes by category over time, as the live memory profiler saw them.
 
-`.json` has times in µs and, for each, bytes by category; `.raw.json.gz` has a change of bytes a row. The categories are
-those of `torch.profiler._memory_profiler`. An `.html` one holds a picture and no numbers.
+`.json` has times in µs and, for each, bytes by category; `.raw.json.gz` has one change of bytes per row. The categories
+are those of `torch.profiler._memory_profiler`. An `.html` file holds a picture and no numbers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class MemoryTimeline(msgspec.Struct, frozen=True):
 
     @property
     def peak(self) -> int:
-        """The first place at which most was in use."""
+        """Return the index of the first time with the most bytes in use."""
         return int(np.argmax(self.bytes.sum(axis=1)))
 
 
@@ -83,7 +83,7 @@ def _has_lists(decoded: list[list[Any]]) -> bool:
 
 
 def _of_sums(decoded: list[list[Any]]) -> MemoryTimeline:
-    """Read [times in µs, bytes by category of each]; the first category stands for the axis of a picture."""
+    """Read [times in µs, bytes by category of each]; the first category is only the axis of a plot."""
     times, sizes = decoded
     time, table = np.array(times, np.int64), np.array(sizes, np.int64)
     if time.ndim != 1 or table.shape != (len(time), len(CATEGORIES) + 1) or (table < 0).any():

@@ -1,4 +1,4 @@
-"""Dicts of records and stacks → columns. Values are checked: what is damaged is dropped and counted."""
+"""Dicts of records and stacks → columns. Values are checked: damaged records are dropped and counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ACTIONS = {action.name.lower(): int(action) for action in Action if action is no
 
 _LEAST, _MOST = -(2**62), 2**62
 _NOTHING = ("", "", -1, -1)
-#: of metadata that is shown
+#: limit of metadata that is shown
 _MOST_PARTS = 1000
 _INTEGER = {int}
 _LIST = {list}
@@ -35,7 +35,7 @@ _TEXT = {str}
 
 
 def readable(text: str) -> str:
-    """Return a text as UTF-8 can hold it: pickles may hold halves of surrogate pairs."""
+    """Return a text that UTF-8 can hold: pickles may hold halves of surrogate pairs."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -109,7 +109,7 @@ class StackInterner:
         return numbers
 
     def _new(self, identities: bytes, frames: tuple[object, ...]) -> int:
-        """Assign a number to a stack whose frames were not seen together yet."""
+        """Return the number of a stack from its frames, and remember it by their identities."""
         content = tuple([self._frame(each) for each in frames])
         number = self._of_content.setdefault(content, len(self._of_content))
         if number == len(self._marks):
@@ -222,7 +222,7 @@ class RecordColumns:
 
 
 def _place(record: dict[str, Any]) -> Any:
-    """Return the address; of an oom what the device had free. Raises KeyError where there is no address."""
+    """Return the address; for an oom, the free bytes of the device. Raises KeyError if it is missing."""
     if record["action"] != "oom":
         return record["addr"]
     free = record.get("device_free")
@@ -230,7 +230,7 @@ def _place(record: dict[str, Any]) -> Any:
 
 
 def _field(batch: Sequence[dict[str, Any]], key: str) -> list[Any]:
-    """Return one field of all records. Raises KeyError where a record lacks it."""
+    """Return one field of all records. Raises KeyError if a record lacks it."""
     return list(map(itemgetter(key), batch))
 
 
@@ -242,7 +242,7 @@ def _field_if_there(batch: Sequence[dict[str, Any]], key: str, missing: object) 
 
 
 def pool_of(value: object) -> tuple[int, int]:
-    """Return the two numbers of a pool; -1 where they are missing."""
+    """Return the two numbers of a pool; -1 if they are missing."""
     if isinstance(value, list | tuple) and len(value) == 2 and all(map(is_integer, value)):
         return value[0], value[1]
     return -1, -1
@@ -261,7 +261,7 @@ def as_text(value: object) -> str:
 
 
 def _is_small(value: object) -> bool:
-    """Return whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
+    """Return whether a value has at most a few thousand parts; a shared part counts each time it would be written."""
     parts, seen = [value], 0
     while parts and seen <= _MOST_PARTS:
         seen += 1
@@ -279,7 +279,7 @@ def is_integer(value: object) -> bool:
 
 
 def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Return an array. Raises TypeError or OverflowError for what is no integer of 62 bits."""
+    """Return an array. Raises TypeError or OverflowError unless all are integers of 62 bits."""
     if values and set(map(type, values)) != _INTEGER:
         raise TypeError
     found = np.array(values, np.int64)
@@ -289,7 +289,7 @@ def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Return an array. Raises what `_integers` does, and ValueError for negative sizes."""
+    """Return an array. Raises the errors of `_integers`, and ValueError for negative sizes."""
     found = _integers(values)
     if len(found) and int(found.min()) < 0:
         raise ValueError
@@ -297,7 +297,7 @@ def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _times(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Return µs; NO_TIME where there is none. Raises OverflowError for what is no time."""
+    """Return µs; NO_TIME for missing times. Raises OverflowError for an impossible time."""
     if set(map(type, values)) != _INTEGER:
         return np.array([value if is_time(value) else NO_TIME for value in values], np.int64)
     found = np.array(values, np.int64)
@@ -307,12 +307,12 @@ def _times(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def is_time(value: object) -> bool:
-    """Return whether a value is µs since the epoch, which as ns must fit a column."""
+    """Return whether a value is µs since the epoch that fits a column as ns."""
     return type(value) is int and 0 <= value < 2**52
 
 
 def _clean(record: Any) -> dict[str, Any] | None:
-    """Return a record with only what a column can hold; None if it lacks what all must have."""
+    """Return a record with only the values that a column can hold; None if a required one is missing."""
     if not isinstance(record, dict) or not isinstance(record.get("action"), str):
         return None
     is_oom = record["action"] == "oom"

@@ -1,4 +1,4 @@
-"""An unpickled snapshot → its tables: segments, blocks, annotations, and what contradicts itself."""
+"""An unpickled snapshot → its tables: segments, blocks, annotations; and notes on contradictions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from torch_tb_profiler.trace import Header, Note, Trace, note
 from torch_tb_profiler.trace.schema import TraceTable
 from torch_tb_profiler.trace.store import TableWriter, TraceInfo
 
-#: the key of the header under which stands what a snapshot says of itself as a whole
+#: the key of the header with the data about a snapshot as a whole
 KEY = "memory_snapshot"
 
-#: both names of what was released while another stream used it: that of files and that of torch's documentation
+#: names of blocks that were released while another stream used them: in files, and in torch's documentation
 _STATES = {
     "active_allocated": BlockState.ACTIVE,
     "active_pending_free": BlockState.PENDING_FREE,
@@ -37,12 +37,12 @@ _NS = 1000
 
 
 def is_snapshot(trace: Trace) -> bool:
-    """Return whether what was read is a memory snapshot."""
+    """Return whether a trace that was read is a memory snapshot."""
     return KEY in trace.header.raw
 
 
 def write(snapshot: UnpickledSnapshot, writer: TableWriter, file_bytes: int) -> TraceInfo:
-    """Hand the tables of a snapshot to a writer, and give what stands beside them."""
+    """Write the tables of a snapshot; return the data beside them."""
     notes: list[Note] = []
     segments, blocks = _segments(snapshot, notes)
     records, devices = _records(snapshot)
@@ -86,7 +86,7 @@ def _cut_off(snapshot: UnpickledSnapshot) -> Note:
 
 
 def _about(snapshot: UnpickledSnapshot, devices: int) -> dict[str, Any]:
-    """Return what a snapshot says of itself as a whole."""
+    """Return the data about a snapshot as a whole."""
     root = snapshot.root
     settings = root.get("allocator_settings")
     host = _dicts(root.get("host_segments"))
@@ -108,7 +108,7 @@ def _about(snapshot: UnpickledSnapshot, devices: int) -> dict[str, Any]:
 
 
 def _sum_of(key: str, segments: list[dict[str, Any]]) -> int:
-    """Sum to at most what 63 bits hold."""
+    """Sum, limited to 63 bits."""
     total: int = sum(each[key] for each in segments if is_integer(each.get(key)))
     return max(-(2**63) + 1, min(total, 2**63 - 1))
 
@@ -121,7 +121,7 @@ def _flags(value: Any) -> bool | None:
 
 
 def _plain(settings: dict[Any, Any]) -> dict[str, Any]:
-    """Keep texts, numbers, truth values, and small tables of them."""
+    """Keep texts, numbers, bools, and small dicts of them."""
     found: dict[str, Any] = {}
     for key, value in list(settings.items())[:200]:
         if isinstance(value, dict):
@@ -142,7 +142,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _others(value: Any) -> int:
-    """Count the parts of a list that are no dicts."""
+    """Count the items of a list that are not dicts."""
     return len(value) - len(_dicts(value)) if isinstance(value, list | tuple) else 0
 
 
@@ -167,7 +167,7 @@ def _records(snapshot: UnpickledSnapshot) -> tuple[Columns, int]:
 
 
 def _segments(snapshot: UnpickledSnapshot, notes: list[Note]) -> tuple[Columns, Columns]:
-    """Return segments by device and address, with their blocks; what does not add up is counted."""
+    """Return segments by device and address, with their blocks; contradictions are counted."""
     wrong: Counter[str] = Counter()
     rows = []
     listed = snapshot.root.get("segments")

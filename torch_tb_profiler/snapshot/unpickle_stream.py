@@ -1,8 +1,8 @@
 """A pickle → columns, while it is read.
 
-No class is ever looked up: a snapshot holds lists, dicts, texts and numbers alone, and everything else ends the
-reading. Between two frames of the pickle, which is always between two records, the records that were appended so far
-are turned into columns and emptied: a file of 100 MB takes about twice its size instead of five times.
+No class is ever looked up: a snapshot holds only lists, dicts, texts and numbers, and anything else ends the reading.
+A frame of the pickle always ends between two records. There, the records so far are turned into columns and emptied:
+a file of 100 MB takes about twice its size instead of five times.
 
 The memory that a damaged or hostile file makes the unpickler take is limited by the process (`child`), not here.
 """
@@ -25,10 +25,10 @@ from torch_tb_profiler.trace.unpack import Readable
 from torch_tb_profiler.words.reasons import because
 
 _FRAME = b"\x95"
-#: between two looks for the next list of records, at least so many frames
+#: fewest frames between two searches for the next list of records
 _LOOK_INTERVAL = 64
 _LENGTH_BYTES = 8
-#: longer ones are not looked through to their end beforehand
+#: longer lists are not scanned to their end beforehand
 _LONGEST_FRAME = 1 << 30
 _READ_BYTES = 128 * 1024
 
@@ -57,7 +57,7 @@ class UnpickledSnapshot:
 def unpickle_stream(text: Readable, progress: Callable[[int], None] = lambda _: None) -> UnpickledSnapshot:
     """Read a snapshot. Raises SnapshotError; MemoryError passes.
 
-    progress: is told how many bytes were read
+    progress: called with the number of bytes read
     """
     snapshot = UnpickledSnapshot()
     stream = _Source(text, progress)
@@ -116,11 +116,11 @@ def _record_lists(traces: Any) -> list[Any]:
 
 
 def _unfinished(memo: dict[int, Any], last: list[Any] | None) -> list[Any]:
-    """Return the record lists of a truncated file; none of those that were taken.
+    """Return the record lists of a truncated file, except those already taken.
 
-    last: the list that was being filled, which gets the records that were not appended to it yet
+    last: the list that was being filled; it gets the records that were not appended yet
 
-    Raises SnapshotError where the file has no key of a snapshot.
+    Raises SnapshotError if the file has no key of a snapshot.
     """
     values = list(memo.values())
     if not any(type(value) is str and value in ("segments", "device_traces") for value in values):
@@ -140,7 +140,7 @@ def _holds_records(value: Any) -> bool:
 
 
 def _take_rest(snapshot: UnpickledSnapshot, lists: list[Any], pieces: dict[int, list[Columns]], known: bool) -> None:
-    """Take what was not taken while reading, and put the pieces of each list together."""
+    """Take the records left after reading, and concatenate the chunks of each list."""
     seen: set[int] = set()
     for place, records in enumerate(lists):
         if id(records) in seen:  # the same list twice is one device
@@ -166,7 +166,7 @@ class _Source:
         self.bytes_read = 0
 
     def _fill(self, size: int) -> None:
-        """Buffer at least `size` bytes, if there are."""
+        """Buffer at least `size` bytes, or the rest of the file."""
         pieces = [self._buffer[self._at :]]
         have = len(pieces[0])
         while have < size:
@@ -193,7 +193,7 @@ class _Source:
         return taken
 
     def readline(self) -> bytes:
-        """Read up to a line end; no text of a snapshot needs it, and a line has an end of its own here."""
+        """Read a line, at most 64 KiB; no snapshot needs lines."""
         line = bytearray()
         while len(line) < 1 << 16:
             byte = self.read(1)
@@ -221,7 +221,7 @@ class _FrameSource:
         self._begins = False
         #: by identity of the list
         self.pieces: dict[int, list[Columns]] = {}
-        # so that no identity is given twice
+        # keeps the lists alive, so that no identity is reused
         self._lists: list[list[Any]] = []
 
     def begin(self, unpickler: PlainUnpickler) -> None:
@@ -241,7 +241,7 @@ class _FrameSource:
         return self._source.read(size)
 
     def _length(self, stored: bytes) -> bytes:
-        """Return the length of a frame; of one that is cut off what is left of it, so that it is read up to there."""
+        """Return the length of a frame; for a truncated frame, the length of the rest of the file."""
         length = int.from_bytes(stored, "little")
         left = len(self._source.peek(min(length, _LONGEST_FRAME)))
         if len(stored) == _LENGTH_BYTES and left < length:
@@ -259,7 +259,7 @@ class _FrameSource:
             self._look()
 
     def _look(self) -> None:
-        """Find the list of records that is being filled. Costs time in proportion to all that was read."""
+        """Find the list of records that is being filled. Takes time in proportion to the bytes read so far."""
         assert self._unpickler is not None
         for value in reversed(list(self._unpickler.memo.copy().values())):
             if _holds_records(value):

@@ -21,7 +21,7 @@ from torch_tb_profiler.storage.ranges import RANGE_BYTES
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
-#: for worker processes: what gives access to containers, JSON of address → signature, empty for nothing
+#: for worker processes: signatures of containers, JSON of address → signature; empty without any
 ACCESS_VARIABLE = "TORCH_TB_PROFILER_BLOB_ACCESS"
 
 MOST_SKEW_SECONDS = 15 * 60
@@ -142,7 +142,7 @@ class Blobs:
 
     @contextmanager
     def _client(self, place: ObjectAddress) -> Iterator[Any]:
-        """Yield a client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+        """Yield a client. Its errors become Trouble: their messages may contain keys and addresses."""
         with self._lock:
             signature = self._signatures.get(place.bucket, "")
         connection = os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")
@@ -172,7 +172,7 @@ def _client_for(address: str, signature: str, connection: str) -> Any:
     options: dict[str, Any] = {
         "connection_timeout": 3,
         "read_timeout": 20,
-        # What fails is tried again in one place for all stores, where it broke off.
+        # One place retries failed requests of all stores, from the byte where they broke off.
         "retry_total": 0,
         "max_single_get_size": RANGE_BYTES,
         "max_chunk_get_size": RANGE_BYTES,
@@ -185,7 +185,7 @@ def _client_for(address: str, signature: str, connection: str) -> Any:
 
 
 def _account_of(connection: str) -> str:
-    """Return the account that a connection string is for; empty if it does not say."""
+    """Return the account of a connection string; empty without one."""
     parts = dict(part.partition("=")[::2] for part in connection.split(";") if part)
     named = {name.strip().lower(): value.strip() for name, value in parts.items()}
     if named.get("accountname"):
@@ -195,7 +195,7 @@ def _account_of(connection: str) -> str:
 
 
 def _identity(address: str) -> Any:
-    """Return the credentials that azure-identity finds; None without the package, and without credentials."""
+    """Return the credentials that azure-identity finds; None without the package or without credentials."""
     if not address.startswith("https://"):
         return None
     try:
@@ -229,7 +229,7 @@ def _trouble(error: Exception) -> Trouble:
 
 def _skew(date: str) -> float:
     """Return seconds between our clock and the one that wrote a date; 0 without one."""
-    import email.utils  # a megabyte for what hardly ever happens
+    import email.utils  # takes a megabyte, and is hardly ever needed
 
     try:
         return abs(email.utils.parsedate_to_datetime(date).timestamp() - time.time())

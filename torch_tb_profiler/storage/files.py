@@ -1,4 +1,4 @@
-"""HDFS, and every other file system that fsspec has a driver for."""
+"""HDFS, and every other file system with an fsspec driver."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ HADOOP_ADVICE = "Set HADOOP_HOME and JAVA_HOME to where Hadoop and Java are, or:
 def prepare_hadoop(driver: type) -> None:
     """Set CLASSPATH and LIBHDFS_OPTS, unless the driver does without Java."""
     if not driver.__module__.startswith("fsspec."):
-        return  # hdfs-native, which takes the place of Arrow's driver when it is installed
+        return  # hdfs-native, which replaces Arrow's driver if it is installed
     options = os.environ.get("LIBHDFS_OPTS", "")
     if "-Xrs" not in options.split():
-        # Else the JVM takes SIGTERM for itself, and nothing of Python that cleans up is run.
+        # Otherwise the JVM handles SIGTERM, and the clean-up code of Python does not run.
         os.environ["LIBHDFS_OPTS"] = f"{options} -Xrs".strip()
     home = os.environ.get("HADOOP_HOME", "")
     program = Path(home) / "bin" / "hadoop"
@@ -49,7 +49,7 @@ def prepare_hadoop(driver: type) -> None:
 
 PIECE_BYTES = 256 * 1024
 
-#: schemes whose addresses are host and path; for other schemes the driver knows
+#: schemes whose addresses have a host and a path; for other schemes the driver decides
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 _ADDRESS = lazy_pattern(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
@@ -126,7 +126,7 @@ class FileSystems:
                     while start < stop and (piece := bytes(stream.read(min(PIECE_BYTES, stop - start)))):
                         start += len(piece)
                         yield piece
-                # No driver can be asked for the bytes of one state of a file only.
+                # No driver can read bytes of one version of a file only.
                 if _entry(entry.path, entry.url, _info(driver, path)).version != entry.version:
                     raise Trouble("changed")
 
@@ -136,7 +136,7 @@ class FileSystems:
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error, tries=2))
 
     def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
-        """Write a file. No driver can be asked to write only what is not there: of two at once the last one stays."""
+        """Write a file. No driver can write only absent files: of two concurrent writes the last one stays."""
         try:
             with _driver(url) as (driver, path):
                 if absent and driver.exists(path):
@@ -169,14 +169,14 @@ class FileSystems:
 
 
 def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the names in a directory, and what the driver says of them. Raises Trouble."""
+    """Return the names in a directory, with the entries of the driver. Raises Trouble."""
     with _driver(f"{root}/{folder}" if folder else root) as (driver, path):
         driver.invalidate_cache()
         return [(found["name"].rstrip("/").rpartition("/")[2], found) for found in driver.ls(path, detail=True)]
 
 
 def _info(driver: Any, path: str) -> Mapping[str, Any]:
-    """Return what the driver says of a file now."""
+    """Return the current entry of the driver for a file."""
     driver.invalidate_cache()
     found: Mapping[str, Any] = driver.info(path)
     return found
@@ -188,7 +188,7 @@ def _entry(path: str, url: str, found: Mapping[str, Any]) -> Entry:
 
 
 def _time(found: Mapping[str, Any]) -> int:
-    """Return ns since the epoch, whatever a driver calls it and counts it in; 0 when it does not say."""
+    """Return ns since the epoch, from any key and unit of a driver; 0 if it has none."""
     value = next((found[name] for name in _TIMES if found.get(name)), 0)
     if isinstance(value, datetime):
         return nanoseconds(value)
@@ -199,7 +199,7 @@ def _time(found: Mapping[str, Any]) -> int:
 
 @contextmanager
 def _driver(url: str) -> Iterator[tuple[Any, str]]:
-    """Yield the driver for an address and the path it takes. Whatever it raises becomes Trouble."""
+    """Yield the driver for an address, and its path for the driver. Errors of the driver become Trouble."""
     with _known(url):
         match = _ADDRESS.fullmatch(url)
         assert match is not None
@@ -213,7 +213,7 @@ def _driver(url: str) -> Iterator[tuple[Any, str]]:
 
 @contextmanager
 def _known(url: str) -> Iterator[None]:
-    """Turn whatever a driver raises into Trouble."""
+    """Turn every error of a driver into Trouble."""
     try:
         yield
     except (Trouble, GeneratorExit):
@@ -232,7 +232,7 @@ def _driver_for(url: str) -> Any:
 
 
 def _open(driver: Any, path: str) -> Any:
-    # Arrow's streams cannot be sought unless told so; other drivers do not know the word.
+    # Arrow's streams are seekable only on request; other drivers do not know the option.
     is_arrow = any(kind.__name__ == "ArrowFSWrapper" for kind in type(driver).__mro__)
     return driver.open(path, "rb", **({"seekable": True} if is_arrow else {}))
 
@@ -256,7 +256,7 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
     kind = _BY_ERROR.get(getattr(error, "errno", None) or 0)
     if kind:
         return Trouble(kind, code)
-    if isinstance(error, RuntimeError) and scheme in ("hdfs", "viewfs"):  # hdfs-native, of all that servers say
+    if isinstance(error, RuntimeError) and scheme in ("hdfs", "viewfs"):  # hdfs-native, for every error of a server
         said = _EXCEPTION.search(text)
         return Trouble("unreachable", said[0] if said else code)
     if isinstance(error, OSError) or names & {"HdfsError", "RequestException", "ClientError"}:

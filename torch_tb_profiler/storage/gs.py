@@ -33,7 +33,7 @@ class Google:
     writing = "The role Storage Object User on the bucket is needed"
 
     def environment(self) -> dict[str, str]:
-        # Looking for credentials takes seconds on a machine that has none.
+        # Looking for credentials takes seconds on a machine without any.
         return {"NO_GCE_CHECK": "true"} if _found_nobody.is_set() else {}
 
     def place(self, url: str) -> ObjectAddress:
@@ -77,7 +77,7 @@ class Google:
                 )
         except Trouble as error:
             trouble = error
-        yield received.getvalue()  # also when it broke off: the rest is fetched from there
+        yield received.getvalue()  # also after an error: the rest is fetched from there
         if trouble:
             raise trouble
 
@@ -102,7 +102,7 @@ def _object(found: Any) -> Object:
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """Yield a client. Whatever it raises becomes Trouble: its own messages may name tokens and addresses."""
+    """Yield a client. Its errors become Trouble: their messages may contain tokens and addresses."""
     try:
         yield _client_for(os.environ.get("STORAGE_EMULATOR_HOST", ""), os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"))
     except (Trouble, GeneratorExit):
@@ -145,7 +145,7 @@ def _trouble(error: Exception) -> Trouble:
         return Trouble(kind, int(status), float(wait) if wait.isdecimal() else 0.0, advice)
     code = type(error).__name__
     if names & {"TransportError", "RequestException", "HTTPError", "TimeoutError", "OSError", "ProtocolError"}:
-        # requests counts addresses that cannot be right among what goes wrong on the way
+        # requests reports impossible addresses with the class of connection errors
         return Trouble("endpoint" if isinstance(error, ValueError) else "unreachable", code)
     if "GoogleAuthError" in names:
         return Trouble("credentials", code)

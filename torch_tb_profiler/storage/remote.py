@@ -1,4 +1,4 @@
-"""What all object stores have in common: buckets of objects whose names have slashes in them."""
+"""The common part of all object stores: buckets of objects with slashes in their names."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Object(msgspec.Struct, frozen=True):
 class Store(Protocol):
     """What differs between object stores. All methods raise Trouble."""
 
-    #: the package that reads it, and the extra of ours that installs that
+    #: the package that reads it, and our extra that installs the package
     package: str
     extra: str
-    #: its name among the advice of `words/*/reasons.toml`
+    #: its key among the advice in `words/*/reasons.toml`
     name: str
-    #: what must be allowed for writing
+    #: permissions that writing needs
     writing: str
 
     def place(self, url: str) -> ObjectAddress:
@@ -56,7 +56,7 @@ class Store(Protocol):
         ...
 
     def environment(self) -> dict[str, str]:
-        """Return variables with which a worker process may read what this one may."""
+        """Return environment variables that give a worker process the access of this one."""
         ...
 
     def url(self, place: ObjectAddress) -> str:
@@ -74,7 +74,7 @@ class Store(Protocol):
         ...
 
     def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
-        """Write an object in one request; `absent`: Trouble of the kind `changed` when there is one."""
+        """Write an object in one request. absent: raise Trouble of kind `changed` if it exists."""
         ...
 
     def delete(self, place: ObjectAddress) -> None: ...
@@ -106,7 +106,7 @@ class ObjectStorage:
         pages: Iterator[list[Object]] | None = None
 
         def next_page() -> list[Object] | None:
-            # An iterator that has failed has ended: the listing begins anew and skips known objects.
+            # An iterator that has failed has ended: the listing starts again and skips known objects.
             nonlocal pages
             if pages is None:
                 pages = self._store.pages(folder)
@@ -119,7 +119,8 @@ class ObjectStorage:
         seen: set[str] = set()
         while (page := self._try(Attempt("unlistable", root), lambda: patiently(next_page))) is not None:
             for found in page:
-                if found.key not in seen and not found.key.endswith("/"):  # such are made to show empty folders
+                # a key that ends with a slash marks an empty folder
+                if found.key not in seen and not found.key.endswith("/"):
                     seen.add(found.key)
                     yield self._entry(replace(folder, key=found.key), found, found.key[len(folder.key) :])
 
@@ -197,5 +198,5 @@ def load(package: str, extra: str) -> None:
 
 
 def nanoseconds(time: datetime | None) -> int:
-    """Return ns since the epoch; 0 for an object without a time."""
+    """Return a time in ns since the epoch; 0 for an object without a time."""
     return int(time.timestamp()) * 10**9 + time.microsecond * 1000 if time else 0

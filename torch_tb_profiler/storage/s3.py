@@ -1,4 +1,4 @@
-"""S3 and what speaks its language: AWS, MinIO, Ceph and others."""
+"""S3 and compatible stores: AWS, MinIO, Ceph and others."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CODES: Mapping[str, ErrorKind] = {
     "307": "endpoint",
     "RequestTimeTooSkewed": "clock",
     "PreconditionFailed": "changed",
-    # two write the same object at once
+    # two clients write the same object at once
     "ConditionalRequestConflict": "changed",
     "412": "changed",
     "InvalidRange": "changed",
@@ -124,7 +124,7 @@ class S3:
         with _client() as client:
             found = client.get_object(Bucket=_name(place), Key=place.key, Range=f"bytes={start}-{stop - 1}", **only)
             with found["Body"] as body:
-                # Some servers answer a range with 200, and with no more than the range all the same.
+                # Some servers answer a range with status 200, and still send only the range.
                 if found["ContentLength"] != stop - start:
                     raise Trouble("failed", "NoRanges", advice="This server cannot send parts of objects")
                 yield from iter(lambda: body.read(PIECE_BYTES), b"")
@@ -144,14 +144,14 @@ def _name(place: ObjectAddress) -> str:
 
 
 def _object(key: str, found: Mapping[str, Any], size: int) -> Object:
-    # Of a single object a server says the second, in a listing some say more.
+    # For a single object a server gives whole seconds; in a listing, some are more precise.
     seconds = nanoseconds(found.get("LastModified")) // 10**9
     return Object(key, size, seconds * 10**9, found.get("ETag", "").strip('"'))
 
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """Yield a client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+    """Yield a client. Its errors become Trouble: their messages may contain keys and addresses."""
     client = None
     try:
         client = _client_for(S3Settings.of(os.environ), _credentials(os.environ))
@@ -168,19 +168,19 @@ def _client() -> Iterator[Any]:
 
 
 def _is_nobody(client: Any) -> bool:
-    # boto3's marker for unsigned requests is not the name of a signature
+    # boto3 marks unsigned requests with an object, not with the name of a signature
     return not isinstance(client.meta.config.signature_version, str)
 
 
 def _credentials(environment: Mapping[str, str]) -> int:
-    """Return a digest that changes when other credentials are to be used; the credentials are not kept."""
+    """Return a digest that changes with the credentials, which are not kept."""
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE")
     return hash(tuple(environment.get(name) for name in names))
 
 
 @functools.lru_cache(maxsize=4)
 def _client_for(settings: S3Settings, _: int) -> Any:
-    """Return a client that several threads can use; one for all, as making it takes a while."""
+    """Return a client for all threads, as making one is slow."""
     load(S3.package, S3.extra)
     import boto3
     from botocore import UNSIGNED
@@ -191,7 +191,7 @@ def _client_for(settings: S3Settings, _: int) -> Any:
     config = Config(
         connect_timeout=3,
         read_timeout=20,
-        # What fails is tried again in one place for all stores, where it broke off.
+        # One place retries failed requests of all stores, from the byte where they broke off.
         retries={"total_max_attempts": 1, "mode": "standard"},
         max_pool_connections=4 * MOST_AHEAD,
         # of a whole object, which is never fetched in one piece

@@ -1,4 +1,4 @@
-"""Schemes of log directories, and addresses as they may be shown."""
+"""Schemes of log directories, and addresses that are safe to show."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def scheme_of(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """Return the address as text that may be shown: `without_secrets`, and `printable`."""
+    """Return the address as text that is safe to show: `without_secrets` and `printable`."""
     return printable(without_secrets(url))
 
 
 def without_secrets(url: str) -> str:
-    """Return the address without what may be a secret.
+    """Return the address without possible secrets.
 
-    That is name and password before an `@`, the query of an http address, and a signature behind any other.
+    These are name and password before an `@`, the query of an http address, and the signature after any other address.
     """
     if not scheme_of(url):
         return url
@@ -44,12 +44,12 @@ def without_secrets(url: str) -> str:
 
 
 def is_signed(url: str) -> bool:
-    """Return whether a signature stands behind an address."""
+    """Return whether an address ends with a signature."""
     return bool(_SIGNATURE.search(url))
 
 
 def without_slash(url: str) -> str:
-    """Strip slashes at the end; those of a bare scheme or of the root directory stay."""
+    """Strip slashes at the end, except those of a bare scheme or of the root directory."""
     scheme = _SCHEME.match(url)
     head, rest = (scheme[0], url[scheme.end() :]) if scheme else ("", url)
     return head + rest.rstrip("/") or url
@@ -58,7 +58,7 @@ def without_slash(url: str) -> str:
 def printable(name: str) -> str:
     r"""Return the name as text that can be shown, logged and sent.
 
-    Names of files may hold any byte but `/` and NUL; those that are no text are written as the system had them.
+    Names of files may hold any byte but `/` and NUL; bytes that are not UTF-8 are written as escapes.
 
     >>> printable("caf\udce9\n")
     'caf\\xe9\\n'
@@ -67,13 +67,13 @@ def printable(name: str) -> str:
 
 
 def _escape(character: str) -> str:
-    if "\udc80" <= character <= "\udcff":  # how Python keeps a byte that is no text
+    if "\udc80" <= character <= "\udcff":  # how Python represents a byte that is not UTF-8
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
 
 
 def storable(url: str) -> str:
-    """Return the address as JSON and the like can hold it: names of files may be any bytes. `restored` undoes it."""
+    """Return the address as text that JSON can hold: names of files may be any bytes. `restored` undoes it."""
     try:
         url.encode()
     except UnicodeEncodeError:
@@ -82,5 +82,5 @@ def storable(url: str) -> str:
 
 
 def restored(text: str) -> str:
-    """Return what `storable` was given."""
+    """Return the address that `storable` encoded."""
     return os.fsdecode(bytes.fromhex(text.removeprefix(_BYTES))) if text.startswith(_BYTES) else text

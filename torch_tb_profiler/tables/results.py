@@ -1,4 +1,4 @@
-"""The tables that are no answers to questions: what makes them of a model, and what the columns of all tables mean."""
+"""Tables that answer no question: their functions of a model, and the meaning of the columns of all tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import OperationTable
 
-#: all slices: what is asked for without a limit
+#: the limit that returns all slices
 _ALL = 2**31 - 1
 
 #: the options of a table by name, as texts
@@ -44,7 +44,7 @@ def _without_options(compute: Callable[[Model], R]) -> Callable[[Model, Params],
 
 
 def _grouped(compute: Callable[..., R]) -> Callable[[Model, Params], R]:
-    """`group_by` is the second parameter."""
+    """Make the function of a table with the option `group_by`."""
     return lambda model, params: compute(model, params["group_by"]) if "group_by" in params else compute(model)
 
 
@@ -56,7 +56,7 @@ def _modules(model: Model, params: Params) -> ModuleTable:
 def _stacks(model: Model, params: Params) -> StackTable:
     options: Any = {key: params[key] for key in ("weight", "direction", "files") if key in params}
     found = stacks(model, **options)
-    assert found is not None  # only of a root that is not there, and none is asked for
+    assert found is not None  # None is only the answer for an unknown root, and there is no root here
     return found
 
 
@@ -64,7 +64,7 @@ def _slices(model: Model, params: Params) -> SliceTable:
     return slices(model, params.get("name"), params.get("category"), limit=int(params.get("most", _ALL)))
 
 
-#: by the name of the table. Each may raise ValueError for an option that a trace has nothing of.
+#: by the name of the table. Each may raise ValueError for an option without data in the trace.
 RESULTS: Mapping[str, Callable[[Model, Params], Tabular]] = {
     "steps": _without_options(step_times),
     "modules": _modules,
@@ -98,7 +98,7 @@ class NamedGaps(Result):
     after: Sequence[str] = column("After", "The work that ends the gap.")
 
 
-#: by table and key. Answers to questions have these and those that are derived from them.
+#: by table and key. Answers to questions have these columns and the ones derived from them.
 COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "steps": OVERVIEW,
     "operators": OperatorTable.columns,

@@ -29,7 +29,7 @@ def build(model: Model, inputs: TimelineInputs | None = None) -> Timeline:
 
 
 def release(model: Model) -> None:
-    """Free the memory of all that a timeline is not made of; it comes again when asked for."""
+    """Free all data that a timeline does not need; it is loaded again on demand."""
     model.clear()
     model.trace.forget(but=_NEEDED)
 

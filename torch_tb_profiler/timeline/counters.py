@@ -1,6 +1,6 @@
-"""Counters: how busy devices, their memory and their links were, moment by moment.
+"""Counters of devices, their memory and their links over time.
 
-Coarse bins of the whole trace are kept; a window that needs finer ones is computed from the slices that lie in it.
+Coarse bins of the whole trace are stored; a window with finer bins is computed from the slices in it.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _QUANTITIES: dict[CounterKind, Quantity] = {
     "exposed_communication": EXPOSED_COMMUNICATION,
 }
 
-#: about, when the bins that are kept are made
+#: about, when the stored bins are made
 _SLICES_AT_ONCE = 262_144
-#: slices for one kept bin of a counter, at least
+#: fewest slices for one stored bin of a counter
 _SLICES_OF_BIN = 128
-#: at most this many tiles of bins are kept, as a power of two
+#: log2 of the largest number of stored tiles of bins
 _MOST_DOUBLINGS = 6
 
 
@@ -83,7 +83,7 @@ def extremes(timeline: Timeline, counter: Counter) -> tuple[float, float]:
 
 
 def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline:
-    """Add all counters that there are data for to a timeline. curves: see `analysis.memory_curve`."""
+    """Add all counters with data to a timeline. curves: see `analysis.memory_curve`."""
     memory = MemoryPoints.concatenate(
         [
             {
@@ -105,7 +105,7 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
     known = replace(timeline, counters=TimelineCounters(listed, level, memory=memory))
     first, after = _range(timeline, level)
     edges = _edges(timeline, level, first, after - first)
-    # stretch by stretch, so that what is on the way stays small
+    # window by window, so that intermediate arrays stay small
     found: list[list[dict[str, Any]]] = [[] for _ in listed]
     step = max(_SLICES_AT_ONCE * len(edges) // max(len(timeline.slices.items), 1), BUCKETS_OF_TILE)
     for low in range(0, len(edges) - 1, step):
@@ -118,7 +118,7 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
 
 
 def is_whole(timeline: Timeline) -> bool:
-    """Return whether the bins that are kept are those of the whole trace."""
+    """Return whether the stored bins cover the whole trace."""
     kept = timeline.counters
     if not 1 <= kept.level <= timeline.highest_level:
         return False
@@ -127,20 +127,20 @@ def is_whole(timeline: Timeline) -> bool:
 
 
 def _range(timeline: Timeline, level: int) -> tuple[int, int]:
-    """Return the bins of a level that touch the trace: the first, and the one behind the last."""
+    """Return the range [first, after) of the bins of a level that touch the trace."""
     length = tile_length(level) // BUCKETS_OF_TILE
     return timeline.begin // length, timeline.end // length + 1
 
 
 def _edges(timeline: Timeline, level: int, first: int, count: int) -> Int64:
-    """Return where `count` bins from `first` on begin and end, as far as they lie in the trace."""
+    """Return the edges of `count` bins from `first` on, clipped to the trace; shape (count + 1,), ns."""
     length = tile_length(level) // BUCKETS_OF_TILE
     edges = (first + np.arange(count + 1, dtype=np.int64)) * length
     return np.clip(edges, timeline.begin, timeline.end)
 
 
 def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> CounterBins:
-    """Bins of the level that is kept, NaN outside the trace."""
+    """Return bins of the stored level, NaN outside the trace."""
     counters = timeline.counters
     low, after = _range(timeline, counters.level)
     size = after - low
@@ -151,9 +151,9 @@ def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> Count
 
 
 def _exact(timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin | None = None) -> CounterBins:
-    """work: of the time from the first edge to the last, if it is known already."""
+    """Compute the bins between edges. work: the work from the first edge to the last, if already known."""
     if counter.kind == "recorded":
-        # before its first value it is unknown
+        # a recorded counter is unknown before its first value
         edges = np.maximum(edges, timeline.recorded[counter.place].time[0])
     start, end = int(edges[0]), int(edges[-1])
     if end == start:
@@ -224,7 +224,7 @@ def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Ste
 
 
 def _values_of(time: Int64, value: Float64, start: int, end: int) -> StepCurve:
-    """Return values that hold until the next, from `start` to `end`; time: ascending, first no later than `start`."""
+    """Return a step curve from `start` to `end`. time: ascending, the first no later than `start`."""
     first = max(int(np.searchsorted(time, start, "right")) - 1, 0)
     after = max(int(np.searchsorted(time, end)), first + 1)
     return latest(time[first:after], value[first:after], start)
@@ -244,7 +244,7 @@ def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Ste
 
 
 def _kernels(work: _Work) -> Queue:
-    """When kernels began and ended."""
+    """Return the queue of kernels: their sorted starts and ends, ns."""
     kept = (work.category == Category.KERNEL) & (work.items.end > work.items.start)
     return Queue(np.sort(work.items.start[kept]), np.sort(work.items.end[kept]))
 
@@ -283,7 +283,7 @@ def _ones(spans: intervals.Spans) -> intervals.StepFunction:
 
 
 def _under_way(queue: Queue, start: int, end: int) -> StepCurve:
-    """Return how many have come less how many have gone."""
+    """Return arrivals − departures over time."""
     first_come, after_come = np.searchsorted(queue.come, [start, end], "right")
     first_gone, after_gone = np.searchsorted(queue.gone, [start, end], "right")
     come, gone = queue.come[first_come:after_come], queue.gone[first_gone:after_gone]

@@ -1,6 +1,6 @@
-"""Lanes that no event of the file is: the critical path, why devices idle, the phases; and the slack of each slice.
+"""Lanes that are computed, not recorded: the critical path, why devices idle, the phases; and the slack of each slice.
 
-They are made when they are first asked for, kept like an answer, and cut into tiles like the slices of the file.
+They are made at the first request, stored like an answer, and cut into tiles like the slices of the file.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, enco
 
 DerivedKind = Literal["path", "idle", "phases"]
 
-#: in place of an edge
+#: the code for no edge
 NO_EDGE = 255
 
-#: of the columns of pieces
+#: dtypes of the columns of segments
 _TYPES = {"lane": np.int32, "start": np.int64, "end": np.int64, "part": np.uint8, "edge": np.uint8, "row": np.int32}
-#: before the name of a phase, where parts of a step stand
+#: prefix of a phase among the parts of a step
 PHASE = "phase."
 NO_DEVICE = "No device ran kernels in the steps of this trace."
 NO_PHASE = "Nothing in this trace says in which phase its main thread is."
@@ -110,9 +110,9 @@ class Derived(msgspec.Struct, frozen=True):
     size: int
 
     def shown(self, items: PyramidItems) -> Int64:
-        """Shape (items,): the piece that each is drawn as. Of a cell the longest of the part that has most of its time.
+        """Return the segment that each item is drawn as, shape (items,): in a cell, the longest of its largest part.
 
-        Work and gaps of much the same length take turns: the longest piece alone would say that it is all gaps.
+        Work and gaps of similar length alternate: the longest segment alone could make a cell look like one gap.
         """
         shown_columns = items.longest.astype(np.int64)
         pieces, durations = self.levels.kept[0], self.levels.durations
@@ -127,7 +127,7 @@ class Derived(msgspec.Struct, frozen=True):
 
 
 def _encoded(about: DerivedAnswer, pieces: dict[str, npt.NDArray[Any]], slack: Float32) -> bytes:
-    """pieces: by lane and time; those of a lane do not overlap."""
+    """Encode lanes. pieces: the segments by lane and time, without overlap within a lane."""
     columns = {name: pieces[name].astype(dtype) for name, dtype in _TYPES.items()}
     tables: dict[str, dict[str, npt.NDArray[Any]]] = {"pieces": columns, "slack": {"slack": slack}}
     start, end = columns["start"], columns["end"]
@@ -156,7 +156,7 @@ def _read(stored: bytes) -> Derived:
 
 
 def _path(subject: Subject) -> bytes:
-    """Return the critical path of all steps, whichever are chosen, and the slack of all slices."""
+    """Return the critical path of all steps, not only the chosen ones, and the slack of all slices."""
     model = subject.model
     edges = [edge.name.lower() for edge in Edge]
     path = recorded_path(model)
@@ -230,7 +230,7 @@ def _nothing() -> dict[str, npt.NDArray[Any]]:
 
 
 def _used(about: DerivedAnswer, columns: dict[str, npt.NDArray[Any]]) -> DerivedAnswer:
-    """Keep only the parts that occur, most time first; the codes in `columns` become theirs."""
+    """Keep only the parts that occur, most time first; renumber the codes in `columns`."""
     time = sums_at(columns["part"], columns["end"] - columns["start"], len(about.parts))
     used = np.flatnonzero(np.bincount(columns["part"], minlength=len(about.parts)))
     used = used[np.argsort(-time[used], kind="stable")]

@@ -346,7 +346,7 @@ def _histogram(duration: Int64) -> DurationHistogram | None:
 
 
 def neighbour(timeline: Timeline, row: int, forwards: bool) -> SliceReference | None:
-    """Return the slice of the same name that begins next, or before; of equal starts rows count."""
+    """Return the next or previous slice of the same name, in the order of start and row."""
     events = timeline.trace.events
     rows = timeline.rows_named(int(events.name[row]))
     rows = rows[np.lexsort((rows, events.start[rows]))]

@@ -154,7 +154,7 @@ def _longest_work(timeline: Timeline, row: int) -> int | None:
 
 
 def _above(timeline: Timeline, work: int | None, known: dict[ChainPlace, int]) -> dict[ChainPlace, int]:
-    """Return the chain by place. known: the slice that was asked for; what is above it encloses it."""
+    """Return the chain by place. known: the requested slice; the slices above enclose it."""
     rows: dict[ChainPlace, int] = dict(known)
     if work is not None:
         rows["work"] = work

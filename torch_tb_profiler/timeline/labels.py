@@ -1,4 +1,4 @@
-"""Labels and colours of slices, and the texts of the names that binary answers hold as numbers."""
+"""Labels and colours of slices, and the texts of the numbered names in binary answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from torch_tb_profiler.timeline.timeline import RANGES, Timeline
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-#: by the code that binary answers have: the categories of the trace, and communication, which is a colour of its own
+#: by the code in binary answers: the categories of the trace, and communication, which has its own colour
 DRAWN_CATEGORIES = (*(category.name.lower() for category in Category), "communication")
 COMMUNICATION = len(Category)
 
 
 def drawn_categories(timeline: Timeline, rows: Int32) -> UInt8:
-    """Codes into `DRAWN_CATEGORIES`, parallel to `rows`."""
+    """Return indexes into `DRAWN_CATEGORIES`, parallel to `rows`."""
     events = timeline.trace.events
     found = events.category[rows].copy()
     is_work = np.flatnonzero(one_of(found, DEVICE_WORK))

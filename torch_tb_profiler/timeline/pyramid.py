@@ -116,7 +116,7 @@ def _merged(items: PyramidItems, first: npt.NDArray[np.intp], durations: Int64) 
 
 
 def _first_longest(duration: Int64, of: npt.NDArray[np.intp], size: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return the position of the largest duration of each run; of equals the first."""
+    """Return the position of the largest duration of each run; the first of several."""
     largest = np.flatnonzero(duration == np.repeat(np.maximum.reduceat(duration, of), size))
     return largest[np.searchsorted(largest, of)]
 

@@ -1,4 +1,4 @@
-"""Questions about timelines, declared as those of `analysis.question` are; `torch_tb_profiler.questions` lists them.
+"""Questions about timelines, declared like those of `analysis.question`; `torch_tb_profiler.questions` lists them.
 
 The type of an answer is `bytes` where it is sent in a binary layout (docs/maintainers/timeline-protocol.md).
 """
@@ -36,23 +36,23 @@ class RankTimeline(Protocol):
 
     @property
     def rank(self) -> int | None:
-        """Of its process; None if neither the trace nor its name says."""
+        """Return the rank of the process; None if neither the trace nor its name says it."""
 
     @property
     def host_name(self) -> str: ...
 
     @property
     def version(self) -> str:
-        """Of its timeline."""
+        """Return the version of its timeline."""
 
     def summary(self) -> TimelineSummary:
-        """Return what is kept of it for the overview of its run."""
+        """Return its stored summary, for the overview of its run."""
 
     def ask(self, question: Callable[[Timeline], A]) -> A:
         """Return the answer of a function of its timeline."""
 
     def node(self, node: Node) -> Any:
-        """Return what is kept of it for questions about all ranks."""
+        """Return its stored data for questions about all ranks."""
 
 
 class AbsentTrace(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ class RunTimelines(msgspec.Struct, frozen=True):
 
 T = TypeVar("T")
 
-#: in a list of lanes or counters
+#: limit of a list of lanes or counters
 MOST_NUMBERS = 4096
 
 _RANGE = lazy_pattern("([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -103,7 +103,7 @@ LaneNumbers = Annotated[
 Direction = Annotated[Literal["next", "previous"], Meta(description="Which neighbour.")]
 WindowBegin = Annotated[int, Meta(description="Begin of the window, ns.")]
 WindowEnd = Annotated[int, Meta(description="End of the window, ns; not in it.")]
-#: how many levels there are depends on the trace: `check_level` refuses
+#: the number of levels depends on the trace: `check_level` checks it
 Level = Annotated[
     int,
     Meta(description="How coarse, as in levels.", extra_json_schema={"minimum": 0}, extra={"bounded": "later"}),
@@ -112,14 +112,14 @@ TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which 
 
 
 def needed(name: str, value: T | None) -> T:
-    """Check a parameter that may only be left out when another one is given."""
+    """Check a parameter that is required unless another one is given."""
     if value is None:
         raise Refused(f"Must specify {name} in request url")
     return value
 
 
 def numbers(name: str, text: str, most: int = MOST_NUMBERS) -> Int64:
-    """`0-59,70`: ascending, without repeats. Raises Refused; `name` is what the parameter is called."""
+    """Parse numbers such as `0-59,70`: ascending, without repeats. Raises Refused. name: of the parameter."""
     parsed: set[int] = set()
     for part in text.split(","):
         range_ = _RANGE.fullmatch(part)

@@ -1,4 +1,4 @@
-"""What of a timeline is kept on disk: tables of a column file beside that of the trace."""
+"""The parts of a timeline that are stored: tables of a column file beside that of the trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that match a text or a regular expression, and where their slices are."""
+"""Search for the names that match a text or a regular expression, and for their slices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch_tb_profiler.model.patterns import SlowPattern, check_pattern, searche
 from torch_tb_profiler.timeline.question import check_row
 from torch_tb_profiler.timeline.timeline import Timeline
 
-#: for matching a regular expression with all names
+#: limit for matching a regular expression with all names
 PATTERN_SECONDS = 2.0
 
 
@@ -72,7 +72,7 @@ def _name_test(text: str, is_pattern: bool, ignore_case: bool) -> Callable[[str]
 
 
 def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
-    """Return the longest slice of each name, of equals the first."""
+    """Return the longest slice of each name; the first of several."""
     events = timeline.trace.events
     number = timeline.names.number[events.name[rows]]
     order = np.lexsort((rows, events.start[rows], -events.duration[rows], number))
@@ -82,7 +82,7 @@ def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
 
 
 def _first_slices(start: Int64, rows: Int32, params: SearchedFor) -> Int64:
-    """Return the first rows in time, of equal starts by number."""
+    """Return the first rows in time; rows with equal starts by number."""
     most, after, earliest = params.hits, params.after, params.earliest
     if after is not None:
         behind = (start[rows] > start[after]) | ((start[rows] == start[after]) & (rows > after))
@@ -90,7 +90,7 @@ def _first_slices(start: Int64, rows: Int32, params: SearchedFor) -> Int64:
     if earliest is not None:
         rows = rows[start[rows] >= earliest]
     if len(rows) > most:
-        # equal ones at the border are all kept, so that what is found does not depend on how numpy parts them
+        # keep all rows with the last start, so that the hits do not depend on the partition of numpy
         last = np.partition(start[rows], most - 1)[most - 1]
         rows = rows[start[rows] <= last]
     return rows[np.lexsort((rows, start[rows]))][:most].astype(np.int64)
@@ -98,7 +98,7 @@ def _first_slices(start: Int64, rows: Int32, params: SearchedFor) -> Int64:
 
 def _hit_density(start: Int64, begin: int, end: int, bins: int) -> Int64:
     span = max(end - begin, 1)
-    # where each bin but the first begins; a product of times and bins is no int64 where a trace spans weeks
+    # starts of all bins but the first, in Python integers: time × bins overflows int64 if a trace spans weeks
     borders = np.array([begin - (-number * span // bins) for number in range(1, bins)], np.int64)
     place = np.searchsorted(borders, start, side="right")
     return np.bincount(place, minlength=bins).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What is kept of each rank for the overview of a run."""
+"""The stored summary of each rank, for the overview of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch_tb_profiler.trace import Category, Trace
 
 BINS = 1024
 
-#: what no time of a trace is beyond: sums of two of them are 64-bit integers
+#: limit of a time in a trace, ns: the sum of two fits in 64 bits
 _Ns = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
 
 
@@ -41,13 +41,13 @@ class TimelineSummary(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """Return about how many bytes it takes in memory."""
         return 200 + 32 * (len(self.device) + len(self.host) + len(self.communication) + len(self.step_ns))
 
 
 def edges(begin: int, end: int, bins: int = BINS) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Shape (bins + 1,): where each of equal parts of begin … end begins, in ns; the last one is the end."""
-    # a product of times and bins is no int64 where a trace spans months
+    """Return the edges of equal bins from `begin` to `end`, ns, shape (bins + 1,)."""
+    # time × bins overflows int64 if a trace spans months
     return np.array([begin + number * (end - begin) // bins for number in range(bins + 1)], np.int64)
 
 
@@ -79,5 +79,5 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
     )
 
 
-#: ns of the epoch. A smaller time stamp counts from the start of a machine.
+#: ns since the epoch; a smaller time stamp counts from the start of the machine
 _YEAR_2000 = 946_684_800 * 10**9

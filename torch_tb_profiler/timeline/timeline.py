@@ -39,7 +39,7 @@ class SliceNames(msgspec.Struct, frozen=True):
 
 
 def slice_names(trace: Trace, rows: Int32) -> SliceNames:
-    """Give numbers to the names of the slices in `rows`."""
+    """Assign numbers to the names of the slices in `rows`."""
     events = trace.events
     name = events.name[rows]
     count = np.bincount(name, minlength=len(trace.strings))
@@ -51,10 +51,10 @@ def slice_names(trace: Trace, rows: Int32) -> SliceNames:
     return SliceNames(code, count[code].astype(np.int64), total[code], number)
 
 
-#: the ranges of the host that can be calls of torch.distributed, and their shadows
+#: ranges of the host that can be calls of torch.distributed, and their counterparts on devices
 RANGES = (Category.OPERATOR, Category.USER_ANNOTATION, Category.GPU_USER_ANNOTATION)
 
-#: of the columns of `events`
+#: bytes of the columns of `events`, per event
 _BYTES_OF_EVENT = 26
 
 
@@ -79,7 +79,7 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def lanes(self) -> int:
-        """How many there are."""
+        """Return the number of lanes."""
         return len(self.placed.lanes)
 
     @property
@@ -89,12 +89,12 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def names(self) -> SliceNames:
-        """The distinct names of slices."""
+        """Return the distinct names of slices."""
         return slice_names(self.trace, self.slices.items.longest)
 
     @cached_property
     def is_kernel_name(self) -> Bool:
-        """Shape (strings,): whether a kernel has this name."""
+        """Return whether a kernel has this name, shape (strings,)."""
         events = self.trace.events
         found = np.zeros(len(self.trace.strings), np.bool_)
         found[events.name[events.category == Category.KERNEL]] = True
@@ -102,7 +102,7 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_communication_name(self) -> Bool:
-        """Shape (strings,): whether an operator or annotation of this name is a call of torch.distributed."""
+        """Return whether an operator or annotation of this name is a call of torch.distributed, shape (strings,)."""
         events, strings = self.trace.events, self.trace.strings
         found = np.zeros(len(strings), np.bool_)
         for code in distinct(events.name[one_of(events.category, RANGES)]).tolist():
@@ -111,22 +111,22 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def device_of_track(self) -> Int32:
-        """Shape (tracks,): the device whose work stands there, -1 on the host."""
+        """Return the device of each track, shape (tracks,); -1 on the host."""
         work = self.trace.device_work
         found = np.full(len(self.trace.tracks), -1, np.int32)
         known = np.flatnonzero(work.device >= 0)
-        # of several the first one counts
+        # the first of several counts
         found[self.trace.events.track[work.row[known]][::-1]] = work.device[known][::-1]
         return found
 
     @cached_property
     def recorded(self) -> tuple[RecordedCounter, ...]:
-        """The counters that the file itself has."""
+        """Return the counters recorded in the file."""
         return recorded_counters(self.trace)
 
     @cached_property
     def queues(self) -> dict[int, Queue]:
-        """What was launched and not begun, by device."""
+        """Return the launched work that has not begun, by device."""
         return queues_of(self.trace, self.links, self.device_of_track)
 
     def rows_named(self, code: int) -> Int32:
@@ -136,9 +136,9 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         return named
 
     def row_at(self, start: int, end: int) -> int | None:
-        """Return the row of the first slice with this start and end, in the order of lanes from the last one up:
+        """Return the row of the slice with this start and end; of several, the one on the last lane.
 
-        work of devices stands below what has the same name on the host.
+        Work of devices is below the ranges of the same name on the host.
         """
         found = self.within(np.arange(self.lanes, dtype=np.int64), start, max(end, start + 1))
         same = np.flatnonzero((found.start == start) & (found.end == end))
@@ -156,12 +156,12 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def highest_level(self) -> int:
-        """The coarsest level."""
+        """Return the coarsest level."""
         return highest_level(self.begin, self.end)
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """Return about how many bytes it takes in memory."""
         return self.items.size + self.placed.of_row.nbytes + _BYTES_OF_EVENT * len(self.trace.events)
 
     @cached_property
@@ -179,7 +179,7 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
 
 
 def extent_of(slices: PyramidItems) -> tuple[int, int]:
-    """Return in ns where the first slice begins and the last ends; 0 and 0 where there is none."""
+    """Return the start of the first slice and the end of the last, ns; 0 and 0 without slices."""
     return (int(slices.start.min()), int(slices.end.max())) if len(slices) else (0, 0)
 
 
@@ -187,7 +187,7 @@ def slices_of(trace: Trace, placed: Placed) -> PyramidItems:
     """Return every slice and instant on its lane, by lane and time."""
     events = trace.events
     rows = in_lane_order(events, placed.of_row, len(placed.lanes))
-    # neither of the two takes any memory
+    # neither array takes memory
     idle = np.broadcast_to(np.int64(0), len(rows))
     count = np.broadcast_to(np.int32(1), len(rows))
     return PyramidItems(placed.of_row[rows], events.start[rows], ends_of(events, rows), idle, count, rows)

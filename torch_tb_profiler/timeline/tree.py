@@ -1,4 +1,4 @@
-"""The tracks as people know them: processes, and in them threads and streams, in the order in which they are drawn."""
+"""The tracks as the page draws them: processes, and in them threads and streams."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from torch_tb_profiler.trace.vocabulary import FLOW_PHASES
 #: some events of the profiler have empty texts for process and thread
 _NAMELESS = "(no name)"
 
-#: what only a host thread does
+#: categories that occur only on host threads
 HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER)
 
 
-#: the thread that runs the steps, the others that call something, and those that hardly do
+#: the thread that runs the steps, other threads with calls, and threads with hardly any
 ThreadRole = Literal["main", "active", "idle"]
 
 
@@ -121,7 +121,7 @@ def account(timeline: Timeline) -> EventAccount:
 
 
 def tree_of(timeline: Timeline) -> Tree:
-    """Return the devices first, then processes with host threads, then what the profiler says of itself.
+    """Return the devices first, then processes with host threads, then the tracks of the profiler itself.
 
     In a process the main thread stands first, and threads that are idle last.
     """
@@ -170,17 +170,17 @@ def tree_of(timeline: Timeline) -> Tree:
 
 
 def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
-    """Return the role of each of Trace.tracks, as if it were a thread of the host.
+    """Return the role of each of `Trace.tracks`, as if it were a host thread.
 
-    The main thread is the one on which most steps begin, of equals the one that runs operators, annotations and calls
-    for longest. A trace without any has no idle threads.
+    The main thread is the one on which most steps begin; of several, the one with the longest time of operators,
+    annotations and calls. A trace without any has no idle threads.
     """
     lanes, slices = timeline.placed.lanes, timeline.slices.items
     host = np.flatnonzero(
         (lanes.band == LaneBand.HOST) & (lanes.depth == 0) & (timeline.device_of_track[lanes.track] < 0)
     )
     called = np.bincount(lanes.track[host], busy_of_lane[host], len(timeline.trace.tracks))
-    # a step begins where its own mark does, or where that of the one before ends
+    # a step begins at the start of its own mark, or at the end of the mark before
     cuts = distinct(np.array(timeline.summary.step_ns, np.int64))
     # slices are in the order of their lanes
     of_lane = bounds_of(slices.lane, len(lanes))
@@ -199,7 +199,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
 
 
 def _by_role(threads: list[tuple[int, DrawnTrack]]) -> list[tuple[int, DrawnTrack]]:
-    """Return the main thread first, those that are idle last."""
+    """Return the main thread first, idle threads last."""
     return sorted(threads, key=lambda thread: (thread[1].role != "main", thread[1].role == "idle"))
 
 
@@ -217,7 +217,7 @@ def _sum(process: DrawnTrack, threads: list[DrawnTrack]) -> DrawnTrack:
 def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> list[tuple[DrawnTrack, list[int]]]:
     """Return processes, each with its indexes into `Trace.tracks`.
 
-    main: the track of the main thread, -1 for none; its process stands before the others of the host
+    main: the track of the main thread, -1 for none; its process is the first of the host
     """
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
@@ -258,14 +258,14 @@ def _tracks_with(trace: Trace, categories: tuple[Category, ...]) -> set[int]:
 
 
 def _frames_only(trace: Trace) -> set[int]:
-    """Tracks with nothing but Python frames: those of a thread that the profiler does not know stand in process 0."""
+    """Return tracks with only Python frames: for a thread unknown to the profiler they are in process 0."""
     events = trace.events
     others = (events.duration >= 0) & (events.category != Category.PYTHON_FUNCTION)
     return set(range(len(trace.tracks))) - set(distinct(events.track[others]).tolist())
 
 
 def _own_tracks(trace: Trace) -> set[int]:
-    """Tracks on which nothing runs: the profiler tells of itself, or only marks moments."""
+    """Return tracks without work: they have only spans and overhead of the profiler, or instants."""
     events = trace.events
     runs = (events.duration >= 0) & ~one_of(events.category, (Category.SPAN, Category.OVERHEAD))
     return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
@@ -281,7 +281,7 @@ def _thread_order(track: Track) -> tuple[int, bool, int, str]:
 
 
 def _process_name(track: Track, device: int | None) -> str:
-    """`CPU python 4200`, `GPU 0`: as much as the trace says."""
+    """Return a name such as `CPU python 4200` or `GPU 0`, from the labels in the trace."""
     if device is not None:
         return track.process_labels or f"GPU {device}"
     label = "" if _is_gpu_label(track) else track.process_labels

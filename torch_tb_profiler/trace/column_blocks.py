@@ -1,4 +1,4 @@
-"""Blocks of a column file (how the values of one column are stored) and its index, which may come from strangers."""
+"""Blocks of a column file (how the values of one column are stored) and its index; neither can be trusted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torch_tb_profiler.trace.unpack import deflate
 INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 
 
-#: a count, or a place
+#: a count or a position
 Natural = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -40,12 +40,12 @@ class Block(msgspec.Struct, array_like=True):
 
     @property
     def unpacked(self) -> int:
-        """Bytes of the values as they are before they are deflated."""
+        """Return the bytes of the values before they are deflated."""
         return self.count * self.width
 
 
 def inflate(content: bytes, size: int) -> bytes:
-    """Inflate to at most `size` bytes. Raises one of `INFLATE_ERRORS`: it is damaged, or larger."""
+    """Inflate to at most `size` bytes. Raises one of `INFLATE_ERRORS` if the content is damaged or larger."""
     stream = deflate.decompressobj()
     found = bytes(stream.decompress(content, size + 1))
     if len(found) > size or not stream.eof:
@@ -68,7 +68,7 @@ def pack_values(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, in
 
 
 def unpack_values(data: bytes, block: Block, follows: bool, out: npt.NDArray[Any]) -> None:
-    """Write the values of a block to `out`. Raises ValueError when they are not what the block says."""
+    """Write the values of a block to `out`. Raises ValueError when they contradict the block."""
     integers = out.view(f"i{out.itemsize}") if out.dtype.kind == "f" else out
     try:
         if not block.width:
@@ -108,7 +108,7 @@ def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the same integers in as few bytes as hold them all."""
+    """Return the integers in the narrowest type that holds them all."""
     low, high = int(values.min()), int(values.max())
     width = next(w for w in (1, 2, 4, 8) if -(1 << 8 * w - 1) <= low and high < 1 << 8 * w - 1)
     return values.astype(f"i{width}", copy=False)
@@ -118,16 +118,16 @@ def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 HEAD, CHECK = struct.Struct("<8sQ"), struct.Struct("<I")
 FIRST_BLOCK = HEAD.size + CHECK.size
 
-#: values of all columns, for each byte of a file (those of recorded traces have up to 4), and in the smallest file
+#: limit of the values of all columns per byte of a file (recorded traces have up to 4), and that of the smallest file
 _VALUES_PER_BYTE, _FEW_VALUES = 32, 1 << 20
-#: bytes of all texts, for each byte that they are deflated to (of recorded traces up to 6), and of the fewest
+#: limit of the bytes of all texts per deflated byte (recorded traces have up to 6), and that of the shortest texts
 _TEXT_PER_BYTE, _LITTLE_TEXT = 32, 1 << 16
-#: ns: what no start is beyond, nor a duration; see `times`
+#: ns: limits of a start and of a duration; see `times`
 _MOST_START, _MOST_DURATION = 2**62 + 2**61, 2**53
 
 #: columns of a snapshot point to the rows of another table
 _ROW_OF = "row of "
-#: a type without a schema: integers, floats and truth values
+#: a type without a schema: integers, floats and bools
 _TYPE = lazy_pattern(r"[<>|=][biuf][1248]")
 
 _Bits64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -148,7 +148,7 @@ class Index(msgspec.Struct):
     types: dict[str, dict[str, str]] = {}
 
     def contradiction(self, size: int, index_at: int) -> str:
-        """Say what is wrong with it in a file of `size` bytes; empty for nothing. index_at: where the blocks end."""
+        """Return the contradiction between index and file size (bytes), empty if none. index_at: end of the blocks."""
         if least_size(self.tables) > size:
             return "has more values than a file of its size can have"
         places = [self.strings[:2]]
@@ -161,7 +161,7 @@ class Index(msgspec.Struct):
         return ""
 
     def dtypes(self) -> dict[str, dict[str, np.dtype[Any]]]:
-        """Return types of the columns of tables without a schema. Raises ValueError and TypeError."""
+        """Return the dtypes of the columns of tables without a schema. Raises ValueError and TypeError."""
         if any(self.tables.get(table, {}).keys() != columns.keys() for table, columns in self.types.items()):
             raise ValueError("has columns without a type")
         if not all(_TYPE.fullmatch(kind) for columns in self.types.values() for kind in columns.values()):
@@ -173,11 +173,11 @@ class Index(msgspec.Struct):
         return len({_row_count(blocks) for blocks in self.tables.get(table, {}).values()}) <= 1
 
     def rows(self, table: str) -> int:
-        """Return how many it has; of the shortest column where they differ."""
+        """Return the number of rows of a table; of its shortest column if they differ."""
         return min(map(_row_count, self.tables.get(table, {}).values()), default=0)
 
     def range_of(self, column: TraceColumn, codes: int) -> tuple[int, int | None]:
-        """Return the least value of a column of a trace, and the first that is too large, None if any may be right.
+        """Return the range of a column of a trace: its lower bound, and its exclusive upper bound, None without one.
 
         codes: how many texts the trace has
         """
@@ -197,13 +197,13 @@ class Index(msgspec.Struct):
 
 
 def least_size(tables: dict[str, dict[str, list[Block]]]) -> int:
-    """Return the bytes that a file of these blocks has at least."""
+    """Return the smallest size of a file with these blocks, bytes."""
     values = sum(_row_count(blocks) for columns in tables.values() for blocks in columns.values())
     return (values - _FEW_VALUES) // _VALUES_PER_BYTE
 
 
 def most_text(length: int) -> int:
-    """Return the most bytes of text that deflate to so many."""
+    """Return the limit of the bytes of text that deflate to `length` bytes."""
     return _LITTLE_TEXT + _TEXT_PER_BYTE * length
 
 

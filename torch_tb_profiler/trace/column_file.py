@@ -1,11 +1,11 @@
 """The column file: the tables of one trace on disk, in compressed blocks of one column each.
 
 Layout: magic, position of the index (8 bytes, little endian), CRC-32 of these and of the index (4), blocks, index
-(MessagePack). The index has the CRC-32 of each block as it is stored, so that no byte is used that was not written.
-A file takes memory in proportion to its size, whoever has written it: what packs better than that is padded.
-Blocks are deflated. Before that, integers are stored in the fewest bytes that hold all of the block, those of columns
-that `follow` the value before as differences; then the bytes are regrouped by significance, so that similar bytes are
-neighbours. A block of equal values has no bytes at all.
+(MessagePack). The index has the CRC-32 of each stored block, so that no damaged byte is used.
+A file takes memory in proportion to its size, whoever has written it: a file that packs better is padded.
+Blocks are deflated. Before that, integers are narrowed to the fewest bytes that hold all values of the block (in
+columns with `follows`, all differences to the previous value); then the bytes are regrouped by significance, so that
+similar bytes are neighbours. A block of equal values has no bytes at all.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Writer:
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._out.close()  # writes what is left, for which there may be no room
+            self._out.close()  # writes the rest of the buffer; the disk may be full
             if self._finished:
                 self._temporary.replace(self._path)
         finally:
@@ -131,7 +131,7 @@ class Writer:
             self._blocks.add(kind.table_name, name, values, follows[name])
 
     def finish_tables(self, header: dict[str, Any]) -> None:
-        """Finish a file of tables that are not a whole trace. `header`: values that JSON has."""
+        """Finish a file of tables that are not a whole trace. header: JSON values"""
         self.finish(TraceInfo(Header(header), [], (), 0, 0, (), 0))
 
     def finish(self, described: TraceInfo) -> None:
@@ -141,7 +141,7 @@ class Writer:
 
 
 def open_trace(path: Path) -> Trace:
-    """Return the trace of a column file; each column is read when first used. Raises ColumnFileError, then, too."""
+    """Return the trace of a column file; each column is read when first used. Both may raise ColumnFileError."""
     reader = _Reader(_File(path))
     for kind in TRACE_TABLES:
         reader.check_columns(kind)
@@ -161,7 +161,7 @@ class Tables:
         self.header = reader.index.header
 
     def table(self, kind: type[T]) -> T:
-        """Empty if it was not written. Raises ColumnFileError."""
+        """Return a table, empty if it was not written. Raises ColumnFileError."""
         found = self._reader.table(kind)
         assert isinstance(found, kind)
         return found
@@ -184,7 +184,7 @@ class NamedTables(msgspec.Struct, frozen=True):
 
 
 def encode_tables(tables: NamedTables) -> bytes:
-    """Encode tables as a column file in memory. Columns are one-dimensional, of integers, floats or truth values."""
+    """Encode tables as a column file in memory. Columns have one dimension, and integers, floats or bools."""
     out = BytesIO()
     blocks = _Blocks(out)
     types: dict[str, dict[str, str]] = {}
@@ -197,7 +197,7 @@ def encode_tables(tables: NamedTables) -> bytes:
 
 
 def decode_tables(content: bytes) -> NamedTables:
-    """Decode what `encode_tables` made. Raises ColumnFileError."""
+    """Decode the bytes of `encode_tables`. Raises ColumnFileError."""
     stored = StoredTables(content)
     return NamedTables(stored.header, stored.strings(), {name: stored.table(name) for name in stored.names()})
 
@@ -227,13 +227,13 @@ class StoredTables:
         return self._reader.index.is_parallel(table)
 
     def table(self, name: str) -> dict[str, npt.NDArray[Any]]:
-        """Its columns. Raises KeyError."""
+        """Return the columns of a table. Raises KeyError."""
         columns = self._reader.index.tables[name] if self._types[name] else {}
         return {column: self._reader.column(columns[column], kind, False) for column, kind in self._types[name].items()}
 
 
 def is_whole(path: Path) -> bool:
-    """Whether every byte of a column file is as it was written. Raises OSError when the system lacks what it takes."""
+    """Return whether every byte of a column file is as written. Raises OSError when the system lacks resources."""
     try:
         _Reader(_File(path)).check_blocks()
     except ColumnFileError:
@@ -271,7 +271,7 @@ class _File:
             raise self._why(error) from error
 
     def _why(self, error: OSError) -> Exception:
-        """Let a lack of system resources pass: it is no damage."""
+        """Return the error itself if the system lacks resources: the file is not damaged."""
         return error if is_scarce(error) else ColumnFileError(str(error), self.path)
 
 
@@ -312,14 +312,14 @@ class _Reader:
         return found
 
     def check_blocks(self) -> None:
-        """Read a block. Raises ColumnFileError when it is not as it was written."""
+        """Check every block. Raises ColumnFileError when one is not as written."""
         self._stored(*self.index.strings)
         for columns in self.index.tables.values():
             for block in (each for blocks in columns.values() for each in blocks):
                 self._stored(block.offset, block.length, block.check)
 
     def inflated(self, offset: int, length: int, check: int, size: int) -> bytes:
-        """size: the most bytes that it has."""
+        """Return the inflated bytes of a block. size: their upper limit."""
         try:
             return inflate(self._stored(offset, length, check), size)
         except INFLATE_ERRORS as error:
@@ -363,7 +363,7 @@ class _Reader:
         return table
 
     def _check_values(self, column: TraceColumn, values: npt.NDArray[Any]) -> None:
-        """Check that what a column points to exists, and that times fit. Raises ColumnFileError."""
+        """Check that indexes of a column are in range, and times fit. Raises ColumnFileError."""
         least, end = self.index.range_of(column, self.codes)
         if end is not None and len(values) and not (least <= values.min() and values.max() < end):
             raise self._unusable(f"has impossible values of {column.name}")

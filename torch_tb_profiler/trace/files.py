@@ -1,4 +1,4 @@
-"""Files that stay open between reads, bounded in the whole process; names of files that are still being written."""
+"""Keep files open between reads, a bounded number per process; name files that are still being written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCARCE = frozenset(
 
 
 def is_scarce(error: BaseException) -> bool:
-    """Return whether the system had no handle, memory or room for something: the same may be possible later."""
+    """Return whether an error is a lack of handles, memory or disk space: a later attempt may succeed."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE)
 
 
@@ -54,7 +54,7 @@ class OpenFiles:
         return len(self._handles)
 
     def hold(self, user: object, path: Path) -> tuple[FileUser, int]:
-        """Keep a file open until its user is gone; the size of the file, bytes. Raises OSError."""
+        """Keep a file open until its user is gone. Return its user and its size, bytes. Raises OSError."""
         place = FileUser(next(self._numbers), path)
         with self._lock:
             size = os.fstat(self._handle(place)).st_size
@@ -62,8 +62,8 @@ class OpenFiles:
         return place, size
 
     def read(self, place: FileUser, offset: int, length: int) -> bytes:
-        """Up to `length` bytes; fewer at the end of the file. Raises OSError."""
-        with self._lock:  # Windows has no way to read at a position that leaves the place in the file alone
+        """Read up to `length` bytes; fewer at the end of the file. Raises OSError."""
+        with self._lock:  # Windows has no `pread`
             handle = self._handle(place)
             os.lseek(handle, offset, os.SEEK_SET)
             return os.read(handle, length)
@@ -78,14 +78,14 @@ class OpenFiles:
             except OSError as error:
                 if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._handles:
                     raise
-                self._close_until(0)  # each can be had again
+                self._close_until(0)  # each can be reopened
                 handle = open_handle(place.path)
             self._handles[place.number] = handle
         self._handles.move_to_end(place.number)
         return handle
 
     def _let_go(self, number: int) -> None:
-        """Note that a user is gone. It may be collected at any point, even while this thread has the lock."""
+        """Note that a user is gone. Collection can happen at any point, even while this thread has the lock."""
         self._gone.append(number)
         if self._lock.acquire(blocking=False):
             try:
@@ -108,12 +108,12 @@ class OpenFiles:
 OPEN_FILES = OpenFiles()
 
 
-#: how they end
+#: suffix of unfinished files
 PART = ".part"
 
 
 def writer_mark(process: int) -> str:
-    """Return what the names of a process's unfinished files contain.
+    """Return the mark in the names of a process's unfinished files.
 
     In a shared directory, a process of another machine or container may have the same number.
     """

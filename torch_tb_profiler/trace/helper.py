@@ -1,8 +1,8 @@
-"""A process that decodes batches of chunks: takes them from stdin, says on stdout what it has found.
+"""A process that decodes batches of chunks: reads them from stdin, writes the decoded events to stdout.
 
 A batch is the length of its head (4 bytes, little endian), the head (MessagePack), and the texts of its chunks.
-What was found is MessagePack behind its length (8 bytes); a length of 0 says that the process is ready. It ends with
-its stdin.
+An answer is its length (8 bytes), then MessagePack; a length of 0 says that the process is ready. It ends with its
+stdin.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class BatchDecoder:
         return DecodedBatch(batch.number, done, is_first, gathered, notes)
 
     def _gather(self, chunk: Chunk) -> bool:
-        """Whether a chunk could be decoded. Its events are gone on return, so that the next ones take their place."""
+        """Return whether a chunk could be decoded. Its events are freed on return: the next ones reuse their memory."""
         events = self._decoder.alone(chunk)
         if events is None:
             return False
@@ -108,19 +108,19 @@ class Helpers(Protocol):
     """Processes that decode batches while the reader does other things."""
 
     def have_room(self) -> bool:
-        """Return whether one may be given a batch now."""
+        """Return whether one can take a batch now."""
 
     def are_there(self) -> bool:
-        """Return whether any may come to have room."""
+        """Return whether any process is left."""
 
     def give(self, batch: Batch) -> bool:
-        """Return whether one has taken it; the last that had room may be gone."""
+        """Give a batch to a process; return whether one has taken it, as the last one with room may be gone."""
 
     def answers(self, seconds: float) -> Sequence[HelperAnswer]:
-        """Return the answers that have come, in any order; wait for one, but not longer than so many seconds."""
+        """Return the available answers, in any order; wait at most this long for the first."""
 
     def give_up(self, number: int) -> None:
-        """End the process that has a batch; `answers` then tells of it."""
+        """End the process that has a batch; `answers` then reports it."""
 
     def close(self) -> None: ...
 
@@ -151,7 +151,7 @@ def encode_batch(batch: Batch) -> list[bytes | memoryview]:
 
 
 def read_decoded(stream: BinaryIO) -> DecodedBatch | None:
-    """Return the next answer of a helper; None if it says that it is ready. Raises EOFError when it is gone."""
+    """Return the next answer of a helper; None if it is ready. Raises EOFError when it is gone."""
     (length,) = _FOUND_LENGTH.unpack(_read_exactly(stream, _FOUND_LENGTH.size))
     return _decode_found(_read_exactly(stream, length)) if length else None
 
@@ -159,7 +159,7 @@ def read_decoded(stream: BinaryIO) -> DecodedBatch | None:
 def main() -> None:
     gc.disable()  # millions of objects, none of them part of a cycle
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # whatever a library prints
+    os.dup2(2, 1)  # anything that a library prints
     decoder = BatchDecoder()
     try:
         _send(replies, b"")

@@ -20,7 +20,7 @@ UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 _QUOTE_OR_BRACE = lazy_pattern(rb'["{}]')
 _EVENT_START = lazy_pattern(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
 _LIST_END = lazy_pattern(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
-_MAX_CUT_OFF = 64  # each costs a look at the whole text
+_MAX_CUT_OFF = 64  # each costs a scan of the whole text
 _keys = json_decoder(dict[str, msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)
 
@@ -46,7 +46,7 @@ def inside_strings(text: bytes) -> Bool:
 def end_of_list(text: bytes) -> tuple[int, bool]:
     """Return where the last whole object of `object, object, … ] tail` ends, and whether the list is closed after it.
 
-    When the list is closed, elements after the last object that are no objects belong to the list, too.
+    If the list is closed, elements after the last object that are not objects belong to the list, too.
     """
     steps = np.frombuffer(text.translate(_DEPTH), dtype=np.int8)
     places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))
@@ -80,7 +80,7 @@ def end_of_object(text: bytes, start: int) -> int | None:
 
 
 def _end_of_string(text: bytes, start: int) -> int | None:
-    """Return the position behind the quote that ends the string with content from `start` on; None without one."""
+    """Return the position after the quote that closes the string whose content begins at `start`; None without one."""
     while (quote := text.find(b'"', start)) >= 0:
         content = text[start:quote]
         start = quote + 1
@@ -100,7 +100,7 @@ def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
 
 
 def next_event(text: bytes, start: int) -> int | None:
-    """Return where the next event begins in text that may begin inside of one; None if none is found."""
+    """Return where the next event begins, in text that may begin inside an event; None without one."""
     return EventStarts(text).following(start)
 
 
@@ -114,10 +114,10 @@ class EventStarts:
         self._looks = _MAX_CUT_OFF * len(text)
 
     def following(self, start: int) -> int | None:
-        """Return the first event that begins after `start`, which must not be less than the last time; None for none.
+        """Return the first event that begins after `start`, which must not decrease between calls; None for none.
 
-        Looking at a place costs as many bytes as what begins there is long. After so many that it would be the whole
-        text for many places nothing more is found.
+        A check of a place reads the object that begins there. When the checks have read several times the whole text,
+        no more events are searched.
         """
         while self._found is not None and self._found < start:
             self._found = self._next(start)
@@ -145,7 +145,7 @@ def _is_event(text: bytes) -> bool:
 
 
 def end_of_tail(text: bytes) -> int | None:
-    """Return where the bracket that ends the list of events stands, in text that may begin inside of an event."""
+    """Return the position of the bracket that ends the list of events, in text that may begin inside an event."""
     for match in list(_LIST_END.finditer(text))[-_MAX_CUT_OFF:]:
         rest = text[match.end() :].strip()
         try:
@@ -159,9 +159,9 @@ def end_of_tail(text: bytes) -> int | None:
 def each_object(text: bytes, take: Callable[[int, int], bool], drop: Callable[[int], None]) -> None:
     """Visit each object of a list in turn.
 
-    take   gets where one begins and ends, and returns whether it could be read
-    drop   gets where an unreadable one begins; reading goes on with the event after it, which stands inside
-           of it when a quote or a brace is missing
+    take   gets start and end of an object, and returns whether it could be read
+    drop   gets the start of an unreadable object; reading goes on with the next event, which is inside it if a quote
+           or a brace is missing
     """
     inside = 0
     starts = EventStarts(text)

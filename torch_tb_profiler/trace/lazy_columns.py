@@ -1,4 +1,4 @@
-"""Objects whose fields are given when they are made, or read when they are first used, and then kept."""
+"""Objects with fields that are given at the start, or read at first use and then kept."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class LazyColumns:
     dozens, and `dataclass` makes and compiles code for each when it is loaded.
     """
 
-    #: of each field, in order
+    #: the declaration of each field, in order
     declared: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init_subclass__(cls) -> None:
         own = {name: value.known for name, value in vars(cls).items() if isinstance(value, Declared)}
         cls.declared = {**cls.declared, **own}
         for name in own:
-            delattr(cls, name)  # so that one that was not read yet is looked for in `__getattr__`
+            delattr(cls, name)  # so that a field that was not read yet reaches `__getattr__`
 
     def __init__(self, *in_order: Any, **by_name: Any) -> None:
         given = dict(zip(self.declared, in_order, strict=False)) | by_name
@@ -51,7 +51,7 @@ class LazyColumns:
 
     @classmethod
     def of_fields_read_by(cls: type[Late], names: frozenset[str], read: Callable[[str], Any]) -> Late:
-        """Return an object whose fields `read` gives, by name. names: of all fields."""
+        """Return an object that reads a field with `read(name)` at first use. names: those of all fields."""
         made = object.__new__(cls)
         made.__dict__["_late"] = names, read
         return made
@@ -59,7 +59,7 @@ class LazyColumns:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} does not change: {name} cannot be set")
 
-    if not TYPE_CHECKING:  # a type checker would take any name for a field
+    if not TYPE_CHECKING:  # else a type checker would accept any name as a field
 
         def __getattr__(self, name: str) -> Any:
             names, read = self.__dict__.get("_late", ((), None))

@@ -29,7 +29,7 @@ _LEAST, _MOST = -(2**63), 2**64 - 1
 
 
 def leave_out_huge(header: dict[str, Any]) -> int:
-    """Put null in place of each integer beyond 64 bits, and of each number beyond a double, at any depth. How many.
+    """Replace integers beyond 64 bits and numbers beyond a double by null, at any depth; return how many.
 
     >>> header = {"schemaVersion": 1, "deviceProperties": [{"id": 10**30}]}
     >>> leave_out_huge(header), header
@@ -56,7 +56,7 @@ def _can_be_held(value: Any) -> bool:
     return not isinstance(value, float) or isfinite(value)
 
 
-#: what suffers where events are missing or changed
+#: the effect of missing or changed events
 _DAMAGES = ("overview", "operators", "kernels")
 PROGRESS_BYTES = 4 * 1024 * 1024
 
@@ -208,12 +208,12 @@ def _decoded(chunk: Chunk, length: int) -> bytes:
 
 
 def _broken_values(broken: Reason | None) -> dict[str, Value]:
-    """Return a reason as values of a note."""
+    """Return the values of a note about broken text."""
     return {"why": ""} if broken is None else {"why": broken.text, "why_kind": broken.kind, **broken.values}
 
 
 def decode_chunk(chunk: Chunk, text: ChunkedText, decoder: Decoder[T]) -> tuple[list[T], int, int]:
-    """Return the events of a chunk, and where the text that they came from stands."""
+    """Return the events of a chunk, and offset and length of their text."""
     tried: Chunk | None = chunk
     while tried is not None:
         try:

@@ -1,4 +1,4 @@
-"""Text that is almost JSON → JSON, and what was changed."""
+"""Text that is almost JSON → JSON, and a list of the repairs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BLANK[list(b" \t\r\n")] = True
 _REPLACEMENT = "\ufffd".encode()
 #: bytes that are decoded at once when some are not UTF-8
 _WINDOW = 4096
-#: places that are objects of Python at once
+#: places that are Python objects at the same time
 _SPANS = 1 << 16
 
 
@@ -86,7 +86,7 @@ class _Repairer:
         return self._inside
 
     def replace(self, kind: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes) -> None:
-        """Replace the spans that `find` finds."""
+        """Replace the spans that `find` returns."""
         spans = _listed(find(self.text))
         if len(spans):
             self._replace(kind, spans, by)
@@ -119,14 +119,14 @@ class _Repairer:
 
     def blank_control_characters(self) -> None:
         codes = np.frombuffer(self.text, np.uint8)
-        # what JSON has between values is no damage there
+        # JSON allows these between values
         control = np.flatnonzero((codes < 32) & (self.inside() | ~_BLANK[codes]))
         self._note("control_characters", control)
         self.text = self.text.translate(_CONTROL_TO_BLANK)
 
 
 def _listed(spans: Iterable[tuple[int, int]]) -> Int64:
-    """Shape (spans, 2): where each begins and ends. There may be millions in one text."""
+    """Return start and end of each span, shape (spans, 2). One text may have millions."""
     return np.fromiter(chain.from_iterable(spans), dtype=np.int64).reshape(-1, 2)
 
 
@@ -166,7 +166,7 @@ def _bare_words(text: bytes) -> Iterable[tuple[int, int]]:
 
 
 def _undecodable(text: bytes) -> Iterable[tuple[int, int]]:
-    # window by window: decoding anew behind each wrong byte costs as much as what follows is long
+    # window by window: decoding again after each wrong byte costs time in proportion to the rest of the text
     view = memoryview(text)
     position = 0
     while position < len(text):

@@ -1,7 +1,7 @@
-"""A stored trace → a document that every viewer can open, with events added; written piece by piece.
+"""A stored trace → a document that every viewer can open, with events added; written in chunks.
 
-Valid JSON text is copied as it is. Otherwise a document is made of the keys and events that can be read, the same that
-`reader` finds.
+Valid JSON text is copied as it is. Otherwise a document is made of the readable keys and events, the same as those of
+`reader`.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def with_events(
 ) -> Iterator[bytes]:
     """Return the text of a stored trace with events before its first one.
 
-    `events` are pieces of JSON text, each of one or more objects with commas between them. `whole` is what
-    `examine` found.
+    `events` are chunks of JSON text, each of one or more objects with commas between them. `whole` is the result of
+    `examine`.
     """
     if whole:
         return _inserted(ReadableText(stream, limits), events)
@@ -124,7 +124,7 @@ def _start_of_list(text: bytes) -> int | None:
     return match.end() if match else None
 
 
-# a document made of what can be read ------------------------------------------------------------------------
+# a document made of the readable parts ----------------------------------------------------------------------
 
 
 def _rebuilt(text: ChunkedText, events: Iterable[bytes], texts: EventTexts) -> Iterator[bytes]:
@@ -135,9 +135,9 @@ def _rebuilt(text: ChunkedText, events: Iterable[bytes], texts: EventTexts) -> I
 def document(
     header: Mapping[str, Any], events: Iterable[bytes], tail: Callable[[], Mapping[str, Any]] = dict
 ) -> Iterator[bytes]:
-    """Return a trace of keys and pieces of text, each of one or more events with commas between them.
+    """Return a trace of keys and chunks of text, each of one or more events with commas between them.
 
-    tail   the keys that stand behind the events, but for those of the header
+    tail   the keys after the events, except those of the header
     """
     keys = msgspec.json.encode({key: value for key, value in header.items() if key != "traceEvents"})
     yield keys[:-1] + (b", " if len(keys) > 2 else b"") + b'"traceEvents": [\n'
@@ -204,5 +204,5 @@ def _is_json(text: bytes) -> bool:
 def _check(text: memoryview | bytes) -> None:
     """Check that a list is valid JSON. Raises msgspec.DecodeError or UnicodeDecodeError."""
     _list.decode(text)
-    # msgspec does not check UTF-8 in what it skips
+    # msgspec does not check UTF-8 in values that it skips
     str(text, "utf-8")

@@ -216,7 +216,7 @@ class ChunkedText:
             yield self._chunk(cut)
 
     def _pass(self) -> bool:
-        """Go on behind the chunk that was given last; whether the list goes on there."""
+        """Go on after the last returned chunk; return whether the list continues there."""
         if self._given and not self.closed:
             self._given = False
             self._start = self._cut + len(self._between)

@@ -160,7 +160,7 @@ class ParallelReader:
     # putting in order ---------------------------------------------------------------------------------------
 
     def _settle(self) -> bool:
-        """Put in order what was cut so far; whether text was given back."""
+        """Put the chunks so far in order; return whether text was given back."""
         before = self._given_back
         if self._building:
             self._decode_own(self._built())
@@ -185,7 +185,7 @@ class ParallelReader:
                 self._go_back(pending.batch.chunks[found.chunks :])
 
     def _go_back(self, chunks: tuple[Chunk, ...]) -> None:
-        """To the first of these, which is decoded with the text around it; what was cut behind it is cut again."""
+        """Go back to the first of these chunks: decode it with the text around it, and cut the text after it again."""
         later = [chunk for pending in self._pending for chunk in pending.batch.chunks]
         first = self._text.give_back([*chunks, *later, *self._building])
         self._building.clear()

@@ -75,7 +75,7 @@ FLOW_PHASES = (EventPhase.FLOW_START, EventPhase.FLOW_STEP, EventPhase.FLOW_END)
 #: instants by their names, whatever their `cat`
 INSTANTS = {"[memory]": Category.MEMORY, "[OutOfMemory]": Category.OUT_OF_MEMORY}
 
-# MTIA writes them among its kernels; they wait, as what others write with the category of synchronization does.
+# MTIA writes them among its kernels; they wait, like the events of category synchronization of other devices.
 WAITS = frozenset({"event_wait", "event_record"})
 
 # Before torch 1.12 record_function ranges were written with the category of operators.
@@ -123,17 +123,17 @@ COPY_KIND, SOURCE_KIND, TARGET_KIND, FILL_KIND = ARGUMENTS_OF_COPIES = (
 #: the stream of work that is drawn on another lane
 ORIGINAL_STREAM = "original_stream"
 
-#: names that do not say what was copied, by the category of the event
+#: names without the kind of copy or fill, by the category of the event
 BARE_NAMES = {Category.MEMCPY: "Memcpy", Category.MEMSET: "Memset"}
 _BARE = frozenset(BARE_NAMES.values())
 
 # CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, by number; the exporter writes the number where it has no word
 _COPIES = ("", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP")
 _MEMORIES = ("Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static")
-#: as the exporter writes kinds of memory
+#: kinds of memory, by the words of the exporter
 MEMORY_WORDS = {name.lower().replace(" ", "_"): name for name in _MEMORIES}
 
-#: what profilers write as arguments of device work; texts under other keys are an annotation
+#: keys of the arguments of device work that profilers write; texts under other keys are an annotation
 _NO_ANNOTATION = frozenset(
     {key for table in TRACE_TABLES for column in table.schema() for key in column.source}
     | {*ARGUMENTS_OF_COPIES, ORIGINAL_STREAM, "annotated_stream", "kind", "In split size", "Out split size"}
@@ -146,9 +146,9 @@ _NO_NODE = getattr(NO_ARGS, _NODE)
 
 
 def kineto_name(name: str, args: Mapping[str, Any]) -> str:
-    """Return the name that Kineto would have written of a copy or fill, from its arguments.
+    """Return the name of a copy or fill as Kineto writes it, made from the arguments.
 
-    A fill whose kind of memory is not said is one of device memory, which is what `cudaMemset` fills.
+    A fill without a kind of memory is one of device memory, as `cudaMemset` fills it.
     """
     if name == BARE_NAMES[Category.MEMCPY] and COPY_KIND in args:
         source, target = (_memory(args.get(key)) for key in (SOURCE_KIND, TARGET_KIND))
@@ -171,7 +171,7 @@ def _memory(kind: object) -> str:
 
 
 def named(events: Sequence[Event], raws: RawEvents) -> list[Event]:
-    """Return the events of a chunk, copies and fills with the names that Kineto writes."""
+    """Return the events of a chunk; copies and fills get the names that Kineto writes."""
     return [
         replace(event, name=kineto_name(event.name or "", raws.args(place))) if _is_bare(event) else event
         for place, event in enumerate(events)
@@ -183,18 +183,18 @@ def _is_bare(event: Event) -> bool:
 
 
 def replays_graphs(args: Sequence[TrackArgs]) -> bool:
-    """Return whether any of some device work is a node of a graph."""
-    # what is missing is one object, which is found by its identity
+    """Return whether any of this device work is a node of a graph."""
+    # a missing value is always the same object, so `count` compares identities
     return _nodes(args).count(_NO_NODE) != len(args)
 
 
 def graph_nodes(args: Sequence[TrackArgs], places: Iterable[int], raws: RawEvents) -> list[TrackArgs]:
-    """Return the arguments of device work; those of graph nodes with the stream that they ran on and their annotation.
+    """Return the arguments of device work; graph nodes get the stream that they ran on, and their annotation.
 
-    places: of the events in their chunk
+    places: the positions of the events in their chunk
 
-    An annotation is what the program wrote beside the arguments of the profiler: all texts under other keys, as one
-    object. The stream of a node that is drawn on another lane is its `original_stream`.
+    An annotation is an object of all texts that the program wrote under keys other than those of the profiler. The
+    stream of a node that is drawn on another lane is its `original_stream`.
     """
     return [_node(of, raws.args(place)) if _is_node(of) else of for of, place in zip(args, places, strict=True)]
 

@@ -7,5 +7,5 @@ the old plugin (`old_plugin`). Does not belong here: any number that is computed
 
 from __future__ import annotations
 
-#: the function that names what worker processes answer ahead, for `open_workspace`; servers need not load it
+#: the function that names the answers which worker processes prepare, for `open_workspace`; servers need not load it
 PREFETCHED = "torch_tb_profiler.web.prefetch:questions"

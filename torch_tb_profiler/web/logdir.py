@@ -1,4 +1,4 @@
-"""What is in the log directory: /api/status, and /runs /views /workers /spans in the old plugin's shapes."""
+"""List the log directory: /api/status, and /runs /views /workers /spans in the shapes of the old plugin."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _skipped(files: Sequence[Skipped]) -> list[SkippedEntry]:
 
 
 def runs(workspace: Workspace, _: Parameters) -> HttpAnswer:
-    """List each run as soon as there is something to see in it, or nothing will ever be."""
+    """List each run that has failed or has a trace to show."""
     found = workspace.status()
     listed = [run.name for run in found.runs if run.state == "failed" or _ready(run)]
     return HttpAnswer(dumps({"runs": listed, "loading": found.loading}))
@@ -152,7 +152,7 @@ def workers(workspace: Workspace, parameters: Parameters) -> HttpAnswer:
 
 
 def _old_views(trace: TraceStatus) -> set[str]:
-    """Return the old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
+    """Return the view names of the old plugin; it showed either the modules of Lightning or those of torch."""
     if trace.kind == "snapshot":
         return set()
     found = {OLD_VIEWS[view] for view in (*trace.views, "trace") if view in OLD_VIEWS}

@@ -173,7 +173,7 @@ def as_text() -> str:
 
 
 def _laid_out(value: object, indent: str) -> str:
-    """Return JSON in which what fits in a line is one."""
+    """Return JSON; a value that fits in a line is written in one."""
     line = json.dumps(value, ensure_ascii=False)
     if len(indent) + len(line) <= 110 or not isinstance(value, dict | list):
         return line

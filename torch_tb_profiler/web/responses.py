@@ -48,7 +48,7 @@ class _NotModified(Response):
 
 
 def respond(request: Request, answer: HttpAnswer | Stream, status: int = 200) -> Response:
-    """Return the answer as this client can take it."""
+    """Return the answer in an encoding that the client accepts."""
     if isinstance(answer, Stream):
         return _respond_with_stream(request, answer)
     headers = _headers(answer)
@@ -92,15 +92,15 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
     stream.prepare()
     if packed:
         headers["Content-Encoding"] = "gzip"
-    # what is opened for a HEAD request would never be read to its end
+    # a stream opened for a HEAD request would never be read to its end
     body = iter(()) if request.method == "HEAD" else _sent(stream.open(packed), request.path)
     return Response(body, headers=headers, content_type=stream.content_type)
 
 
 def _sent(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """Yield the pieces of a stream; drop the connection when its file cannot be read on, or memory lacks.
+    """Yield the chunks of a stream; drop the connection if its file cannot be read further, or memory runs out.
 
-    The status has been sent by then, so that a client can only tell by the missing end.
+    The status has been sent by then, so the missing end is the only sign for the client.
     """
     try:
         yield from pieces
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
 
 
 def respond_failure(request: Request, error: Exception) -> Response:
-    """Return the answer to a request that met an error; one that nobody foresaw is logged."""
+    """Return the response for an error; unexpected errors are logged."""
     if isinstance(error, HttpError):
         return respond_error(request, error)
     if isinstance(error, Unavailable):
@@ -149,7 +149,7 @@ def respond_failure(request: Request, error: Exception) -> Response:
 
 
 def _scarce(error: Exception) -> HttpError:
-    """Return an error that asks to try again: what the system lacks now it may have later."""
+    """Return an error that asks to try again: the system may have the resource later."""
     what = "memory" if isinstance(error, MemoryError) else str(error)
     return HttpError(503, f"the server cannot answer now because its system lacks resources: {what}; ask again later")
 

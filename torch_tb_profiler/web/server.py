@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: bytes of a piece of an answer, each of which has `Patience.piece` seconds
+#: bytes of a chunk of an answer; `Patience.piece` limits the seconds of each chunk
 _PIECE = 64 * 1024
-#: in the WSGI environment: reads so many bytes of the body, 64 KiB at most, within `Patience.piece`; less at its end
+#: key in the WSGI environment: a function that reads up to 64 KiB of the body within `Patience.piece` seconds
 READ_BODY = "torch_tb_profiler.read_body"
-#: seconds to drain what a client still sends after its answer
+#: seconds to drain the rest of a request after its answer
 _LEFT_OVER = 2.0
 
 
@@ -50,7 +50,7 @@ class Patience(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def _closed_here() -> Iterator[None]:
-    """Treat a connection that this server has closed as one that is gone, not as a mistake."""
+    """Treat a connection that this server has closed as gone, not as an error."""
     try:
         yield
     except OSError as error:
@@ -67,7 +67,7 @@ class _Input(io.RawIOBase):
         self._until: float | None = None
 
     def within(self, seconds: float | None) -> None:
-        """Limit the time of all further reads together; None: to what is granted for what nobody waits for."""
+        """Limit the time of all further reads together; None: the limit for data that nobody waits for."""
         self._until = None if seconds is None else time.monotonic() + seconds
 
     def readable(self) -> bool:
@@ -106,7 +106,7 @@ class _Output(io.RawIOBase):
                 with _closed_here():
                     self._connection.settimeout(self._server.patience.piece)
                     self._server.waits(self._connection)
-                    # the timeout is for the whole call, however little is taken at once
+                    # the timeout is for the whole call, not for each part that the client takes
                     self._connection.sendall(view[begin : begin + _PIECE])
                     self._server.works(self._connection)
             return len(view)
@@ -136,7 +136,7 @@ class _Handler(WSGIRequestHandler):
         return parsed
 
     def _is_understood(self) -> bool:
-        """Return whether there is an answer to the request; else the client has been told."""
+        """Return whether the request can be answered; otherwise the refusal has been sent."""
         if self.request_version == "HTTP/0.9":  # whose answers have no head, so nothing says what they are
             self.send_error(400, "the request must be HTTP/1.0 or later")
             return False
@@ -154,7 +154,7 @@ class _Handler(WSGIRequestHandler):
         self._input.within(self.server.patience.piece)
         self.server.waits(self.connection)
         try:
-            # a whole piece: a client that sends a byte now and then is idle
+            # a whole chunk: a client that sends a byte now and then is idle
             return self.rfile.read(size)
         finally:
             self.server.works(self.connection)
@@ -164,7 +164,7 @@ class _Handler(WSGIRequestHandler):
         return "torch-tb-profiler"
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what is no HTTP as all else is refused: JSON with a reason."""
+        """Refuse invalid HTTP like any other request: with a reason in JSON."""
         del explain
         self.request_version = (
             self.protocol_version
@@ -201,12 +201,12 @@ class _Server(ThreadedWSGIServer):
         self._waiting: dict[socket.socket, float] = {}
 
     def waits(self, connection: socket.socket) -> None:
-        """Note that it is the client's turn from now on."""
+        """Note that the server waits for the client from now on."""
         with self._lock:
             self._waiting[connection] = time.monotonic()
 
     def works(self, connection: socket.socket) -> None:
-        """Note that it is this server's turn."""
+        """Note that the server works for the client from now on."""
         with self._lock:
             self._waiting.pop(connection, None)
 
@@ -215,7 +215,8 @@ class _Server(ThreadedWSGIServer):
             self._refuse(request, f"the server is busy with {self.patience.connections} connections; ask again")
             return
         try:
-            super().process_request(request, client_address)  # told to end meanwhile, its thread makes room by itself
+            # a thread that was told to end meanwhile makes room by itself
+            super().process_request(request, client_address)
         except RuntimeError:
             self._room.release()
             self._refuse(request, NO_THREAD)
@@ -231,7 +232,7 @@ class _Server(ThreadedWSGIServer):
             self._room.release()
 
     def _give_up_one(self) -> bool:
-        """Close the connection that has waited longest for its client; whether there is one."""
+        """Close the connection that has waited longest for its client; return whether there is one."""
         with self._lock:
             longest = min(self._waiting, key=lambda connection: self._waiting[connection], default=None)
             if longest is None or time.monotonic() - self._waiting[longest] < self.patience.least:
@@ -250,7 +251,7 @@ class _Server(ThreadedWSGIServer):
             f"Retry-After: 1\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         try:
-            # there is room for it: nothing has been sent yet
+            # the send buffer is empty, so this does not block
             request.setblocking(False)
             request.send(head.encode() + body)
         except OSError:
@@ -267,12 +268,12 @@ def serve(
 ) -> None:
     """Serve until interrupted. Port 0 takes any free one.
 
-    ready   is given the address, and what ends the server from another thread
+    ready   called with the address, and a function that ends the server from another thread
 
-    Raises OSError when the address cannot be used, UnicodeError when no name is written so.
+    Raises OSError if the address cannot be used, UnicodeError if it is not a valid name.
     """
     host.encode("idna")
-    # werkzeug ends the process when it cannot bind; a socket of our own fails like anything else.
+    # werkzeug ends the process if it cannot bind; our own socket raises OSError.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
         server = _Server(listening, app, patience or Patience())

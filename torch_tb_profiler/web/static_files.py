@@ -20,10 +20,10 @@ _NOT_BUILT = "The user interface was not built: run `make build` or `python setu
 _NOT_BUILT_MODULE = f"export function render() {{ document.body.textContent = {_NOT_BUILT!r}; }}\n"
 _NOT_BUILT_PAGE = f"<!doctype html><html lang=en><title>PyTorch Profiler</title><p>{_NOT_BUILT}</p></html>\n"
 
-#: characters of a path: with too many a file system raises another error than that there is none
+#: characters of a path: for longer ones a file system raises other errors than FileNotFoundError
 _LONGEST = 200
 
-# The machine's own table may say otherwise, and nosniff makes a wrong type fatal for a module.
+# The table of the machine may differ, and with nosniff a browser refuses a module of a wrong type.
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
@@ -59,7 +59,7 @@ def asset(path: str) -> HttpAnswer:
 
 
 def report_page() -> str:
-    """Return the page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError: it is not built."""
+    """Return the page of a report, with the placeholders `{{title}}` and `{{packed}}`. Raises HttpError: not built."""
     return _must_read("report.html")
 
 

@@ -1,4 +1,4 @@
-"""The trace file itself: as it is stored, and for viewers, with counters of each device added."""
+"""Serve the trace file: as it is stored, or for viewers, with counters of each device added."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Point = tuple[int, float]
 
 
 def counter_events(counters: UtilizationCounters, zero_ns: int) -> Iterator[bytes]:
-    """Yield all counter events in the order of the old plugin, many in a piece.
+    """Yield all counter events in the order of the old plugin, many in a chunk.
 
-    zero_ns  what the timestamps of the file say at the start of the trace
+    zero_ns  the timestamp of the file at the start of the trace
     """
     events = chain(
         *(_events(d, "GPU Utilization", _utilization(d), zero_ns) for d in counters.devices),
@@ -186,7 +186,7 @@ def _text(stream: BinaryIO, added: _Added, whole: bool, limits: Limits) -> Itera
 
 
 def _attachment(name: str) -> str:
-    """Return a Content-Disposition for any name: clients that know no other text get one of plain letters."""
+    """Return a Content-Disposition for any name; old clients get a name in ASCII."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = "".join(c if c.isalnum() or c in "._- " else "_" for c in plain)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 PATH = "/drop"
-#: begins the names of their runs
+#: prefix of the names of their runs
 FOLDER = "dropped"
 #: a form of another site cannot send this type without a preflight request
 CONTENT_TYPE = "application/octet-stream"
@@ -141,7 +141,7 @@ class Uploads:
 
     @contextmanager
     def _reserved(self, size: int) -> Iterator[None]:
-        """Reserve room for a file, which is free again when the file is not kept. Raises HttpError and OSError."""
+        """Reserve room for a file, and free it if the file is not kept. Raises HttpError and OSError."""
         self._reserve(size)
         try:
             yield
@@ -160,7 +160,9 @@ class Uploads:
                 "`torch-tb-profiler serve FILE` reads it where it is",
             )
         with self._lock:
-            if self._folder is None or not self._folder.path.is_dir():  # cleaners of temporary files take it away
+            if (
+                self._folder is None or not self._folder.path.is_dir()
+            ):  # a cleaner of temporary files may have removed it
                 self._folder = TemporaryDirectory()
             if self._files >= limits.files or self._bytes + size > limits.all:
                 raise HttpError(
@@ -173,7 +175,7 @@ class Uploads:
             self._bytes, self._files = self._bytes + size, self._files + 1
 
     def _keep(self, request: Request, run: _Run, name: str, size: int) -> None:
-        """Write the file, and open it. Raises HttpError when it is none that can be, which leaves nothing of it."""
+        """Write the file, and open it. Raises HttpError if it cannot be opened; then it is removed."""
         path = run.folder / name
         try:
             file = path.open("xb")
@@ -191,9 +193,9 @@ class Uploads:
 
     @contextmanager
     def _place(self, name: str, to: str | None) -> Iterator[_Run]:
-        """Yield the run of a file: a new one, or that of the files which were dropped with it.
+        """Yield the run of a file: a new one, or the run of the files dropped with it.
 
-        A new one is gone again, and its name free, when its file is not kept. Raises HttpError and OSError.
+        A new run is removed, and its name free, if its file is not kept. Raises HttpError and OSError.
         """
         if to is not None:
             with self._lock:
@@ -219,7 +221,7 @@ class Uploads:
 
 
 def refuse_uploads(app: WSGIApplication) -> WSGIApplication:
-    """Add a route that says why no files are taken, for a server that others reach, too."""
+    """Add a route that says why files are refused, for a server that other machines can reach."""
 
     def answer(_: Request) -> HttpAnswer:
         raise HttpError(
@@ -246,8 +248,8 @@ def _with_route(app: WSGIApplication, route: Callable[[Request], HttpAnswer]) ->
 def _require_own_page(request: Request) -> None:
     """Refuse files from any page but one of this server; programs may send them. Raises HttpError.
 
-    A browser says whose page asks, in one of two headers at least; and it sends bodies of this type for pages of others
-    only where a server has allowed it, which this one never does.
+    A browser names the origin of the page in at least one of two headers. It sends bodies of this type from other
+    origins only if the server allows it, which this one never does.
     """
     origin = request.headers.get("Origin")
     own = origin is None or _is_of(origin, request.headers.get("Host", ""))
@@ -265,9 +267,9 @@ def _is_of(origin: str, host: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """Return the name of a file as it is kept: without folders, control characters and what systems give a meaning.
+    """Return a file name without folders, control characters and characters that are special to a system.
 
-    Raises HttpError where nothing is left.
+    Raises HttpError if nothing is left.
 
     >>> safe_name("../../etc/.rank0?.json")
     'rank0_.json'
@@ -280,7 +282,7 @@ def safe_name(name: str) -> str:
 
 
 def _write(request: Request, write: Callable[[bytes], object], size: int) -> None:
-    """Take the body from the client. Raises HttpError when it ends early."""
+    """Write the body of the request. Raises HttpError when it ends early."""
     read: Callable[[int], bytes] = request.environ.get(READ_BODY) or request.environ["wsgi.input"].read
     left = size
     while left:
@@ -295,7 +297,7 @@ def _write(request: Request, write: Callable[[bytes], object], size: int) -> Non
 
 
 def _looked_at(path: Path) -> tuple[Entry, Content]:
-    """Return a file and what is in it. Raises HttpError for a file that is neither a trace nor a memory snapshot."""
+    """Return a file and its content type. Raises HttpError if it is neither a trace nor a memory snapshot."""
     entry = storage_for(str(path)).stat(os.fspath(path))
     content = look_at(entry)
     reason = content if isinstance(content, Reason) else content.reason

@@ -90,7 +90,7 @@ class LocalWorkspace:
         self._helped = threading.Lock()  # one thread at a time reads with helpers
 
     def read_ahead(self, files: Sequence[TraceFile], workers: int) -> None:
-        """Read in worker processes what is not in the cache. What cannot be read says so when it is asked for."""
+        """Read the files that are not in the cache, in worker processes. Errors are raised when a file is used."""
         missing = [file for file in files if self._is_missing(file)]
         if not missing:
             return
@@ -117,12 +117,12 @@ class LocalWorkspace:
         self._cache.sweep_if_due()
 
     def abandon(self) -> None:
-        """Remove what this process has begun in the cache: it ends, and waits for none of its threads."""
+        """Remove unfinished files of this process from the cache: it ends, and waits for none of its threads."""
         remove_parts([self._cache.directory], "", os.getpid())
         self._cache.close()
 
     def known(self, file: TraceFile) -> TraceSummary | None:
-        """Return the summary of a file that was read before, by whomever; None of others."""
+        """Return the summary of a file that any process has read before, else None."""
         try:
             return self._cache.find(self._key(file))
         except Unavailable:
@@ -135,23 +135,23 @@ class LocalWorkspace:
             return False
 
     def open(self, file: TraceFile, choice: StepChoice | None = None) -> OpenModel:
-        """Return the model of a trace, its steps found as `choice` says.
+        """Return the model of a trace, with steps as `choice` says.
 
-        Raises Unavailable, and ColumnFileError when the columns that are in the cache cannot be used.
+        Raises Unavailable, and ColumnFileError when the columns in the cache cannot be used.
         """
         key = self._key(file)
         return self._models.open(key, choice, make_columns=lambda: self._make_columns(file, key))
 
     def columns(self, file: TraceFile) -> Path:
-        """Return the column file of a trace, which is read if it is not there. Raises Unavailable."""
+        """Return the column file of a trace; read the trace if there is none. Raises Unavailable."""
         key = self._key(file)
         self._make_columns(file, key)
         return self._cache.columns_here(key)
 
     def remember(self, file: TraceFile, name: str, make: Callable[[], bytes]) -> bytes:
-        """Return the answer that is kept under a name beside the columns of a trace; made when there is none.
+        """Return the answer stored under a name beside the columns of a trace; make and store it if there is none.
 
-        Raises Unavailable, and what `make` raises.
+        Raises Unavailable, and the errors of `make`.
 
         name    see `answer_store.answer_name`
         """
@@ -167,9 +167,9 @@ class LocalWorkspace:
         return made
 
     def forget_columns(self, file: TraceFile, error: Exception) -> bool:
-        """Remove the columns of a trace if an error is about them; whether it is.
+        """Remove the columns of a trace if an error is about them; return whether it is.
 
-        One that is not about a file is, unless this process has read the columns: see `is_broken`.
+        An error that names no file is about them, unless this process has read the columns: see `is_broken`.
         """
         key = self._key(file)
         is_about = (
@@ -240,7 +240,7 @@ class LocalTrace(msgspec.Struct, frozen=True):
 
 
 def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Model]], T]) -> T:
-    """Return the answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
+    """Return the answer to a question about several traces, of one or more workspaces. Raises Unavailable."""
     made_again: set[Path | None] = set()
     while True:
         try:
@@ -290,12 +290,12 @@ def _looked_up(path: str) -> tuple[str, Entry | None]:
         return url, storage.stat(url)
     except StorageError as error:
         if error.passes or error.kind in ("credentials", "package", "clock", "endpoint"):
-            raise  # listing would meet the same
+            raise  # listing would raise the same error
         return url, None
 
 
 def without_traces(path: str, found: RunListing, run: str | None = None) -> str:
-    """Return the message about a path, or a run of it, in which `find_traces` found no trace."""
+    """Return the message about a path, or one of its runs, in which `find_traces` found no trace."""
     if found.runs:
         command = shlex.join(["torch-tb-profiler", "memory", shown(path), *([] if run is None else ["--run", run])])
         return f"{shown(path)} contains a memory snapshot but no trace: `{command}` opens it"
@@ -304,13 +304,13 @@ def without_traces(path: str, found: RunListing, run: str | None = None) -> str:
 
 
 def run_of_files(name: str, contents: Mapping[Entry, Content]) -> RunFiles:
-    """Return the run of files of one directory whose contents are known; one at least, each a trace or a snapshot."""
+    """Return the run of files of one directory, at least one, each known to be a trace or a snapshot."""
     (run,) = _of_files(Root("", name), contents).runs
     return run
 
 
 def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> RunListing:
-    """Take files for traces, unless they are snapshots or other programs'; what they are else, reading them says."""
+    """Take files for traces, unless they are snapshots or files of other programs; reading detects any other format."""
     others = {entry: reason for entry, what in contents.items() if (reason := _other_format(entry, what))}
     entries = [entry for entry in contents if entry not in others]
     snapshots = {entry for entry, what in contents.items() if isinstance(what, Content) and what.is_snapshot}
@@ -380,7 +380,7 @@ def _decoded(code: re.Match[str]) -> str:
 
 
 def _is_there(path: str) -> bool:
-    """Return whether a path of this machine exists; a remote one would cost a request."""
+    """Return whether a local path exists; False for a remote one, which would cost a request."""
     try:
         return "://" not in path and Path(path).exists()
     except (OSError, ValueError):  # a name that no file can have

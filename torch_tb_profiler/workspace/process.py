@@ -1,4 +1,4 @@
-"""What this process has of its own: log, numbers from the environment, threads, memory, temporary directories."""
+"""Resources of this process: log, numbers from the environment, threads, memory, temporary directories."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 def int_from_environment(variable: str, default: int, least: int = 0) -> int:
-    """Return the value of an environment variable; `default` when it is not set, or no number from `least` up."""
+    """Return the integer in an environment variable; `default` if it is not set, not a number or below `least`."""
     text = os.environ.get(variable, "")
     if text.isdecimal() and int(text) >= least:
         return int(text)
@@ -81,13 +81,13 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
 def trim_memory() -> None:
-    """Return freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
+    """Return freed memory to the system: glibc keeps over half of a large trace below small blocks in use."""
     with _other_libraries():
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def resident_bytes() -> int:
-    """Return the bytes of memory that this process has now; 0 where the system does not say."""
+    """Return the resident memory of this process, in bytes; 0 where the system does not say."""
     try:
         return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -95,7 +95,7 @@ def resident_bytes() -> int:
 
 
 def tune_malloc() -> None:
-    """Let glibc keep less of what is freed from now on; for a process that is all ours."""
+    """Let glibc keep less freed memory from now on; only for processes of our own."""
     with _other_libraries():
         library = ctypes.CDLL(None)
         library.mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD)
@@ -104,7 +104,7 @@ def tune_malloc() -> None:
 
 @contextlib.contextmanager
 def _other_libraries() -> Iterator[None]:
-    """Ignore that the C library is another one than glibc, or none to be had."""
+    """Ignore that the C library is not glibc, or cannot be loaded."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         yield
 
@@ -127,7 +127,7 @@ class IdleTrimmer(BackgroundThread):
         super().__init__("torch-profiler-unused")
 
     def look(self, seconds: float = UNUSED_SECONDS) -> None:
-        """Drop what was not used for so long."""
+        """Drop everything that was not used for so long."""
         if sum([drop(seconds) for drop in self._drops]):
             trim_memory()
 
@@ -139,7 +139,7 @@ class IdleTrimmer(BackgroundThread):
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows, where a file that is open cannot be removed
+except ImportError:  # on Windows an open file cannot be removed
     fcntl = None
 
 _PREFIX = "torch_tb_profiler-"
@@ -168,7 +168,7 @@ class TemporaryDirectory:
 
 
 def remove_left_overs() -> None:
-    """Remove temporary directories of dead processes, but none without a mark or of other users: they are not ours."""
+    """Remove temporary directories of dead processes; those without a mark or of other users are not ours."""
     now = time.time()
     with contextlib.suppress(OSError):
         for path in list(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):

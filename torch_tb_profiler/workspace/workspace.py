@@ -244,12 +244,12 @@ class Workspace:
         self._cache.touch(trace.key)
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
-        """Return what is kept of a trace for the overview of its run. Raises Loading."""
+        """Return the summary of a trace, for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
         return self._here.timelines.summary(trace.key, lambda: self.ask(_summary_of, TimelineOf(trace)))
 
     def rank_content(self, trace: OpenTrace) -> bytes | None:
-        """Return what is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
+        """Return the stored data of a trace for questions about all ranks, encoded; None if there is none."""
         return self._cache.rank_content(trace.key)
 
     def _result_name(self, opened: OpenRun, answer: Hashable) -> str | None:
@@ -302,9 +302,9 @@ def open_workspace(
 
     cache_dir: see `open_cache`
     questions: "module:function", are answered as soon as a trace has been read
-    listing: what is in them, where that is known; they are not looked at then
-    max_expansion: to how many times its size a packed file may unpack; None for what the environment says
-    is_alone: whether the process does nothing else, so that large arrays may be put aside
+    listing: the files in them, if known; then they are not listed
+    max_expansion: limit of unpacked size ÷ packed size of a file; None for the limit in the environment
+    is_alone: whether the process does nothing else, so that large arrays may be spilled
 
     Raises StorageError when none of them has an address that can be right.
     """

@@ -15,7 +15,7 @@ from torch_tb_profiler.cli.messages import UserError
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.toml_text import TomlError, toml_of
 
-#: files that are looked for where the command runs, and the tables in which rules are
+#: files that are read from the working directory, and their tables of rules
 PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")
 OWN, OWN_TABLES = "torch-tb-profiler.toml", ("check",)
 FILES = (PROJECT, OWN)
@@ -60,7 +60,7 @@ def settings_of(arguments: argparse.Namespace) -> GateSettings:
 
 
 def rules_of(settings: GateSettings, runs: Sequence[str]) -> list[GateRule]:
-    """Return the rules for some runs: of the command line, else of the first matching pattern, else of the file."""
+    """Return the rules for these runs: of the command line, else of the first matching pattern, else of the file."""
     matching = next(
         (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
     )
@@ -84,7 +84,7 @@ def _parsed(table: _RulesTable, where: str) -> Mapping[Severity, list[GateRule] 
 
 
 def _settings_file(named: str | None) -> tuple[_SettingsFile, str]:
-    """Return the settings of the first file that has the table, and its name."""
+    """Return the settings of the first file with the table, and its name."""
     if named is not None:
         path = Path(named)
         tables = PROJECT_TABLES if path.name == PROJECT else OWN_TABLES

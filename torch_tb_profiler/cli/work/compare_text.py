@@ -90,7 +90,7 @@ def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> 
 
 
 def _names(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
-    """In place of the work: what was saved does not say which part of the step a kernel has, only how long it ran."""
+    """Return kernels and operators by duration: saved recordings lack the part of each kernel in the step."""
     sentence_begin = "Saved recordings do not contain the part of each kernel in the step"
     changed = [
         name
@@ -139,7 +139,7 @@ def _title(each: ChangedWork) -> str:
 
 
 _LEVELS = "▁▂▃▄▅▆▇█"
-#: signs of a sparkline; of more recordings the last ones
+#: longest sparkline, characters; it shows the last recordings
 _MOST_SIGNS = 100
 _MISSING = "·"
 
@@ -207,7 +207,7 @@ def _level(level_change: LevelChange) -> str:
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """Return a sign for each value, the lowest from the smallest on.
+    """Return a character for each value, scaled from the smallest to the largest.
 
     >>> sparkline([1.0, 2.0, None, 3.0])
     '▁▅·█'

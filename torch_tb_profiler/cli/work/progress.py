@@ -29,7 +29,7 @@ class IngestMeter:
         self._width = 0
 
     def show(self, progress: IngestProgress) -> None:
-        """Say how far it is, unless that was said just before."""
+        """Print the progress, at most once per interval."""
         now = time.monotonic()
         with self._lock:
             pause = _ON_TERMINAL if self._is_terminal else _ELSEWHERE
@@ -39,7 +39,7 @@ class IngestMeter:
             self._write(ranks_text(progress, self._is_terminal))
 
     def say(self, text: str) -> None:
-        """Print a line that stays in sight."""
+        """Print a line that stays visible."""
         with self._lock:
             self._clear()
             self._put(f"{text}\n")
@@ -64,7 +64,7 @@ class IngestMeter:
             self._width = 0
 
     def _put(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # whoever reads this is gone, or has no room: the work goes on
+        with contextlib.suppress(OSError):  # the reader is gone or the disk is full: the work goes on
             self._out.write(text)
             self._out.flush()
 
@@ -105,7 +105,7 @@ class ReadingLine:
         self._width = 0
 
     def show(self, file: str, size: int, bytes_done: int, events: int) -> None:
-        """`bytes_done` of `size` bytes of the file have been read."""
+        """Show that `bytes_done` of `size` bytes of the file have been read."""
         now = time.monotonic()
         if not self._is_terminal or now - self._began < _PATIENCE or now - self._shown < _PAUSE:
             return

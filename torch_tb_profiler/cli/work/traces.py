@@ -1,4 +1,4 @@
-"""Which run, traces and steps a command is about: PATH, --run, --worker, --span, --step-rule and --steps."""
+"""Choose the run, traces and steps of a command: PATH, --run, --worker, --span, --step-rule and --steps."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from torch_tb_profiler.workspace.local_workspace import (
 )
 from torch_tb_profiler.workspace.reading.protocol import Message, Reading
 
-#: of names in a message
+#: limit of names in a message
 _MOST_NAMES = 20
 
 
 def chosen_run(path: str, name: str | None) -> RunFiles:
-    """Return the run of this name; it may be left out where there is one. Raises UserError and StorageError."""
+    """Return the run of this name; without a name, the only run. Raises UserError and StorageError."""
     found = find_traces(path)
     runs = [run.name for run in found.runs]
     if not runs:
@@ -105,7 +105,7 @@ class Chosen(msgspec.Struct, frozen=True):
         return self.traces[place].ask(asked)
 
     def answer(self, question: Question, params: msgspec.Struct, place: int = 0) -> Any:
-        """Answer a declared question about one of the traces; answers about all steps are cached where the server does.
+        """Answer a declared question about one of the traces; answers about all steps share the cache of the server.
 
         Raises ErrorWithReason and UserError.
         """
@@ -123,10 +123,10 @@ class Chosen(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
-    """Open what the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
+    """Open the traces that the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
 
-    Where they leave a choice, stderr names what was taken, unless all traces are meant.
-    ranks: such as `0,2-4`, only these; None for any
+    If they leave a choice, stderr names the chosen trace, unless all traces are meant.
+    ranks: only these, such as `0,2-4`; None for any
     """
     choice = step_choice(arguments)
     address = address_of(arguments.path)
@@ -183,7 +183,7 @@ def open_local(cache_dir: str | None) -> LocalWorkspace:
 
 
 def steps_of(model: Model, text: str) -> StepRange:
-    """`FIRST:LAST` or one step: each a name, or the number that ends it. Raises UserError."""
+    """Parse `FIRST:LAST` or one step: each a name, or the number at its end. Raises UserError."""
     names = model.steps.names
     if not names:
         raise UserError("--steps: no steps were found in this trace")
@@ -206,7 +206,7 @@ def _step(names: Sequence[str], text: str) -> str | None:
 
 
 def _of_ranks(files: Sequence[TraceFile], text: str) -> list[TraceFile]:
-    """Traces of ranks that a list names. Raises UserError."""
+    """Return the traces of the listed ranks. Raises UserError."""
     wanted: list[tuple[int, int]] = []
     for part in text.split(","):
         found = _RANKS.fullmatch(part.strip())
@@ -226,7 +226,7 @@ def _of_ranks(files: Sequence[TraceFile], text: str) -> list[TraceFile]:
 
 
 def _rank(file: TraceFile) -> int | None:
-    """Return the rank that the file says, else the number that ends the worker's name."""
+    """Return the rank in the file, else the number at the end of the worker's name."""
     if file.rank is not None:
         return file.rank
     found = _NUMBER_AT_END.search(file.worker)
@@ -234,7 +234,7 @@ def _rank(file: TraceFile) -> int | None:
 
 
 def step_choice(arguments: argparse.Namespace) -> StepChoice | None:
-    """Return what --step-rule and --step-pattern choose; None without them. Raises UserError."""
+    """Return the choice of --step-rule and --step-pattern; None without them. Raises UserError."""
     rule, pattern = getattr(arguments, "step_rule", None), getattr(arguments, "step_pattern", None)
     if rule is not None and rule not in RULES:
         raise UserError(f"--step-rule: there is no rule {rule!r}{nearest(rule, list(RULES))}, only {', '.join(RULES)}")

@@ -1,4 +1,4 @@
-"""What changed between recordings of two sides, and how sure that is."""
+"""What changed between the recordings of two sides, and how certain that is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, brief, 
 
 _MOST_OF_A_SIDE = 8
 _ROWS = 5
-#: verdicts of names in which something changed
+#: verdicts of names that changed
 _CHANGED = ("slower", "faster", "new", "gone")
 
 Recordings = Annotated[

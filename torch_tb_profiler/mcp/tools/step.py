@@ -1,4 +1,4 @@
-"""What one step did that the median step did not."""
+"""How one step differs from the median step."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _sums(table: Table[Any], key: str) -> dict[str, int]:
 
 
 def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
-    """Return what takes longer than in the median step, by how much."""
+    """Return the names that take longer than in the median step, with the difference."""
     grown = [(name, here, usual) for name, (here, usual) in found.items() if here - usual >= max(least, 1)]
     return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))
 

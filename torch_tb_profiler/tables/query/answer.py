@@ -1,4 +1,4 @@
-"""A table that is kept to be asked again: sorted, filtered, a page at a time."""
+"""A table that is kept for further requests: sorted, filtered, a page at a time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from torch_tb_profiler.tables.query.columns import NumberColumn, QueryColumn, co
 from torch_tb_profiler.tables.query.grammar import QueryProblem, WordCondition, parse_filter
 from torch_tb_profiler.workspace.answering.value_cache import Lru
 
-#: rows of a larger one when the request does not say how many
+#: default number of rows in a page of a large table
 FIRST_PAGE = 1_000
 MOST_SORTS = 10
 
-#: orders, and rows that passed a filter: scrolling asks for the same again and again
+#: remembered orders and filter results: scrolling repeats the same request
 _REMEMBERED = 4
 
 
@@ -49,13 +49,13 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _own(self) -> dict[str, QueryColumn]:
-        """The columns of the table itself: a page that nothing more is asked of needs no others."""
+        """Return the columns of the table itself; most pages need no others."""
         below_zero = self.table.unknown_below_zero
         return {d.key: column_of(d.type, self.table.given[d.key], d.key in below_zero) for d in self.table.columns}
 
     @cached_property
     def _kept(self) -> dict[str, QueryColumn]:
-        """All columns, with those that are derived from them: as `derive.ts` does."""
+        """Return all columns and the columns derived from them, like `derive.ts`."""
         kept = dict(self._own)
         for d in self.table.columns:
             source = kept[d.key]
@@ -68,7 +68,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _descriptions(self) -> list[dict[str, Any]]:
-        """Of the columns, also of those derived: what a filter may name."""
+        """Return descriptions of all columns, also of derived ones, that a filter may name."""
         found: list[dict[str, Any]] = []
         for d in self.table.columns:
             found.append({"key": d.key, "label": d.label, "type": d.type, "unit": d.unit})
@@ -79,8 +79,8 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def size(self) -> int:
-        """Bytes, about."""
-        # with what `_remembered` holds
+        """Return about how many bytes it takes."""
+        # with the contents of `_remembered`
         return sum(column.size for column in self._kept.values()) + 4 * len(self) * _REMEMBERED
 
     def __len__(self) -> int:
@@ -88,20 +88,20 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def keys(self) -> list[str]:
-        """Of all columns, also of those that are derived."""
+        """Return the keys of all columns, also of derived ones."""
         return [each["key"] for each in self._descriptions]
 
     def page(self, query: Query | None = None, keys: Sequence[str] | None = None) -> Page[Any]:
-        """Return the rows that are asked for. Raises QueryProblem.
+        """Return the requested rows. Raises QueryProblem.
 
-        keys: of the columns, also of derived ones; None for those of the table
+        keys: of the columns, also of derived ones; None for the columns of the table
         """
         query = query or Query()
         rows, matched = self._rows(query)
         limit = query.limit
         if limit is None and matched > self.table.whole:
             limit = FIRST_PAGE
-        # a slice where it can be one: it is ten times faster than a list of rows
+        # a slice if possible: it is ten times faster than a list of rows
         until = matched if limit in (None, "all") else query.offset + int(limit or 0)
         page = slice(query.offset, until) if rows is None else rows[query.offset : until]
         return Page(
@@ -149,7 +149,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         return Lru(_REMEMBERED, lambda _: 1)
 
     def _rows(self, query: Query) -> tuple[Int32 | None, int]:
-        """Return which rows, in order, and how many; None for all as they are."""
+        """Return the rows in order, None for all in their own order; and how many."""
         request = (query.sort, query.filter, query.search or "")
         rows = self._remembered.get(request)
         if rows is None:
@@ -179,7 +179,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             return None
         kept = np.ones(len(self), np.bool_)
         for condition in conditions:
-            # a word is also found in what is shown of a long name
+            # a word also matches the shown part of a long name
             keys = (
                 (condition.key, f"short_{condition.key}") if isinstance(condition, WordCondition) else (condition.key,)
             )
@@ -212,7 +212,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
 
 def share_key(key: str) -> str:
-    """Return the key of the column with the share that a row of `key` has of its total."""
+    """Return the key of the column with the share of each value of `key` in its total."""
     return f"{_base(key)}_share"
 
 

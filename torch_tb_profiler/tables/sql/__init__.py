@@ -1,7 +1,7 @@
-"""A trace, or several, as tables of a database that answers SQL (docs/sql.md); needs the extra `sql` (DuckDB).
+"""One or more traces as tables for SQL (docs/sql.md); needs the extra `sql` (DuckDB).
 
-Belongs here: what the tables are made of, the connection that lets a query read them and nothing else, and the process
-in which the queries of others run. Does not belong here: any number (`analysis`, `ranks`) and any description of one:
+Belongs here: the contents of the tables, the connection that lets a query read these alone, and the process that runs
+queries of other users. Does not belong here: any number (`analysis`, `ranks`) and any description of one:
 columns take theirs from `trace.schema`, the definitions of the analyses and the docstrings of answers.
 
     columns         what a column and a table are, descriptions, values, and the columns that several tables have

@@ -36,18 +36,18 @@ from torch_tb_profiler.tables.sql.connection import (
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 from torch_tb_profiler.trace import Category
 
-#: ms(x): nanoseconds as milliseconds. overlap_ns: the length that [a0, a1) and [b0, b1) have in common
+#: ms(x): nanoseconds as milliseconds. overlap_ns: length of the intersection of [a0, a1) and [b0, b1)
 ALWAYS = (
     "CREATE MACRO main.ms(ns) AS ns / 1e6",
     "CREATE MACRO main.overlap_ns(a0, a1, b0, b1) AS greatest(0, least(a1, b1) - greatest(a0, b0))",
 )
 
-# What stands for an argument is looked up in the query of the macro first: columns there have names that none has.
+# An argument of a macro is resolved in the query of the macro first, so its columns have names that no table has.
 
-#: the name of a kernel as a page shows it; any other text as it is
+#: the short name of a kernel, as pages show it; any other text unchanged
 SHORT = "CREATE MACRO main.short(text) AS coalesce((SELECT _short FROM _.short WHERE _name = text), text)"
 
-#: whether a part of [a, b) lies in a step
+#: whether [a, b) overlaps a step
 IN_STEPS = "CREATE MACRO {schema}.in_steps(a, b) AS EXISTS (SELECT 1 FROM {windows} WHERE _from < b AND _to > a)"
 
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1_000
 
-#: before the name of a table: that of all traces
+#: prefix of the table of all traces
 ALL = "all_"
 _RUN, _WORKER, _SPAN = (
     SqlColumn(name, "string", "", meaning, "the log directory")
@@ -76,7 +76,7 @@ _RUN, _WORKER, _SPAN = (
 _OF_TRACE = {table.name: table for table in TABLES}
 _OF_RUN = {table.name: table for table in RUN_TABLES}
 
-#: what asks the catalog, in which only tables are that were made
+#: queries of the catalog, which contains only tables that were made
 _CATALOG = re.compile(
     r"\bshow\b|\binformation_schema\b|\bduckdb_(?:tables|views|columns)\b|\bsqlite_master\b|\bpragma_", re.IGNORECASE
 )
@@ -173,7 +173,7 @@ class Database:
     # making tables ------------------------------------------------------------------------------------------
 
     def prepare(self, statement: str) -> None:
-        """Make the tables that a statement names, and what it calls. Raises QueryError."""
+        """Make the tables and macros that a statement names. Raises QueryError."""
         if re.search(r"\bshort\b", statement, re.IGNORECASE):
             self._once("", SHORT, self._make_short)
         if re.search(r"\bin_steps\b", statement, re.IGNORECASE):
@@ -191,7 +191,7 @@ class Database:
             self.make(schema, table)
 
     def prepare_tables(self, names: Iterable[str] | None = None) -> None:
-        """Make some or all tables of all traces. Raises QueryError: there is no such table."""
+        """Make some or all tables of all traces. Raises QueryError for an unknown table."""
         known = (*_OF_TRACE, *_OF_RUN)
         for name in known if names is None else names:
             if name not in known:
@@ -219,7 +219,7 @@ class Database:
     def _put(
         self, schema: str, table: SqlTable | RunTable, columns: Sequence[SqlColumn], values: Mapping[str, SqlValues]
     ) -> None:
-        """Make a view of arrays, its texts in tables of their own; or copies of all."""
+        """Make a view of arrays, with texts in separate tables; or copies of all."""
         base = f"_{schema}_{table.name}"
         arrays: dict[str, npt.NDArray[Any]] = {}
         selected, joined = [], []
@@ -255,7 +255,7 @@ class Database:
         self.connection.execute("; ".join(("BEGIN", *said, "COMMIT")))
 
     def _make_all(self, table: SqlTable) -> None:
-        """Make a view over the table of every trace, with the names of its trace before its columns."""
+        """Make a view over this table of all traces, with the names of the trace as first columns."""
         parts = []
         for schema, trace in zip(self._schemas, self._traces, strict=True):
             self.make(schema, table.name)
@@ -334,7 +334,7 @@ class Database:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Raise what DuckDB raises as a QueryError that knows what tables there are."""
+        """Raise errors of DuckDB as QueryError, with the names of the tables."""
         try:
             with in_words():
                 yield
@@ -352,14 +352,14 @@ class Database:
 
 
 def _missing_table(said: str) -> str:
-    """Return the table that DuckDB misses; empty if it says something else, which may quote the query."""
+    """Return the table that DuckDB misses; empty for any other message, which may quote the query."""
     _, _, behind = said.partition("Table with name ")
     name, end, _ = behind.partition(" does not exist")
     return name if end else ""
 
 
 def _whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Masked only where something is missing; contiguous, as DuckDB reads it."""
+    """Return an array as DuckDB reads it: contiguous, and masked only if values are missing."""
     if not isinstance(values, np.ma.MaskedArray):
         return np.ascontiguousarray(values)
     mask = np.ma.getmaskarray(values)

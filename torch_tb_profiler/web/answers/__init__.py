@@ -1,4 +1,4 @@
-"""From a request to the answer of a declared question: a module for each that questions are about."""
+"""From a request to the answer of a declared question: one module for each kind of subject."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ _ANSWERS: dict[About, Callable[[Question, Workspace, Parameters], HttpAnswer | S
 
 
 def route_of(question: Question) -> Route:
-    """Return what answers a question as a request asks it; raises HttpError and Unavailable."""
+    """Return the function that answers requests for a question; it raises HttpError and Unavailable."""
     return partial(_ANSWERS[question.scope], question)

@@ -1,4 +1,4 @@
-"""What a request asks: steps, ranges, pages of tables, and a question about one trace with where its answer is kept."""
+"""Read requests: steps, ranges, pages of tables, and a question about one trace with the key of its answer."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from torch_tb_profiler.workspace.answering.asking import ModelOf, NotKept, Timel
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], HttpAnswer | Stream]
-#: makes an answer from the names and the model of a trace; bytes or pieces of them are sent as they are
+#: makes an answer from the names and the model of a trace; bytes, whole or in chunks, are sent as they are
 Compute = Callable[[OpenTrace, Model], Any]
 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Raise as an HTTP error what cannot be answered because of what was asked."""
+    """Raise refusals of a question as HTTP errors."""
     try:
         yield
     except (NotFound, UnknownStep) as error:
@@ -75,7 +75,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
     def of(cls, workspace: Workspace, query: Parameters, question: Hashable, of_run: bool = False) -> TraceRequest:
         """Read which trace and steps a request is about.
 
-        question: what is asked for, with parameters; its `repr` is what the answer is known as
+        question: the question with its parameters; its `repr` is the key of the answer
         of_run: whether the answer also depends on how many workers the run has
         """
         run, worker = query.need("run"), query.need("worker")
@@ -87,18 +87,18 @@ class TraceRequest(msgspec.Struct, frozen=True):
     def plainly(
         cls, trace: OpenTrace, question: Question, params: msgspec.Struct, choice: StepChoice | None = None
     ) -> TraceRequest:
-        """Return a question as a request with nothing but names asks it; choice: or with steps found otherwise."""
+        """Return the request for a question with names only. choice: how steps are found, if not by default."""
         choice = choice or StepChoice()
         return cls(trace, asking.plain_answer_key(question, params, trace, choice), choice, None, question.of_steps)
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
-        """Return what `make` gives, made once. Raises HttpError when that is a refusal."""
+        """Return the answer of `make`, computed once. Raises HttpError if it is a refusal."""
         # There are too many ranges of steps to keep their answers on disk, too.
         is_passing = self.passing or self.steps is not None
         return given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
-        """Return what `read` makes of this answer; other answers are made of that, so the trace need not be open."""
+        """Apply `read` to this answer; other answers are made of the result, so the trace need not be open."""
         key = replace(self._key, question=("read", self.known_as))
         make = partial(self.compute, workspace, compute)
         return workspace.remember(key, lambda: read(self.packed(workspace, make).plain()))
@@ -110,7 +110,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         use: Callable[[P], T],
         is_worth_keeping: Callable[[P], bool] | None = None,
     ) -> T | RefusedAnswer:
-        """Return what `use` makes of a part that answers to many requests are cut from.
+        """Apply `use` to a part that the answers to many requests are cut from.
 
         The part is computed once and stays where the model is.
 
@@ -128,7 +128,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         read: Callable[[bytes], P],
         question: Callable[[Timeline, P], T],
     ) -> T:
-        """Return the answer of a function of the timeline of the trace and of what `read` makes of this answer."""
+        """Return the answer of a function of the timeline of the trace and of the result of `read` on this answer."""
         drawn = TimelineOf(self.trace)
         try:
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, None))
@@ -172,13 +172,13 @@ def _attempted(make: Callable[..., T], *arguments: Any) -> T | RefusedAnswer:
         with refusals():
             return make(*arguments)
     except HttpError as error:
-        if error.passes:  # for want of time, of which there may be more
+        if error.passes:  # it ran out of time, and may have more the next time
             raise
         return RefusedAnswer(error.status, str(error), error.more)
 
 
 def given(found: T | RefusedAnswer) -> T:
-    """Return what is not refused. Raises HttpError."""
+    """Return an answer; raise a refusal as HttpError."""
     if isinstance(found, RefusedAnswer):
         raise HttpError(found.status, found.message, found.values)
     return found
@@ -204,7 +204,7 @@ def step_choice(query: Parameters) -> StepChoice:
 def step_range(query: Parameters, side: str = "") -> StepRange | None:
     """Read `from_step` and `to_step`, names of steps, both included; None for the whole trace.
 
-    side: what stands before the names of these parameters
+    side: the prefix of the names of these parameters
     """
     with refusals():
         return asking.step_range(query.get(f"{side}from_step"), query.get(f"{side}to_step"), side)
@@ -226,12 +226,12 @@ _ASKED = ("sort", "filter", "search", "offset", "limit")
 
 
 def is_queried(query: Parameters) -> bool:
-    """Return whether a request asks for a page of its own."""
+    """Return whether a request sorts, filters or pages a table."""
     return any(query.get(name) is not None for name in _ASKED)
 
 
 def answer_query(table: TableAnswer, query: Parameters) -> HttpAnswer:
-    """Answer what `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
+    """Apply `sort`, `filter`, `offset` and `limit` to a table. Raises HttpError."""
     return HttpAnswer(page_of(query, table))
 
 
@@ -246,7 +246,7 @@ def page_of(query: Parameters, table: TableAnswer) -> bytes:
 
 
 def query_of(query: Parameters) -> Query:
-    """Read what a request asks of a table. Raises HttpError."""
+    """Read the parameters that sort, filter and page a table. Raises HttpError."""
     limit: int | Literal["all"] | None
     limit = "all" if query.get("limit") == "all" else query.whole_number("limit", None, 1)
     return Query(

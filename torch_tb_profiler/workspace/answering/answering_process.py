@@ -86,7 +86,7 @@ def main(directory: str, expansion: int, version: str) -> None:
     tune_malloc()
     spill.use(Path(directory))
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints goes to stderr
+    os.dup2(2, 1)  # anything that a library prints goes to stderr
     asking = Asking(TraceCache(Path(directory), expansion=expansion, version=version))
     IdleTrimmer((asking.drop_unused,)).start()
     lock = Lock()
@@ -115,7 +115,7 @@ def _obey(asking: Asking, number: int, content: bytes, say: Callable[[int, Reply
         if resident_bytes() > FORGET_FROM:
             asking.models.forget_answers()
             trim_memory()
-    except OSError:  # nobody is there any more
+    except OSError:  # the server is gone
         os._exit(0)
 
 
@@ -162,16 +162,16 @@ class AnsweringProcess:
 
     @staticmethod
     def order(method: Method, *arguments: Any) -> bytes | None:
-        """Pickle an order; return None if that cannot be done, as of a nested function."""
+        """Pickle an order; return None if that is impossible, for example for a nested function."""
         try:
             return pickle.dumps(Order(method, arguments), pickle.HIGHEST_PROTOCOL)
         except (pickle.PicklingError, AttributeError, TypeError):
             return None
 
     def ask(self, order: bytes) -> Any:
-        """Return what `Asking` returns there, and raise what it raises.
+        """Return the answer of `Asking` in the process, or raise its error.
 
-        Raises Unanswered when the process ends before it has answered, OSError when none can be started.
+        Raises Unanswered when the process ends before it has answered, OSError when it cannot be started.
         """
         return self._send(order).result()
 
@@ -185,12 +185,12 @@ class AnsweringProcess:
             running.waiting[number] = future
             running.last_used = time.monotonic()
             assert running.process.stdin is not None
-            with contextlib.suppress(OSError, ValueError):  # it has just ended, which `_listen` says
+            with contextlib.suppress(OSError, ValueError):  # it has just ended; `_listen` reports that
                 write_message(running.process.stdin, number, order)
         return future
 
     def drop(self, key: str) -> None:
-        """Let go of a trace, if anything is open."""
+        """Drop a trace, if a process runs."""
         with self._lock:
             running = self._running
         order = self.order("drop", key)
@@ -199,7 +199,7 @@ class AnsweringProcess:
                 self._send(order)
 
     def drop_unused(self, seconds: float) -> int:
-        """End the process if it was not used for so long; return how many were ended."""
+        """End the process if it was not used for so long; return the number of ended processes."""
         with self._lock:
             running = self._running
             if running is None or running.waiting or time.monotonic() - running.last_used < seconds:

@@ -1,4 +1,4 @@
-"""Ask a function of the models, timelines and values that it needs, in the process where these are open."""
+"""Call functions with the models, timelines and values that they need, in the process where these are open."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ class Asking:
         self.models = Models(cache, OPEN_EVENTS, columns)
         self.timelines = Timelines(cache, columns)
         self.values: ValueCache[Any, Any] = ValueCache(VALUE_BYTES, lambda value: value.size)
-        #: models that are not kept are opened one at a time: a run may have more traces than models fit in memory
+        #: models that are not kept are opened one at a time: the models of all traces of a run may not fit in memory
         self._once = threading.Semaphore()
 
     def ask(self, question: Callable[..., A], *needs: Needed) -> A:
-        """Call a function with what it needs, in the order of its parameters, and return its answer."""
+        """Call a function with the models, timelines and values that it needs, in the order of its parameters."""
         with ExitStack() as held:
             values, models = [], []
             for need in needs:
@@ -96,7 +96,7 @@ class Asking:
             return question(*values)
 
     def _open(self, need: Needed, held: ExitStack) -> Any:
-        """Open what is needed. held: closes what is opened for this question alone."""
+        """Open a model, timeline or value. held: closes the ones that are opened for this question alone."""
         key = need.trace.key
         if isinstance(need, TimelineOf):
             return self.timelines.open(key)
@@ -128,12 +128,12 @@ class Asking:
         self.values.drop(lambda known: known[0] == key)
 
     def drop_unused(self, seconds: float) -> int:
-        """Forget what nobody asked for so long; how many models, timelines and values those were."""
+        """Drop models, timelines and values that were not used for so long; return how many."""
         return sum(each.drop_unused(seconds) for each in (self.models, self.timelines, self.values))
 
 
 def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
-    """Return what a question is asked about. steps: the chosen ones, if the model was cut to them."""
+    """Return the subject of a question. steps: the chosen ones, if the model was cut to them."""
     return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
 
 
@@ -146,7 +146,7 @@ def trace_of(run: RunFiles, file: TraceFile) -> OpenTrace:
 def step_range(first: str | None, last: str | None, side: str = "") -> StepRange | None:
     """Return the steps from one to another, both included; None for the whole trace. Raises Refused: one is missing.
 
-    side: what stands before the names of these parameters
+    side: the prefix of the names of these parameters
     """
     if first is None and last is None:
         return None
@@ -165,7 +165,7 @@ def answer_key(
 ) -> str:
     """Return a key for an answer about a trace, the same in every process.
 
-    question  what is asked, with parameters
+    question  the question with its parameters
     of_run    whether the answer also depends on how many workers the run has
     """
     workers = trace.workers_of_run if of_run else None

@@ -172,11 +172,11 @@ class Models:
             trim_memory()
 
     def drop_unused(self, seconds: float) -> int:
-        """Forget the models that nobody asked for so long; how many those were."""
+        """Drop the models that were not used for so long; return how many."""
         return self._opened.drop_unused(seconds)
 
     def forget_answers(self) -> None:
-        """Free what answers were made of, except in models that somebody asks now; it is computed again when needed."""
+        """Free intermediate results, except in models in use; they are computed again when needed."""
         for opened in self._opened.values():
             if opened.lock.lock.acquire(blocking=False):
                 try:
@@ -239,7 +239,7 @@ class Timelines:
         return self._summaries.remember(key, lambda: self._read_summary(key) or make())
 
     def drop_unused(self, seconds: float) -> int:
-        """Forget the timelines that nobody asked for so long; how many those were."""
+        """Drop the timelines that were not used for so long; return how many."""
         return self._timelines.drop_unused(seconds)
 
     def drop(self, key: str) -> None:

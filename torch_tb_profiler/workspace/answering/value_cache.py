@@ -1,4 +1,4 @@
-"""Values in memory within a budget: made once however many threads ask, the least recently used forgotten first."""
+"""Values in memory within a budget: made once for all threads, the least recently used dropped first."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Lru(Generic[K, V]):
                 self._drop(key)
 
     def drop_unused(self, seconds: float, least: int = 0) -> int:
-        """Drop every value of this weight or more that was not asked for so long. How many were dropped."""
+        """Drop every value of at least this weight that was not used for so long; return how many."""
         until = time.monotonic() - seconds
         with self._lock:
             unused = [key for key, held in self._held.items() if held.used <= until and held.weight >= least]
@@ -123,7 +123,7 @@ class ValueCache(Generic[K, V]):
         return self._values.get(key)
 
     def remember(self, key: K, make: Callable[[], V]) -> V:
-        """Return the value of a key, made when it is not known. Raises what `make` raises."""
+        """Return the value of a key; make it if there is none. Raises the errors of `make`."""
         value = self._values.get(key)
         if value is not None:
             return value
@@ -153,11 +153,11 @@ class ValueCache(Generic[K, V]):
         self._values.put(key, value)
 
     def drop_unused(self, seconds: float, least: int = 0) -> int:
-        """Forget what weighs so much and was not asked for so long. How many values that were."""
+        """Drop every value of at least this weight that was not used for so long; return how many."""
         return self._values.drop_unused(seconds, least)
 
     def drop(self, unwanted: Callable[[K], bool]) -> None:
-        """Forget the values of some keys, those that are being made included."""
+        """Drop the values of unwanted keys, also those that are being made."""
         with self._lock:
             for key, making in self._making.items():
                 if unwanted(key):

@@ -17,9 +17,9 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage import Entry, Storage
 
 EDGE_BYTES = 64 * 1024
-#: looked at between the edges, evenly spread: so many samples of so many bytes
+#: samples between the two ends of a file, evenly spread: how many, and bytes of each
 SAMPLES, SAMPLE_BYTES = 64, 4 * 1024
-#: of a file up to this size all is looked at: a packed rank of some 100,000 events, in a few ms
+#: a file up to this size is read whole: a packed rank of some 100,000 events, in a few ms
 WHOLE_BYTES = 4 * 1024**2
 
 _PACKAGE = Path(__file__).parents[2]
@@ -48,15 +48,15 @@ RANKS_CODE = (*COLUMNS_CODE, "analysis", "model", "ranks")
 def content_key(storage: Storage, entry: Entry) -> str:
     """Return a name for the columns of this content, read by this code; the same on every machine. Raises StorageError.
 
-    A file of a disk goes by its own name and its content, wherever its directory is; a file that is only sampled, by
-    its times, too, which are the same wherever the disk is mounted. An object goes by its address.
+    The name of a file on disk depends on its own name and its content, not on its directory; if it is only sampled,
+    also on its times, which are the same wherever the disk is mounted. The name of an object depends on its address.
     """
     digest = blake2b(fingerprint(COLUMNS_CODE), digest_size=20)
     name = entry.url if storage.is_remote else entry.path.rpartition("/")[2]
     version = entry.version if storage.is_remote or entry.size > WHOLE_BYTES else entry.size
     digest.update(f"{name}\0{version}".encode("utf-8", "surrogateescape"))
     if not storage.is_remote:
-        # Times of files are coarse, and some copy tools keep them. Elsewhere a look would be a download.
+        # Times of files are coarse, and some copy tools keep them. In an object store, sampling would be a download.
         with storage.open(entry, ahead=False) as stream:
             for begin, count in _sampled(entry.size):
                 stream.seek(begin)
@@ -65,7 +65,7 @@ def content_key(storage: Storage, entry: Entry) -> str:
 
 
 def _sampled(size: int) -> Iterator[tuple[int, int]]:
-    """Yield offset and length of what is read of a file: all of a small one, else both ends and samples between."""
+    """Yield offset and length of the parts of a file to read: all of a small one, else both ends and samples."""
     if size <= WHOLE_BYTES:
         yield 0, size
         return
@@ -77,7 +77,7 @@ def _sampled(size: int) -> Iterator[tuple[int, int]]:
 
 
 def contents_name(roots: Iterable[Root]) -> str:
-    """Return a name for what is known of the contents of files in these log directories."""
+    """Return a key for the known contents of the files in these log directories."""
     return blake2b(
         repr((fingerprint(CONTENTS_CODE), [root.url for root in roots])).encode(), digest_size=20
     ).hexdigest()
@@ -85,7 +85,7 @@ def contents_name(roots: Iterable[Root]) -> str:
 
 @functools.cache
 def answers_version() -> str:
-    """Return a digest of the code that makes answers: summaries, answers and timelines of other code are not used."""
+    """Return a digest of the code that makes answers; summaries, answers and timelines of other code are not used."""
     return fingerprint(tuple({entry.name for entry in os.scandir(_PACKAGE)} - NOT_ANSWERS)).hex()
 
 
@@ -142,7 +142,7 @@ def _sources(path: str) -> Iterator[str]:
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
 #: results of all ranks of a run
 RESULT = ".run"
-#: what the first bytes of remote files say
+#: formats of remote files, from their first bytes
 CONTENTS = ".contents"
 
 #: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix, and others an ending
@@ -162,7 +162,7 @@ def is_key(text: str) -> bool:
 
 
 def is_own_name(name: str) -> bool:
-    """Return whether a file can be one of a cache: no other is ever removed, wherever a user puts the cache."""
+    """Return whether a name can be that of a cache file: no other file is ever removed, wherever the cache is."""
     return _OWN.fullmatch(name) is not None
 
 
@@ -199,7 +199,7 @@ def result_name(ranks: Sequence[tuple[str, str]], failed: Sequence[str], answer:
 
     ranks: worker and content key of each
     failed: files that could not be read
-    answer: for an answer about the run, what else it depends on: version, run, span and question
+    answer: for an answer about the run, its other inputs: version, run, span and question
     """
     inputs = repr((answer or fingerprint(RANKS_CODE), sorted(ranks), sorted(failed)))
     return blake2b(inputs.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + RESULT

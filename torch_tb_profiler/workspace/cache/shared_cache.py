@@ -127,7 +127,7 @@ def catalog_name(logdir: str) -> str:
 
 
 def write_catalog(store: CacheStore, catalog: LogdirCatalog) -> None:
-    """Replace what was known of the log directory. Raises StorageError and OSError."""
+    """Replace the stored listing of the log directory. Raises StorageError and OSError."""
     store.put(catalog_name(catalog.logdir), checksummed(msgspec.json.encode(catalog)), absent=False)
 
 
@@ -199,7 +199,7 @@ class SharedCache:
                     self._failures[failed.of.url, failed.of.file.entry.version] = failed.why.reason
 
     def has(self, name: str) -> bool:
-        """Return whether a file is there and was not found unusable."""
+        """Return whether a file exists and is not known to be unusable."""
         with self._lock:
             return name in self._names and name not in self._unusable
 

@@ -162,7 +162,7 @@ def _create(path: Path, mode: int) -> BinaryIO:
 
 
 def _put(part: Path, target: Path, absent: bool) -> bool:
-    """Give a file its name; whether it was not there when that was asked for."""
+    """Give a file its name, with `absent` only if the name is free; return False if it is taken."""
     if absent:
         try:
             os.link(part, target)

@@ -1,4 +1,4 @@
-"""The state of each trace file, and which traces belong to which run, those of added runs included."""
+"""The state of each trace file, and the traces of each run, added runs included."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class TraceState(msgspec.Struct):
     summary: TraceSummary | None = None
     #: the state of the file if the last listing saw it for the first time: it may still be growing
     unsettled: Entry | None = None
-    #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
+    #: how often reading has failed for a temporary reason, and when it is tried again (monotonic seconds)
     tries: int = 0
     retry_at: float | None = None
-    #: since when there are columns (monotonic seconds), whether this server has made them, and how often it did because
-    #: earlier ones could not be used
+    #: since when there are columns (monotonic seconds), whether this server has made them, and how often it made them
+    #: again because the earlier ones could not be used
     ready_at: float = 0.0
     is_read_here: bool = False
     repairs: int = 0
 
     @property
     def recorded_ns(self) -> int | None:
-        """When it was recorded, ns since the epoch: by its name, else when the file was written; None if unknown."""
+        """Return the time of recording, ns since the epoch: from the name, else the time of writing, else None."""
         entry = self.file.entry
         return recorded_ns(entry.path.rpartition("/")[2]) or entry.modified_ns or None
 
@@ -76,7 +76,7 @@ class TraceState(msgspec.Struct):
         )
 
     def fail(self, reason: Reason, passes: bool) -> None:
-        """Note that reading has failed; `passes` when it may be possible later."""
+        """Note that reading has failed. passes: a later attempt may succeed."""
         self.state, self.reason = "failed", reason
         if passes:
             self.tries += 1
@@ -88,9 +88,9 @@ class TraceState(msgspec.Struct):
         self.ready_at, self.is_read_here = time.monotonic(), is_read_here
 
     def repair(self, error: Exception, is_damaged: bool) -> None:
-        """Queue the trace to be read again since its columns cannot be used; the second time let that be why it failed.
+        """Queue the trace to be read again, as its columns cannot be used; the second time, fail with this error.
 
-        is_damaged: the columns are not what was written, which may be another time
+        is_damaged: the columns differ from those that were written; reading again may help
         """
         if self.repairs < (_MOST_DAMAGED if is_damaged else 1):
             self.state = "queued"
@@ -101,7 +101,7 @@ class TraceState(msgspec.Struct):
         self.summary, self.bytes_done, self.events = None, 0, None
 
     def has_settled_anew(self, entry: Entry) -> bool:
-        """Return whether the file has changed and kept still since the listing before; `entry` is what this one has."""
+        """Return whether a changed file was the same in the last two listings; entry: from the newest one."""
         if entry.version == self.file.entry.version:
             self.unsettled = None
             return False
@@ -113,7 +113,7 @@ class TraceState(msgspec.Struct):
     def may_be_tried_again(self) -> bool:
         if self.state != "failed":
             return False
-        if not self.key:  # it could not be opened; perhaps now
+        if not self.key:  # it could not be opened before; it may work now
             return True
         return self.retry_at is not None and time.monotonic() >= self.retry_at
 
@@ -132,7 +132,7 @@ class RunIndex:
     """
 
     def __init__(self, runs: Sequence[RunFiles], traces: Iterable[TraceState]) -> None:
-        """Index `traces`, all of them; where log directories overlap, one goes by the name of another run, too."""
+        """Index all traces; where log directories overlap, a trace is also known by the name of another run."""
         self.runs = [(run.name, [trace.entry.url for trace in run.traces], run.skipped) for run in runs]
         self._by_name = {run[0]: run for run in reversed(self.runs)}
         self._traces: defaultdict[str, int] = defaultdict(int)
@@ -146,7 +146,7 @@ class RunIndex:
         return run in self._by_name
 
     def named(self, run: str) -> tuple[str, list[str], tuple[Skipped, ...]]:
-        """Return what `runs` has of a run. Raises UnknownTrace."""
+        """Return the run of this name. Raises UnknownTrace."""
         if run not in self._by_name:
             raise UnknownTrace(because("no_such_run", {"run": run}))
         return self._by_name[run]
@@ -181,7 +181,7 @@ class AddedRuns:
             self._to_make[name] = make
 
     def beside(self, listed: Sequence[RunFiles]) -> Sequence[RunFiles]:
-        """Return the runs of a listing and these, in natural order. Called by one thread at a time."""
+        """Return the runs of a listing and the added ones, in natural order. Called by one thread at a time."""
         with self._lock:
             to_make, self._to_make = self._to_make, {}
             made = {name: make() for name, make in to_make.items()}

@@ -84,7 +84,7 @@ class Scanner(BackgroundThread):
                 return
 
     def _step(self) -> RunListing:
-        """List, and look at some of the files that are new or changed; what was found last when none are."""
+        """List, and inspect some of the new or changed files; return the last listing if there are none."""
         began = time.monotonic()
         shared = self._shared
         if shared and all(shared.is_itself(root) for root in self._roots):

@@ -31,8 +31,8 @@ _HELPER_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profi
 
 #: batches queued at a helper, so that it need not wait while the reader does other things
 _AT_ONCE = 12
-#: size of a pipe, where one can choose: a whole batch or answer. Else a thread would wait for the interpreter lock,
-#: which the reader has, for every 64 KiB
+#: size of a pipe, where it can be set: room for a whole batch or answer. Else a thread would wait for the interpreter
+#: lock, which the reader holds, for every 64 KiB
 _PIPE_BYTES = 1 << 20
 
 
@@ -67,7 +67,7 @@ class HelperProcesses:
         return True
 
     def _next(self) -> _Helper | None:
-        """Return the helper that has least to do."""
+        """Return the helper with the shortest queue."""
         free = [helper for helper in self._helpers if helper.has_room]
         return min(free, key=lambda helper: len(helper.numbers), default=None)
 
@@ -135,7 +135,7 @@ class _Helper:
         self._batches.put(batch)
 
     def answered(self, found: DecodedBatch | None) -> Iterable[HelperAnswer]:
-        """Return the answers to batches; None says that the process is gone: its batches have none."""
+        """Return the answers to batches; for None, the process is gone, and its batches have no answers."""
         if found is not None and found.number in self.numbers:
             self.numbers.remove(found.number)
             return [HelperAnswer(found.number, self._source, found)]
@@ -144,7 +144,7 @@ class _Helper:
                 "A process that helped to read a file is gone (status %s); what it had is read without it",
                 self._process.poll(),
             )
-        self._process.kill()  # it may have answered what was not asked
+        self._process.kill()  # its answer may belong to no batch
         lost = [HelperAnswer(number, self._source, None) for number in self.numbers]
         self.is_alive = False
         self.numbers = []
@@ -201,7 +201,7 @@ _COPY_BYTES = 1 << 20
 #: seconds of processor time for a small file, and bytes of a file that get a second more
 SECONDS = 20
 BYTES_PER_SECOND = 2_000_000
-#: wall seconds per second of processor time: on a busy machine a process gets a part of a processor only
+#: wall seconds per second of processor time: on a busy machine a process gets only part of a processor
 _PATIENCE = 8
 
 
@@ -216,7 +216,7 @@ def read_snapshot(
     """Read a snapshot as a trace without events, whose columns are written to `target`. Raises TraceError.
 
     size      bytes of the file
-    seconds   of processor time that it may take; 0 for what suits its size
+    seconds   limit of processor time; 0: a limit that suits the size
     """
     seconds = seconds or SECONDS + size // BYTES_PER_SECOND
     environment = {**os.environ, **VARIABLES, "GLIBC_TUNABLES": "", "MALLOC_ARENA_MAX": "1"}
@@ -253,7 +253,7 @@ def read_snapshot(
 
 
 def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Callable[[ReadProgress], None]) -> None:
-    """Give the file to the process, as far as it takes it."""
+    """Write the file to the process, until the end or until the process stops reading."""
     assert process.stdin is not None
     done = 0
     try:
@@ -262,12 +262,12 @@ def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Calla
             done += len(content)
             on_progress(ReadProgress(done, 0))
         process.stdin.close()
-    except BrokenPipeError:  # it has ended; what it said, or its end, tells why
+    except BrokenPipeError:  # it has ended; its output or exit code says why
         pass
 
 
 def _obituary(code: int, seconds: int) -> Reason:
-    """Return why a process has written nothing."""
+    """Return the reason why a process has written nothing."""
     if code < 0 and -code in (9, 24):  # SIGKILL by the timer or the system, SIGXCPU by its limit
         return because("snapshot_limits", {"limit": "process", "seconds": seconds})
     return because("snapshot_limits", {"status": code})

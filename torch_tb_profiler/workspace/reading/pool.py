@@ -1,7 +1,7 @@
-"""Worker processes under supervision: whatever happens to one costs only the trace it was reading.
+"""Worker processes under supervision: a crash costs only the trace that the process was reading.
 
-They are plain subprocesses rather than `multiprocessing` ones: those import the main module of their parent
-(TensorBoard, with all it needs) and may be forked beside its threads.
+They are plain subprocesses: `multiprocessing` would import the main module of the parent (TensorBoard, with all that
+it needs), and might fork it while its threads run.
 """
 
 from __future__ import annotations
@@ -152,13 +152,13 @@ class Pool:
             self._changed.notify()
 
     def submit_later(self, job: Job) -> None:
-        """Add a job for when there is nothing else to do."""
+        """Add a job that runs only when there is no other."""
         with self._changed:
             self._later.append(job)
             self._changed.notify()
 
     def withdraw(self, job_id: int) -> None:
-        """Forget a job that was not started yet; end the process of one that was."""
+        """Remove a job from the queue, or end its process if it has started."""
         with self._changed:
             self._jobs = deque(job for job in self._jobs if job.id != job_id)
             self._later = deque(job for job in self._later if job.id != job_id)
@@ -226,11 +226,11 @@ class Pool:
     def _tell(self, job: Job, message: Message | None) -> None:
         try:
             self._listener(job, message)
-        except Exception:  # whatever is wrong with one trace must stay with it
+        except Exception:  # an error of one trace must not affect the others
             log.exception("%s: a message about it was lost", job.entry.url)
 
     def _watch(self) -> None:
-        """End processes that have stopped to say anything."""
+        """End processes that send no more messages."""
         with self._started:
             while not self._closed:
                 now = time.monotonic()
@@ -250,7 +250,7 @@ class Pool:
                 return None
             job = self._jobs.popleft() if self._jobs else self._later.popleft()
             if self._jobs and not job.is_read:
-                # While others wait to be read, answers about this one wait, too.
+                # While other traces wait to be read, the answers about this one wait, too.
                 job = msgspec.structs.replace(job, answering=None)
             running = _Running(job, time.monotonic(), is_read=job.is_read)
             self._running.add(running)
@@ -264,7 +264,7 @@ class Pool:
         """Return whether there is a job, and memory for the next one."""
         job = self._jobs[0] if self._jobs else self._later[0] if self._later else None
         if job is not None and not self._jobs and self._free_processors() < 1 and self._has_helpers():
-            return False  # it is for when there is nothing else to do
+            return False  # it runs only when there is no other job
         if job is None or self._memory is None or not self._running:
             return job is not None
         return self._memory_of([_Running(job, 0.0), *self._running]) <= self._memory
@@ -273,7 +273,7 @@ class Pool:
         return any(running.helpers for running in self._running)
 
     def _free_processors(self) -> int:
-        """Return the number of processors that neither a job has nor its helpers."""
+        """Return the number of processors that neither jobs nor their helpers use."""
         return self._processors - sum(1 + running.helpers for running in self._running)
 
     @staticmethod
@@ -310,7 +310,7 @@ class Pool:
             if running.ended:  # it has not begun
                 return _lost(job.is_read, running.ended)
             job = msgspec.structs.replace(job, helpers=running.helpers)
-        with contextlib.suppress(BrokenPipeError):  # it just died; what follows says so
+        with contextlib.suppress(BrokenPipeError):  # it just died; the code below reports that
             process.stdin.write(encode_job(job) + b"\n")
             process.stdin.flush()
         for line in process.stdout:

@@ -89,7 +89,7 @@ def _is_packed(entry: Entry) -> bool:
 
 
 def memory_budget() -> int:
-    """Return the bytes that all processes together may take: what the environment says, else half of what is free."""
+    """Return the memory limit of all processes together, bytes: from the environment, else half of the free memory."""
     return int_from_environment(MEMORY_VARIABLE, int(_SHARE * _free_memory()), least=1)
 
 

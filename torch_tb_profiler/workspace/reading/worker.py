@@ -84,7 +84,7 @@ def summary_of(model: Model) -> TraceSummary:
 
 
 def write_rank(model: Model, path: Path) -> None:
-    """Write what questions about all ranks need of this one; the worker's name is added by who reads it.
+    """Write the data of this rank for questions about all ranks; the reader adds the name of the worker.
 
     Raises OSError, and leaves nothing then.
     """
@@ -98,7 +98,7 @@ SMALL_BYTES, AT_ONCE_SECONDS = 8 * 1024**2, 0.1
 
 _NO_MEMORY = "there is not enough memory to answer this ahead; it is computed when it is asked for"
 
-#: answers that will be asked for: name of each, and what makes it, grouped by what they have in common
+#: answers that pages will request: name and function of each, grouped by shared work
 Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body | StoredAnswer]]]]]
 
 
@@ -130,8 +130,8 @@ def _may_help(number: int, without_helpers: set[int]) -> bool:
 
 
 def _after(job: Job, jobs: queue.SimpleQueue[Job]) -> Job:
-    """Return the next job. What this one has left goes back to the system, unless it is little and the next comes soon:
-    that takes the same pages, and new ones cost up to a tenth of what reading does.
+    """Return the next job. Memory goes back to the system, unless this job has left little and the next comes soon:
+    the next job reuses the pages, and new ones cost up to a tenth of the time of reading.
     """
     if job.answering is None and not job.is_read and job.entry.size <= SMALL_BYTES:
         with contextlib.suppress(queue.Empty):
@@ -223,7 +223,7 @@ def _summarized(job: Job, model: Model, began: float) -> Done:
 
 
 def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message], None]) -> Message:
-    """Answer what the pages will ask. What goes wrong here the server will find out, too, when it is asked."""
+    """Prepare the answers that the pages will request. The server meets the errors again when they are requested."""
     began = time.monotonic()
     answering = job.answering
     assert answering is not None
@@ -234,7 +234,7 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         bundles = questions(answering.trace, model)
         send(Preparing((*(name for asked in bundles for name, _ in asked), TIMELINE)))
         folder = AnswerFolder(Path(answering.folder))
-        # there is nothing to draw of a memory snapshot
+        # a memory snapshot has no timeline
         is_drawn = timeline_file.is_there(Path(answering.timeline)) or is_snapshot(model.trace)
         inputs = None
         for asked in bundles:
@@ -260,7 +260,7 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
 
 
 def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer]) -> str:
-    """Keep an answer. What is wrong with it when there is none; the others are not to suffer."""
+    """Store an answer. Return the error if it cannot be made, so that the others are still made."""
     try:
         folder.put(name, stored(make()))
     except MemoryError:
@@ -273,7 +273,7 @@ def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer
 
 
 def _unusable(error: column_file.ColumnFileError) -> str:
-    """Return a message without a traceback: a file of the cache may be damaged at any time, no fault of the program."""
+    """Return a message without a traceback: a damaged file of the cache is no fault of the program."""
     return f"the columns cannot be used: {error}"
 
 
@@ -291,7 +291,7 @@ def _throttled(send: Callable[[Message], None]) -> Callable[[ReadProgress], None
 
 
 def _take_stdout() -> BinaryIO:
-    """Keep stdout for the replies; whatever a library prints goes to stderr."""
+    """Keep stdout for the replies; anything that a library prints goes to stderr."""
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     return replies

@@ -1,4 +1,4 @@
-"""The tables, a line each."""
+"""The list of the tables, one line each."""
 
 from __future__ import annotations
 
