@@ -46,7 +46,7 @@ def look_at_the_answer(profiler: Profiler, answer: dict[str, Any]) -> None:
     told = [finding for finding in answer["findings"] if finding["saving"] and finding["saving"]["after_others_ns"]]
     together = sum(finding["saving"]["after_others_ns"] for finding in told)
     assert answer["together_ns"] == pytest.approx(together)
-    (time,) = re.findall(r"save[s]? (.*?) a step", region.inner_text())
+    (time,) = re.findall(r"save (.*?) per step", region.inner_text())
     assert numbers.same(time, together)
 
 
@@ -179,7 +179,7 @@ def look_at_the_findings(profiler: Profiler, answer: dict[str, Any]) -> None:
             expect(item).to_contain_text(said.replace("`", ""))
         saving = finding["saving"]
         if saving is not None and saving["refused"] is None:
-            time = re.search(r"(?:at most|about) (.*?) a step", item.inner_text())
+            time = re.search(r"(?:at most|about) (.*?) per step", item.inner_text())
             assert time is not None
             assert numbers.same(time[1], saving["after_others_ns"])
         for evidence in finding["evidence"]:

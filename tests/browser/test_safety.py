@@ -127,6 +127,6 @@ def test_a_link_cannot_smuggle_markup_in(on_its_own: Profiler, watch: Watch) -> 
     on_its_own.open(v="operators", r=IMAGE, q=IMAGE, sel=f"op:{IMAGE}", g=IMAGE, o=IMAGE, c=IMAGE, n=IMAGE, m=IMAGE)
     expect(on_its_own.grid("Operators").filter).to_have_value(IMAGE)
     expect(on_its_own.inspector.get_by_role("heading", name=IMAGE, exact=True)).to_be_visible()
-    expect(on_its_own.ui.get_by_role("status").filter(has_text=f"The run “{IMAGE}” does not exist")).to_be_visible()
+    expect(on_its_own.ui.get_by_role("status").filter(has_text=f"Run “{IMAGE}” no longer exists")).to_be_visible()
     assert on_its_own.page.locator("img").count() == 0
     assert [url for url in watch.requests if url.endswith("stolen")] == []

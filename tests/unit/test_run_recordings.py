@@ -84,7 +84,7 @@ def test_traces_that_share_no_step_tell_nothing_of_each_other() -> None:
     origin = ranks[1].head.origin_ns + 300 * 10**9
     ranks[1] = RankSummary(msgspec.structs.replace(ranks[1].head, steps=later, origin_ns=origin), ranks[1].tables)
     (note,) = (note for note in reduce_run(ranks).overview.notes if note.kind == "different_windows")
-    assert "waiting and lateness are not known" in note.text
+    assert "waiting and lateness are unknown" in note.text
 
 
 def test_a_file_that_is_cut_off_is_told_and_counts() -> None:
