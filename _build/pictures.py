@@ -46,12 +46,12 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "overview": Picture({"r": "generated_4gpu_h100", "k": "rank2"}, "bounds this run"),
-    "input-bound": Picture({"r": "cnn_workers0"}, "Input bounds this run"),
+    "overview": Picture({"r": "generated_4gpu_h100", "k": "rank2"}, "This (run|rank) is"),
+    "input-bound": Picture({"r": "cnn_workers0"}, "This run is input-bound"),
     "what-if": Picture({"v": "criticalpath", "r": "cnn_workers0", "w": "data:0"}, "What if", "What if"),
     "loader-in-trace": Picture({"v": "trace", "r": "cnn_workers0", "q": "DataLoader"}, "Timeline"),
     "compared": Picture({"v": "compare", "r": "cnn_workers2", "k": "worker0", "b": _BASELINE}, "Parts"),
-    "compute-bound": Picture({"r": "cnn_workers2"}, "Compute bounds this run"),
+    "compute-bound": Picture({"r": "cnn_workers2"}, "This run is compute-bound"),
     "many-ranks": Picture(_RANKS, "2 ranks are slow"),
     "ranks-and-steps": Picture(_RANKS, "Ranks × steps", "Ranks × steps"),
     "pipeline-stages": Picture(_RANKS, "Pipeline stages", "Pipeline stages, step 12"),

@@ -172,7 +172,7 @@ def test_no_half_of_the_overview_is_blank(width: int, run: str, open_page: OpenP
     page = open_page(viewport={"width": width, "height": 1440})
     profiler = Profiler(page, alone).open(r=run)
     has_come(profiler, "overview")
-    wait_until(lambda: half_blank(page, ".overview") < 200, "parts beside each other")
+    wait_until(lambda: half_blank(page, ".overview") < 260, "parts beside each other")
 
 
 @pytest.mark.parametrize("view", ["steps", "operators", "kernels", "criticalpath", "program", "distributed"])
@@ -197,7 +197,7 @@ def test_what_somebody_uses_stays_in_its_place(open_page: OpenPage, alone: Serve
     page = open_page(viewport={"width": 1280, "height": 900})
     profiler = Profiler(page, alone).open(r=GPU_RUN)
     has_come(profiler, "overview")
-    wait_until(lambda: half_blank(page, ".overview") < 200, "parts beside each other")
+    wait_until(lambda: half_blank(page, ".overview") < 260, "parts beside each other")
 
     def lefts() -> list[float]:
         found: list[float] = page.locator(".overview-parts > *").evaluate_all(

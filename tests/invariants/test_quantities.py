@@ -147,7 +147,7 @@ def check_communication_of_steps(model: Model) -> None:
     for finding in findings(model):
         for evidence in finding.evidence:
             name, per_step, _ = evidence.label.partition(", average per step")
-            if per_step and name in shown:
+            if per_step and shown.get(name) is not None:
                 assert evidence.value == pytest.approx(shown[name].mean()), evidence.label
     assert average_step(model).category_ns.get("communication", 0) == pytest.approx(
         category.mean() if len(steps) else 0

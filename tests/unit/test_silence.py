@@ -231,4 +231,4 @@ def test_python_is_named_only_where_some_was_recorded() -> None:
     assert (told.kind, told.values["by"]) == ("host", "unrecorded")
     assert "Python" not in told.sentence
     named = diagnosis(model_of([*device_only(pace=200, kernel_us=60), op("aten::mm", 0, 14_000)])).bound
-    assert (named.kind, "Python and operators" in named.sentence) == ("host", True)
+    assert (named.kind, "Python and CPU operators" in named.sentence) == ("host", True)

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 ALL = "import torch_tb_profiler.web.app, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.reading.worker\n"
 
 #: a field of theirs is left out of what is printed or compared, which a struct cannot do
-DATACLASSES = {"CriticalPath", "JointRank", "RankSummary", "Reason", "EntrySide", "Slow", "WhatIf"}
+DATACLASSES = {"CriticalPath", "JointRank", "RankSummary", "Reason", "EntrySide", "SlowRank", "WhatIf"}
 
 
 def python(script: str) -> list[str]:

@@ -123,6 +123,6 @@ def test_a_generated_run_of_which_only_the_host_is_left(tmp_path: Path) -> None:
     run = torch_tb_profiler.open(str(tmp_path)).run()
     told = run.trace("rank0").answer("summary")
     assert (told.bound, told.notes[0].kind) == ("unknown", "no_kernels")
-    assert "What bounds this run cannot be determined: The device was not recorded" in as_text(told)
+    assert "What bounds this rank cannot be determined: The device was not recorded" in as_text(told)
     assert run.diagnosis().bound.values["why"] == "no_device"
     assert all(each.saving is None or each.saving.refused is not None for each in told.findings)

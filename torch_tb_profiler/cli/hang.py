@@ -24,7 +24,7 @@ class HangCommand:
     name = "hang"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("directory", metavar="DIR", help="the folder with the dumps, pickles or JSON")
+        parser.add_argument("path", metavar="DIR", help="the folder with the dumps, pickles or JSON")
         parser.add_argument("--json", action="store_true", help="as JSON, described in docs/hang.md")
         parser.epilog = "Example:\n  torch-tb-profiler hang /tmp/dumps"
 
@@ -32,7 +32,7 @@ class HangCommand:
         from torch_tb_profiler.arrays.json import dumps_indented
         from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 
-        report = hang_report(arguments.directory)
+        report = hang_report(arguments.path)
         print(dumps_indented(report) if arguments.json else as_text(report))
 
 

@@ -106,7 +106,7 @@ def processors() -> int:
 
 
 def _free_memory() -> int:
-    """Return bytes of free memory; 4 GB where the system does not say."""
+    """Return bytes of free memory; where the system does not say, 4 GB."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/meminfo").read_text("ascii").splitlines():
             if line.startswith("MemAvailable:"):
