@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -65,16 +66,16 @@ def with_client(root: Path, cache: Path, ask: Callable[[Client], Awaitable[T]], 
     return awaited(run())
 
 
-async def look_for_the_cause(client: Client) -> Calls:
-    """Call `traces`, then what each answer says is next, until there is nothing more or it would be asked again."""
+async def look_for_the_cause(client: Client, begin: tuple[str, dict[str, Any]] = ("traces", {})) -> Calls:
+    """Call `begin`, then what each answer says is next, until there is nothing more; no call is made again."""
     calls = Calls()
-    following: tuple[str, dict[str, Any]] | None = ("traces", {})
-    while following is not None and following not in calls.asked and len(calls.asked) < _MOST_CALLS:
+    following: tuple[str, dict[str, Any]] | None = begin
+    while following is not None and len(calls.asked) < _MOST_CALLS:
+        assert following not in calls.asked, calls.asked
         tool, arguments = following
         result = await client.call_tool(tool, arguments)
         assert not result.is_error, result.content
-        told = result.structured_content
-        assert isinstance(told, dict)
+        told = told_by(result)
         calls.asked.append(following)
         calls.told.append(told)
         calls.texts.append(result.content[0].text)  # type: ignore[union-attr] # it is text
@@ -126,6 +127,14 @@ async def answers(client: Client, calls: Any) -> list[tuple[str, Any]]:
 def text_of(result: Any) -> str:
     (content,) = result.content
     return str(content.text)
+
+
+def told_by(result: Any) -> dict[str, Any]:
+    """The answer, which is sent once, as text."""
+    assert result.structured_content is None
+    told = json.loads(text_of(result))
+    assert isinstance(told, dict)
+    return told
 
 
 async def refused(client: Client, name: str, /, **arguments: Any) -> str:

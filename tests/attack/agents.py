@@ -175,7 +175,7 @@ def _judged(method: Any, params: Any, message: dict[str, Any] | None, line: byte
         yield f"{len(text)} characters, more than promised"
     if result["_meta"]["untrusted"] != list(tool.untrusted):
         yield "does not say what is from outside"
-    for path, value in strings(result["structuredContent"]):
+    for path, value in strings(json.loads(text)):
         is_hostile = any(each in value for each in ("onerror", "</script", "alert(", "long_xxx", "/calc"))
         if is_hostile and (not under(path, tuple(tool.untrusted)) or len(value) > LONGEST_NAME):
             yield f"a name in {path}: {value[:300]!r}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.agents import look_for_the_cause, with_client
+from tests.agents import Calls, look_for_the_cause, told_by, with_client
 from tests.held_out.run import run as executed
 from tests.held_out.workloads import offloaded_optimizer
 from tests.planted import CAUSES, training, write_events
@@ -47,6 +47,37 @@ def test_the_agent_ends_at_the_cause(name: str, tmp_path: Path, cache: Path) -> 
     assert calls.texts == [json.dumps(told, ensure_ascii=False, separators=(",", ":")) for told in calls.told]
 
 
+#: kind of the last verdict, and what the last answer names: what is planted in each sample (samples/README.md)
+_OF_SAMPLES = {
+    "cnn_workers0": ("cause", "synchronous_dataloader"),
+    "cnn_workers2": ("nothing_found", ""),
+    "ddp_gloo_2ranks": ("cause", "rank1 is late, and other ranks wait for it"),
+    "generated_4gpu_h100": ("slow_rank", "generated_4gpu_h100~rank2~1"),
+    "generated_64gpu": ("slow_rank", "generated_64gpu~rank10~1"),
+}
+
+
+def test_every_sample_has_its_cause_here(repository: Path) -> None:
+    assert {path.parent.name for path in repository.glob("samples/*/*.pt.trace.json.gz")} == set(_OF_SAMPLES)
+
+
+@pytest.mark.parametrize("sample", list(_OF_SAMPLES))
+def test_the_agent_ends_at_what_is_planted_in_a_sample(sample: str, repository: Path, cache: Path) -> None:
+    """From the list of traces, and from each trace itself, by `next` alone; no call is made twice."""
+    kind, name = _OF_SAMPLES[sample]
+    root = repository / "samples" / sample
+
+    async def ask(client: Client) -> list[Calls]:
+        traces = told_by(await client.call_tool("traces", {}))["table"]["rows"][:2]
+        begins = [("traces", {}), *(("summary", {"trace": row[0]}) for row in traces)]
+        return [await look_for_the_cause(client, begin) for begin in begins]
+
+    for calls in with_client(root, cache, ask):
+        assert len(calls.asked) <= _MOST_CALLS, calls.asked
+        assert calls.verdict["kind"] == kind, calls.texts
+        assert name in calls.texts[-1]
+
+
 def test_what_changed_between_two_recordings(tmp_path: Path, cache: Path) -> None:
     """Kernels that are a tenth slower and kernels that are new are named; the same program has not changed."""
     logs = tmp_path / "logs"
@@ -64,7 +95,7 @@ def test_what_changed_between_two_recordings(tmp_path: Path, cache: Path) -> Non
             arguments = {"base": ["base~worker0~1"], "new": [f"{run}~worker0~1"]}
             result = await client.call_tool("compare", arguments)
             assert not result.is_error, result.content
-            found[run] = result.structured_content
+            found[run] = told_by(result)
         return found
 
     told = with_client(logs, cache, ask)

@@ -6,16 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import jsonschema
+import msgspec
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from tests.agents import BUDGETS, answers, awaited, every_call, text_of, with_client
+from tests.agents import BUDGETS, answers, awaited, every_call, text_of, told_by, with_client
 from torch_tb_profiler.mcp.resources import INSTRUCTIONS, SKILL
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.tables import TABLES
@@ -26,8 +26,8 @@ RUN = "generated_4gpu_h100"
 TRACE = f"{RUN}~rank0~1"
 #: what is known of an answer that must be all of it: nobody may add a tool that writes, fetches or starts something
 TOOL_NAMES = ["traces", "summary", "step", "table", "explain", "compare", "ranks", "hang", "definitions"]
-#: of the list of tools, about four characters each
-_MOST_TOKENS_OF_TOOLS = 10_600
+#: characters of the list of tools, which a model reads before its first call
+_MOST_OF_TOOLS = 9_000
 
 
 # what is offered --------------------------------------------------------------------------------------------
@@ -44,59 +44,41 @@ def test_the_list_of_tools(samples: Path, cache: Path) -> None:
         assert not hints.destructive_hint
         assert not hints.open_world_hint
         assert tool.input_schema["additionalProperties"] is False
-        for schema in (tool.input_schema, tool.output_schema):
-            jsonschema.Draft202012Validator.check_schema(schema)
+        assert tool.output_schema is None
+        jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         for name, field in tool.input_schema["properties"].items():
             assert field.get("description"), (tool.name, name)
     sent = json.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools])
-    assert len(sent) <= 4 * _MOST_TOKENS_OF_TOOLS
-    read = sum(len(tool.description or "") + len(json.dumps(tool.input_schema)) for tool in tools)
-    assert read <= 7_000, "what a model reads of it, without schemas of answers"
-
-
-def test_every_field_of_an_answer_is_described(samples: Path, cache: Path) -> None:
-    def undescribed(schema: Any, where: str) -> Iterator[str]:
-        for name, field in schema.get("properties", {}).items():
-            if not field.get("description"):
-                yield f"{where}.{name}"
-        for name, each in schema.get("$defs", {}).items():
-            yield from undescribed(each, name)
-
-    tools = with_client(samples, cache, lambda client: client.list_tools()).tools
-    assert not [each for tool in tools for each in undescribed(tool.output_schema, tool.name)]
+    assert len(sent) <= _MOST_OF_TOOLS
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_every_tool_in_both_eras(mode: str, samples: Path, cache: Path) -> None:
-    """The client holds each answer to its schema; here its budget, its text, and that it says what is from outside."""
+    """An answer is its type, once, as text within its budget, and says what is from outside."""
 
     async def ask(client: Client) -> list[tuple[str, Any]]:
         assert client.protocol_version == {"auto": "2026-07-28", "legacy": "2025-11-25"}[mode]
         assert client.instructions == INSTRUCTIONS
-        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
         names = ("aten::mm", "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_tn")
-        found = await answers(client, every_call(TRACE, RUN, "4", "sync_points", names))
-        for name, result in found:
-            jsonschema.validate(result.structured_content, schemas[name])
-        return found
+        return await answers(client, every_call(TRACE, RUN, "4", "sync_points", names))
 
     found = with_client(samples, cache, ask, mode=mode)
     assert {name for name, _ in found} == set(TOOL_NAMES)
-    untrusted = {tool.name: list(tool.untrusted) for tool in TOOLS}
+    tools = {tool.name: tool for tool in TOOLS}
     for name, result in found:
-        text = text_of(result)
-        assert json.loads(text) == result.structured_content
-        assert len(text) <= BUDGETS[name]
-        assert result.meta["untrusted"] == untrusted[name]
+        told = told_by(result)
+        assert msgspec.to_builtins(msgspec.convert(told, tools[name].answer)) == told
+        assert len(text_of(result)) <= BUDGETS[name]
+        assert result.meta["untrusted"] == list(tools[name].untrusted)
 
 
 def test_numbers_are_those_of_the_python_api(samples: Path, cache: Path) -> None:
     async def ask(client: Client) -> tuple[Any, Any, Any]:
         arguments = {"trace": TRACE, "what": "kernels", "columns": ["name", "calls", "total_ms"], "limit": 3}
         arguments |= {"sort": "-total_ms", "filter": "nvjet total_ms>1"}
-        table = (await client.call_tool("table", arguments)).structured_content
-        summary = (await client.call_tool("summary", {"trace": TRACE})).structured_content
-        ranks = (await client.call_tool("ranks", {"run": RUN})).structured_content
+        table = told_by(await client.call_tool("table", arguments))
+        summary = told_by(await client.call_tool("summary", {"trace": TRACE}))
+        ranks = told_by(await client.call_tool("ranks", {"run": RUN}))
         return table, summary, ranks
 
     table, summary, ranks = with_client(samples, cache, ask)
@@ -130,7 +112,7 @@ def test_pages_follow_one_another(samples: Path, cache: Path) -> None:
         names: list[str] = []
         for _ in range(20):
             arguments = {"trace": TRACE, "what": "operators", "columns": ["name"], "limit": 50, "offset": len(names)}
-            told = (await client.call_tool("table", arguments)).structured_content
+            told = told_by(await client.call_tool("table", arguments))
             names += [row[0] for row in told["table"]["rows"]]
             if not told["more"]:
                 break
@@ -157,7 +139,7 @@ def test_resources_and_prompts(mode: str, samples: Path, cache: Path) -> None:
         assert set(tables) == set(TABLES)
         assert "device_self_ns" in tables["operators"]["columns"]
         read = (await client.read_resource(f"profile://{quote(TRACE, safe='')}/summary")).contents[0].text
-        assert json.loads(read) == (await client.call_tool("summary", {"trace": TRACE})).structured_content
+        assert json.loads(read) == told_by(await client.call_tool("summary", {"trace": TRACE}))
         for uri in (
             "profile://../../etc/passwd",
             "profile://..%2F..%2Fetc%2Fpasswd/summary",
@@ -193,7 +175,7 @@ def test_over_the_standard_input_and_output(samples: Path, cache: Path) -> None:
             return told, await client.list_tools()
 
     told, tools = awaited(ask())
-    assert told.structured_content["verdict"]["finding"] == "synchronous_dataloader"
+    assert told_by(told)["verdict"]["finding"] == "synchronous_dataloader"
     assert [tool.name for tool in tools.tools] == TOOL_NAMES
 
 

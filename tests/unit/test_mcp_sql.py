@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import torch_tb_profiler
-from tests.agents import awaited, refused, text_of
+from tests.agents import awaited, refused, text_of, told_by
 from tests.planted import hostile_events, long_names, write_events
 from tests.unit.sql.test_sql_safety import CHANGES, FILES, LARGE, LONG, SECRET
 from torch_tb_profiler.mcp.catalog import TraceCatalog
@@ -49,7 +49,7 @@ def test_numbers_are_those_of_the_python_api(samples: Path, cache: Path) -> None
         result = await client.call_tool("sql", {"trace": TRACE, "query": query})
         assert len(text_of(result)) <= 4_000
         assert result.meta["untrusted"] == ["table.columns", "table.rows[]"]
-        return result.structured_content
+        return told_by(result)
 
     told = with_queries(samples, cache, ask)
     trace = torch_tb_profiler.open(samples, cache_dir=cache).run("generated_4gpu_h100").trace(worker="rank0")
@@ -120,8 +120,8 @@ def test_what_is_found_keeps_to_the_budget(tmp_path: Path, cache: Path) -> None:
             result = await client.call_tool("sql", {"trace": trace, "query": "select name, row from events"})
             assert not result.is_error, result.content
             assert len(text_of(result)) <= 4_000
-            assert result.structured_content["more"]["table.rows"] > 0
-            for row in result.structured_content["table"]["rows"]:
+            assert told_by(result)["more"]["table.rows"] > 0
+            for row in told_by(result)["table"]["rows"]:
                 assert row[0].isprintable()
                 assert len(row[0]) <= 120
 
@@ -137,7 +137,7 @@ def test_only_a_server_that_was_started_for_it_has_the_tool(samples: Path, cache
             names = [tool.name for tool in (await client.list_tools()).tools]
             if options:
                 result = await client.call_tool("sql", {"trace": TRACE, "query": "select count(*) n from steps"})
-                assert result.structured_content["table"]["rows"] == [[5]]
+                assert told_by(result)["table"]["rows"] == [[5]]
             return names
 
     assert "sql" not in awaited(ask())

@@ -105,13 +105,11 @@ def schema_of(answer: Any) -> Json:
     )
 
 
-def components(types: Sequence[Any], template: str = _TEMPLATE) -> dict[str, Json]:
+def components(types: Sequence[Any]) -> dict[str, Json]:
     """Return the schemas of types and of all that they hold, by class name. Raises ValueError: two classes have one
     name.
-
-    template  of a reference to the component called `{name}`
     """
-    _, found = msgspec.json.schema_components(types, ref_template=template, schema_hook=lambda _: ANY_JSON)
+    _, found = msgspec.json.schema_components(types, ref_template=_TEMPLATE, schema_hook=lambda _: ANY_JSON)
     classes: dict[str, type] = {}
     for each in _classes(inspect.multi_type_info(types)):
         if classes.setdefault(each.__name__, each) is not each:

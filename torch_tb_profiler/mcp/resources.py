@@ -62,7 +62,7 @@ def _tables(_: TraceCatalog) -> str:
 
 
 def _traces(catalog: TraceCatalog) -> str:
-    return fitted(TRACES, TRACES.compute(catalog, WhichTraces()))[1]
+    return fitted(TRACES, TRACES.compute(catalog, WhichTraces()))
 
 
 RESOURCES: Mapping[str, McpResource] = {
@@ -80,7 +80,7 @@ def read(catalog: TraceCatalog, uri: str) -> tuple[str, str]:
     begin, end = SUMMARY_TEMPLATE.split("{trace}")
     if uri.startswith(begin) and uri.endswith(end) and len(uri) > len(begin) + len(end):
         trace = unquote(uri[len(begin) : -len(end)])
-        return JSON, fitted(SUMMARY, SUMMARY.compute(catalog, OneTrace(trace=trace)))[1]
+        return JSON, fitted(SUMMARY, SUMMARY.compute(catalog, OneTrace(trace=trace)))
     raise Wrong("there is no such resource")
 
 
@@ -155,7 +155,7 @@ def messages_of(catalog: TraceCatalog, name: str, arguments: Mapping[str, str]) 
 INSTRUCTIONS = """\
 PyTorch profiler traces, read-only. How to find why training or serving is slow:
 1. `traces` lists what there is; take an id from it. Then call what its `next` says.
-2. A run of several ranks: `ranks` says which one is slow, and why. verdict.kind slow_rank or slow_link: that is it.
+2. A run of several ranks: `ranks` says which one is slow, and why. Where verdict.next is null, that is the answer.
 3. One trace: `summary`. verdict.kind is
    cause: call verdict.next (explain): it has what to change, the evidence and the line of code;
    slow_steps: call verdict.next (step): what that step has more of than the median step;

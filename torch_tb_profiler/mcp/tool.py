@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Definition
-from torch_tb_profiler.analysis.json_schema import components
 from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.reason import ErrorWithReason
@@ -109,33 +108,8 @@ def schema_of_arguments(arguments: type) -> dict[str, Any]:
     return {**kept, "additionalProperties": False, **({"$defs": found} if found else {})}
 
 
-def schema_of_answer(answer: type) -> dict[str, Any]:
-    """Return the schema of an answer; every field is required."""
-    found = components([answer], _TEMPLATE)
-    schema = found.pop(answer.__name__)
-    others = {name: found[name] for name in sorted(_named(schema, found))}
-    return {**schema, **({"$defs": others} if others else {})}
-
-
-def _named(schema: Any, known: dict[str, Any]) -> set[str]:
-    """Return the components that a schema refers to, directly or through others."""
-    components: set[str] = set()
-    waiting = [schema]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, list):
-            waiting += each
-        elif isinstance(each, dict):
-            waiting += each.values()
-            name = str(each.get("$ref", "")).rpartition("/")[2]
-            if name and name not in components:
-                components.add(name)
-                waiting.append(known[name])
-    return components
-
-
-def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
-    """Return the answer as JSON values and as text; `more` counts the entries left out. Raises Wrong."""
+def fitted(tool: AnyTool, answer: ToolAnswer) -> str:
+    """Return the answer as compact JSON; `more` counts the entries left out. Raises Wrong."""
     values: dict[str, Any] = msgspec.to_builtins(answer)
     values["more"] = dict(values["more"])
     while len(text := compact(values)) > tool.budget:
@@ -148,7 +122,7 @@ def fitted(tool: AnyTool, answer: ToolAnswer) -> tuple[dict[str, Any], str]:
         dropped = min(max(int((len(text) - tool.budget) / (2 * each)), 1), len(entries))
         del entries[-dropped:]
         values["more"][path] = values["more"].get(path, 0) + dropped
-    return values, text
+    return text
 
 
 def compact(value: Any) -> str:

@@ -27,7 +27,7 @@ from torch_tb_profiler.mcp.tool import (
     named,
     sentence,
 )
-from torch_tb_profiler.mcp.tools.summary import FindingBrief
+from torch_tb_profiler.mcp.tools.summary import FindingBrief, next_of_rank
 from torch_tb_profiler.ranks.run.answers import RanksOverview
 
 _NAMES = 5
@@ -104,7 +104,7 @@ class RanksVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     kind  slow_rank: the first of slow_ranks; slow_link: the first of slow_links; cause: the first finding over ranks;
           cannot_tell: fewer than three ranks; nothing_found: no rank and no link is surely slow
-    next  what to call next; null if there is no more to ask
+    next  what shows a cause that the first rank has of its own; null if there is no more to ask
     """
 
     kind: Literal["slow_rank", "slow_link", "cause", "cannot_tell", "nothing_found"]
@@ -186,16 +186,18 @@ def _verdict(
     slow: Sequence[SlowRankBrief],
     findings: Sequence[RunFindingBrief],
 ) -> RanksVerdict:
-    first = Next(tool="summary", arguments={"trace": catalog.id_of(run.traces[0])})
     if slow and slow[0].named:
         return RanksVerdict(kind="slow_rank", next=None)
     if overview.slow_links:
         return RanksVerdict(kind="slow_link", next=None)
     if any(each.severity != "low" and each.saving_ms for each in findings):
-        return RanksVerdict(kind="cause", next=first)
+        return RanksVerdict(kind="cause", next=None)
     # with fewer nobody can say which of them is the slow one; each rank may have a cause of its own in any case
     few = overview.tiles.present < _FEWEST
-    return RanksVerdict(kind="cannot_tell" if few else "nothing_found", next=first)
+    return RanksVerdict(
+        kind="cannot_tell" if few else "nothing_found",
+        next=next_of_rank(catalog, [catalog.id_of(trace) for trace in run.traces]),
+    )
 
 
 _FEWEST = 3

@@ -11,6 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Count, Fraction
 from torch_tb_profiler.analysis.overview import KindFigures
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
+from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.rule import Finding
@@ -163,9 +164,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What it comes to.
 
     kind     cause: the first finding; slow_steps: some steps take more than 1.5 × the median; cannot_tell: there are no
-             steps; nothing_found: no finding from 3 % of the step on, no slow step;
-             then `next` is there where waiting for other ranks is unknown
-    finding  id of the finding; null of other kinds
+             steps, or waiting for other ranks is unknown, which `next` shows; nothing_found: no finding from 3 % of
+             the step on, no slow step
+    finding  id of the finding; null without one
     next     what to call for the details; null if there is no more to ask
     """
 
@@ -199,6 +200,22 @@ class SummaryBrief(ToolAnswer, frozen=True, kw_only=True):
     health: Sequence[HealthNote]
 
 
+def next_of_rank(catalog: TraceCatalog, traces: Sequence[str]) -> Next | None:
+    """Return what shows the cause that the first readable one of a run's traces has of its own; None without any.
+
+    It is never `ranks`, who asks this.
+    """
+    for shown in traces:
+        trace = catalog.trace(shown)
+        try:
+            overview, parts = trace.answer("overview"), trace.answer("waterfall")
+        except ProfileError:
+            continue
+        following = _verdict(catalog, shown, overview, parts, slow_steps(parts)).next
+        return None if following is None or following.tool == _RANKS else following
+    return None
+
+
 def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
     trace = catalog.trace(params.trace)
     overview: OverviewAnswer = trace.answer("overview")
@@ -228,6 +245,8 @@ def _summary(catalog: TraceCatalog, params: OneTrace) -> SummaryBrief:
 
 #: the finding to report where no time is lost
 _LEAK = "memory_growth"
+#: the tool for what one rank does not show; that one asks this module for what one rank does show
+_RANKS = "ranks"
 _SEVERITY = ("error", "warning", "info")
 
 
@@ -237,7 +256,14 @@ def _verdict(
     findings = overview.findings
     if not overview.steps.names:
         return Verdict(kind="cannot_tell", finding=None, next=None)
+    # one rank alone does not show which part of its communication is waiting for others
+    of_ranks = None
+    if len(catalog.run(shown).workers) > 1:
+        of_ranks = Next(tool=_RANKS, arguments={"run": catalog.id_of_run(catalog.trace(shown))})
+    waits = {finding.key for finding in findings if finding.saving and finding.saving.refused_id == _ONE_RANK}
     first = next((finding for finding in findings if finding.severity in _MATTERS and finding.saving is not None), None)
+    if first is not None and first.key in waits and of_ranks is not None:
+        return Verdict(kind="cannot_tell", finding=first.key, next=of_ranks)
     excess_ns = _excess_of_slow_steps(parts)
     if first is not None and not (first.id in _GENERAL and _mostly(excess_ns, first)):
         arguments = {"trace": shown, "what": "finding", "name": first.key}
@@ -250,13 +276,7 @@ def _verdict(
     if leak is not None:
         arguments = {"trace": shown, "what": "finding", "name": leak.key}
         return Verdict(kind="cause", finding=leak.key, next=Next(tool="explain", arguments=arguments))
-    # one rank alone does not show which part of its communication is waiting for others
-    waits = any(finding.saving is not None and finding.saving.refused_id == _ONE_RANK for finding in findings)
-    is_one = len(catalog.run(shown).workers) > 1
-    of_all = (
-        Next(tool="ranks", arguments={"run": catalog.id_of_run(catalog.trace(shown))}) if waits and is_one else None
-    )
-    return Verdict(kind="nothing_found", finding=None, next=of_all)
+    return Verdict(kind="nothing_found", finding=None, next=of_ranks if waits else None)
 
 
 def _excess_of_slow_steps(parts: WaterfallAnswer) -> float:
