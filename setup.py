@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import ClassVar
 
@@ -12,6 +13,9 @@ from setuptools.command.sdist import sdist as Sdist
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "_build"))
 import frontend
+
+#: of `torch-tb-profiler demo`
+SAMPLE = "samples/ddp_gloo_2ranks"
 
 
 def build_ui(force: bool = False) -> None:
@@ -42,6 +46,8 @@ class BuildPyWithUi(BuildPy):
         # Collected before the UI was there; it is collected again on the next look.
         self.__dict__.pop("data_files", None)
         super().run()
+        if not self.editable_mode:  # there the command finds it in samples/
+            self.copy_tree(SAMPLE, os.path.join(self.build_lib, "torch_tb_profiler", "demo", os.path.basename(SAMPLE)))
 
 
 class SdistWithUi(Sdist):
@@ -62,7 +68,26 @@ def addresses(project: str | None) -> dict[str, str]:
     }
 
 
+_LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?!https?:|#)(?P<path>[^)]+)\)")
+
+
+def readme(project: str | None) -> str:
+    """For a package index, where there are no files beside it: links lead to the project, or are plain text."""
+
+    def absolute(link: re.Match[str]) -> str:
+        if not project:
+            return "" if link["picture"] else link["text"]
+        kind = "raw" if link["picture"] else "blob"
+        return f"{link['picture']}[{link['text']}]({project}/{kind}/main/{link['path']})"
+
+    with open("README.md", encoding="utf-8") as file:
+        return _LINK.sub(absolute, file.read())
+
+
+PROJECT = os.environ.get("PROJECT_URL")
 setup(
-    project_urls=addresses(os.environ.get("PROJECT_URL")),
+    long_description=readme(PROJECT),
+    long_description_content_type="text/markdown",
+    project_urls=addresses(PROJECT),
     cmdclass={"build_fe": BuildFe, "build_py": BuildPyWithUi, "sdist": SdistWithUi},
 )

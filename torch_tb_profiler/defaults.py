@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 #: OpenBLAS starts a thread for each processor when NumPy is loaded, which waits at full speed; no matrix is multiplied
 ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+#: of the log; with INFO it has a line for each trace that is read
+LOG_LEVEL = "TORCH_PROFILER_LOG_LEVEL"
 #: where traces that were read once are kept
 DIRECTORY_VARIABLE = "TORCH_TB_PROFILER_CACHE_DIR"
 #: to how many times its size a packed file may unpack, and the same without the variable

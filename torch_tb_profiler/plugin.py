@@ -59,7 +59,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
     """Make the plugin for what TensorBoard was started with; None if there is nothing that it could read."""
-    process.configure_logging()
+    process.configure_logging("INFO")
     roots = _roots(context)
     if not roots:
         return None

@@ -56,7 +56,7 @@ def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     """A clean repository with what this one has: nothing built, nothing ignored."""
     target = tmp_path_factory.mktemp("checkout")
     for name in house.files_of(repository):
-        if not name.startswith("samples/"):
+        if not name.startswith("samples/") or name.startswith("samples/ddp_gloo_2ranks/"):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(repository / name, target / name)
     run(["git", "init", "-q"], cwd=target)
@@ -160,6 +160,12 @@ def test_wheel_has_notices_types_and_its_components(distributions: tuple[Path, P
         "Issues": f"{PROJECT_URL}/issues",
         "Changelog": f"{PROJECT_URL}/blob/main/CHANGELOG.md",
     }
+    page = metadata.get_payload()
+    assert f"]({PROJECT_URL}/blob/main/docs/README.md)" in page
+    assert f"]({PROJECT_URL}/raw/main/docs/pictures/overview.png)" in page
+    assert re.findall(r"\]\((?!https?:|#)[^)]+\)", page) == []
+    sample = [name for name in names if name.startswith("torch_tb_profiler/demo/ddp_gloo_2ranks/")]
+    assert len(sample) == 2
     version = metadata["Version"]
     assert components["metadata"]["component"]["purl"] == f"pkg:pypi/torch-tb-profiler@{version}"
     needed = {each["name"] for each in components["components"] if each["purl"].startswith("pkg:pypi/")}

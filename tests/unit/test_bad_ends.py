@@ -31,14 +31,15 @@ WORDS: dict[str, Callable[[str], list[str]]] = {
     "sql": lambda path: [path, "select count(*) from steps"],
     "check": lambda path: [path, path],
     "compare": lambda path: [path, path],
+    "what-if": lambda path: [path, "data:0"],
     "completion": lambda _: ["zsh"],
     "cache": lambda _: [],
     "mcp": lambda _: ["--skill"],
     "hang": lambda _: [str(HANG)],
 }
 #: those that read traces once, and then end
-READING = sorted(set(COMMANDS) - {"serve", "completion", "cache", "mcp", "hang"})
-PRINTING = sorted(set(COMMANDS) - {"serve"})
+READING = sorted(set(COMMANDS) - {"serve", "demo", "completion", "cache", "mcp", "hang"})
+PRINTING = sorted(set(COMMANDS) - {"serve", "demo"})
 
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="no such devices there")
 
@@ -55,7 +56,7 @@ def told(err: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-@pytest.mark.parametrize("name", ["check", "compare", "sql"])
+@pytest.mark.parametrize("name", ["check", "compare", "sql", "what-if"])
 def test_of_several_traces_or_of_a_query(
     name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,7 +126,7 @@ def test_an_empty_path(
     """As of a variable that is not set: what is in the working directory is not meant."""
     write_trace(tmp_path / "w.pt.trace.json")
     monkeypatch.chdir(tmp_path)
-    more = ["select 1"] if name == "sql" else [""] if name in ("check", "compare") else []
+    more = {"sql": ["select 1"], "what-if": ["sync"], "check": [""], "compare": [""]}.get(name, [])
     code, _, err = ended(capsys, name, *NEEDED.get(name, []), "", *more)
     assert code == (UNSOUND if name == "check" else BAD_INPUT)
     assert told(err) == ["torch-tb-profiler: the path is empty"]

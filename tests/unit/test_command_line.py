@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from tests.tiny import write_trace
 from torch_tb_profiler import __version__
 from torch_tb_profiler import cli as command_line
 from torch_tb_profiler.cli.messages import UserError
@@ -99,6 +102,36 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         command_line.main(["--version"])
     assert (ended.value.code, capsys.readouterr().out) == (0, f"torch-tb-profiler {__version__}\n")
+
+
+def test_help_names_no_page_that_a_reader_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        with pytest.raises(SystemExit):
+            command_line.main([name, "--help"])
+    assert not re.findall(r"\S*docs/\S*", capsys.readouterr().out)
+
+
+def test_a_path_without_a_command_is_summarized(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command wins over a file of its name; `./NAME` is the file."""
+    monkeypatch.chdir(tmp_path)
+    trace = write_trace(tmp_path / "cache" / "w.pt.trace.json")
+    told = []
+    for words in (["summary", str(trace)], [str(trace)], ["./cache"], [f"{tmp_path}/cache~w"]):
+        assert command_line.main([*words, "--cache-dir", str(tmp_path / "kept")]) == 0
+        told.append(capsys.readouterr().out)
+    assert len(set(told)) == 1
+    assert "Steps: " in told[0]
+    assert command_line.main(["cache", "--cache-dir", str(tmp_path / "kept")]) == 0
+    assert "Steps: " not in capsys.readouterr().out
+
+
+def test_a_word_that_is_neither_names_the_closest_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(["summery", "logs"])
+    assert ended.value.code == 2
+    assert "no command and no file 'summery' (did you mean 'summary'?)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["no-such-command"], ["serve", "--no-such-option"], ["--no-such-option"]])

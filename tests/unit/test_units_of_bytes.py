@@ -24,7 +24,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "torch_tb_profiler/cli/work/progress.py": ("{} of {} MB", "10.0 of 40.0 MB"),
     "torch_tb_profiler/cli/export.py": ("{}: {} MB",),
     "torch_tb_profiler/cli/report.py": ("{}: {} MB",),
-    "torch_tb_profiler/cli/summary.py": ("{} MB of packed files",),
+    "torch_tb_profiler/cli/work/summaries.py": ("{} MB of packed files",),
     "torch_tb_profiler/api/notebook.py": ("0.6 MB or more",),
     "torch_tb_profiler/snapshot/unpickle_stream.py": ("a file of 100 MB",),
     # 64e6 bytes

@@ -22,7 +22,7 @@ from msgspec import UNSET, UnsetType
 from torch_tb_profiler.analysis.answer import ColumnType, Definition, InlineTable, Unit, field_texts, plain
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
-from torch_tb_profiler.analysis.tabular import Tabular, table_markdown
+from torch_tb_profiler.analysis.tabular import Tabular, table_text
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
@@ -133,7 +133,7 @@ class Result(Tabular, LazyColumns):
         return len(next(iter(self.to_columns().values())))
 
     def __repr__(self) -> str:
-        return table_markdown(self.as_grid())
+        return table_text(self.as_grid())
 
     def to_columns(self) -> dict[str, Any]:
         """Return the columns that this trace has, by name: arrays, and sequences of plain values."""

@@ -113,7 +113,7 @@ def table_html(grid: Grid, rows: int = MOST_ROWS, most: int = MOST_BYTES) -> str
 
 
 def table_markdown(grid: Grid, rows: int = MOST_ROWS) -> str:
-    """Render the first rows as Markdown, which is readable as plain text too."""
+    """Render the first rows as Markdown."""
     columns = _shown(grid)
     values = grid.first(min(rows, grid.size))
     lines = [
@@ -125,6 +125,21 @@ def table_markdown(grid: Grid, rows: int = MOST_ROWS) -> str:
         for at in range(min(rows, grid.size))
     ]
     return "\n".join([*lines, "", _caption(grid, min(rows, grid.size), len(columns))])
+
+
+def table_text(grid: Grid, rows: int = MOST_ROWS) -> str:
+    """Render the first rows as lines of a terminal, numbers to the right."""
+    columns = _shown(grid)
+    count = min(rows, grid.size)
+    values = grid.first(count)
+    aligned = []
+    for column in columns:
+        texts = [column.label, *(text_of(values[column.key][at], column.unit) for at in range(count))]
+        texts = [harmless(text, _NAME) for text in texts]
+        width = max(map(len, texts))
+        aligned.append([text.rjust(width) if column.type == "number" else text.ljust(width) for text in texts])
+    lines = ["  ".join(cells).rstrip() for cells in zip(*aligned, strict=True)]
+    return "\n".join([*lines, "", _caption(grid, count, len(columns))])
 
 
 def _shown(grid: Grid) -> list[Definition]:
@@ -236,5 +251,4 @@ class Tabular:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
         grid = self.as_grid()
-        markdown = table_markdown(grid)
-        return {"text/html": table_html(grid), "text/markdown": markdown, "text/plain": markdown}
+        return {"text/html": table_html(grid), "text/markdown": table_markdown(grid), "text/plain": table_text(grid)}

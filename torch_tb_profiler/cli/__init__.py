@@ -22,12 +22,14 @@ from torch_tb_profiler.cli.messages import (
     UserError,
     drop,
     drop_unwritten,
+    lines_of,
+    nearest,
     tell,
 )
 from torch_tb_profiler.cli.options import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.defaults import ONE_BLAS_THREAD
+from torch_tb_profiler.defaults import LOG_LEVEL, ONE_BLAS_THREAD
 from torch_tb_profiler.ending import ended_by_signals
 
 #: any value: our own faults are shown with their traceback
@@ -87,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from torch_tb_profiler.reason import ErrorWithReason
 
         if isinstance(error, ErrorWithReason):
-            _say(str(error))
+            _say(*lines_of(error))
             return BAD_INPUT
         if any(sign in str(error) for sign in _NO_ROOM_FOR) or (
             isinstance(error, _MAY_BE_MEMORY) and _has_reached_the_limit()
@@ -100,11 +102,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    if not words or words[0] not in COMMANDS:
-        program_parser().parse_args(words)
-        return BAD_INPUT  # not reached: without a command it refuses
-    command = COMMANDS[words[0]].load()
-    arguments = command_parser(command).parse_args(with_orders(words[1:]))
+    name, rest = (words[0], words[1:]) if words else ("", [])
+    if name not in COMMANDS:
+        if not _is_path(name):
+            program = program_parser()
+            if not name or name.startswith("-"):
+                program.parse_args(words)  # ends with the help, the version or an error
+            program.error(f"there is no command and no file {name!r}{nearest(name, list(COMMANDS))}")
+        name, rest = "summary", words
+    command = COMMANDS[name].load()
+    arguments = command_parser(command).parse_args(with_orders(rest))
+    if arguments.verbose:
+        os.environ.setdefault(LOG_LEVEL, "INFO")
     if paths_read(arguments) and not sys.stdout.isatty():
         from torch_tb_profiler.cli.work.targets import refuse_stdout_of
 
@@ -117,6 +126,11 @@ def _run(words: Sequence[str]) -> int:
 
             named = ", ".join(map(shown, paths_read(arguments)))
             raise UserError(f"{named}: {_NO_MEMORY}" if named else _NO_MEMORY) from None
+
+
+def _is_path(word: str) -> bool:
+    """Return whether a word that is no command names something to read."""
+    return bool(word) and not word.startswith("-") and ("://" in word or Path(word.partition("~")[0]).exists())
 
 
 @contextmanager
@@ -132,8 +146,8 @@ def _ask_for_one_thread() -> None:
         os.environ.setdefault(name, value)
 
 
-def _say(text: str) -> None:
-    tell(f"torch-tb-profiler: {text}")
+def _say(text: str, *more: str) -> None:
+    tell(f"torch-tb-profiler: {text}", *more)
 
 
 def _confess(error: Exception) -> int:

@@ -27,7 +27,7 @@ class _Read(NamedTuple):
 
 
 class CompareCommand:
-    """Show what changed between recordings: by how much, how certain that is, and in which kernels and operators.
+    """Show what changed between recordings: by how much, how certain that is, in which kernels and operators.
 
     The change of the mean step is split up exactly: by cause, and by what happened to each kernel and operator. The
     exit code is 0 whatever changed; use `check` for a command that fails.

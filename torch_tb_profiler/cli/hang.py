@@ -17,7 +17,7 @@ _MOST_RANKS = 64
 class HangCommand:
     """Say which ranks stopped a distributed job, from its flight recorder dumps.
 
-    Reads the dumps that torch.distributed writes when a collective times out (docs/hang.md), one for each rank. The
+    Reads the dumps that torch.distributed writes when a collective times out, one for each rank. The
     exit code is 0 whenever it could look, also where the dumps do not show who it is.
     """
 
@@ -25,7 +25,7 @@ class HangCommand:
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("path", metavar="DIR", help="the folder with the dumps, pickles or JSON")
-        parser.add_argument("--json", action="store_true", help="as JSON, described in docs/hang.md")
+        parser.add_argument("--json", action="store_true", help="as JSON")
         parser.epilog = "Example:\n  torch-tb-profiler hang /tmp/dumps"
 
     def run(self, arguments: argparse.Namespace) -> None:

@@ -28,8 +28,8 @@ _MOST = 20
 class IngestCommand:
     """Read every rank of a job, on this machine or on a Dask cluster, and summarize all ranks together.
 
-    Results are kept in the cache, which may be a folder or an object store that others read, too
-    (docs/many-ranks.md). Ranks that are already in it are not read again.
+    Results are kept in the cache, which may be a folder or an object store that others read, too.
+    Ranks that are already in it are not read again.
     """
 
     name = "ingest"

@@ -51,7 +51,7 @@ class MemoryCommand:
             "--by", choices=("line", "stack", "size", "module", "annotation"), default="line", help="what makes a row"
         )
         parser.add_argument("--ranks", action="store_true", help="compare all snapshots of the run side by side")
-        parser.add_argument("--json", action="store_true", help="as JSON, described in docs/views/snapshot.md")
+        parser.add_argument("--json", action="store_true", help="as JSON")
         parser.add_argument("--cache-dir", metavar="DIR", help="where snapshots are cached once they have been read")
         parser.epilog = (
             "Examples:\n  torch-tb-profiler memory snapshot.pickle --at peak\n"

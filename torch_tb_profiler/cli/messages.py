@@ -7,7 +7,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.reason import ErrorWithReason
 
 #: only `check`: a limit was broken
 REGRESSED = 1
@@ -44,10 +47,18 @@ def safe(text: str) -> str:
     return "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
-def tell(text: str) -> None:
-    """Print a line on stderr; if that fails, the exit code alone has to tell."""
+def tell(*lines: str) -> None:
+    """Print lines on stderr; if that fails, the exit code alone has to tell."""
     with contextlib.suppress(OSError, MemoryError):
-        print(safe(text), file=sys.stderr)
+        print(*map(safe, lines), sep="\n", file=sys.stderr)
+
+
+def lines_of(error: ErrorWithReason) -> list[str]:
+    """Return the message; that of a failed query has lines below it, which point at a place in the statement."""
+    if error.reason.kind != "sql_failed":
+        return [str(error)]
+    first, *more = str(error).splitlines()
+    return [first, *(f"  {line}" for line in more if line.strip())]
 
 
 def drop(stream: TextIO) -> None:

@@ -32,7 +32,7 @@ def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None
 
 def declare_step_choice(parser: argparse.ArgumentParser) -> None:
     """Declare the options that say how steps are found."""
-    parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
+    parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule; an unknown one is refused")
     parser.add_argument(
         "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match this regular expression"
     )

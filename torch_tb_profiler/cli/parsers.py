@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.cli.registry import COMMANDS, Command
+from torch_tb_profiler.cli.registry import GROUPS, Command
 
 PROGRAM = "torch-tb-profiler"
 _DESCRIPTION = "Shows from PyTorch profiler traces why training or serving is slow."
+
+
+#: columns of help, and where its texts begin
+_WIDEST, _TEXT = 100, 18
+_EXAMPLES = f"""\
+Examples:
+  {PROGRAM} logs/my_run                  what is slow, and what to do
+  {PROGRAM} serve logs --open            all views in a browser
+  {PROGRAM} compare logs/before logs/after
+
+`{PROGRAM} COMMAND --help` describes the options of a command. A PATH without a command is summarized."""
 
 
 #: options whose values may begin with a hyphen: `--sort -calls` is largest first
@@ -53,13 +65,28 @@ def _docstring(command: Command) -> str:
 def program_parser() -> argparse.ArgumentParser:
     """Return the parser of the program: it knows the names of the commands, not their arguments."""
     parser = _Parser(
-        prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` describes the options of a command."
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [-h] [--version] COMMAND ...\n       {PROGRAM} PATH",
+        description=_DESCRIPTION,
+        epilog=_commands(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
-    for name, place in COMMANDS.items():
-        commands.add_parser(name, help=place.help, add_help=False)
+    parser.add_argument("command", metavar="COMMAND", help=argparse.SUPPRESS)
     return parser
+
+
+def _commands() -> str:
+    """Return the commands by what they are for, and examples."""
+    lines = []
+    width, begin = min(shutil.get_terminal_size().columns, _WIDEST), " " * _TEXT
+    for group, commands in GROUPS.items():
+        lines.append(f"{group}:")
+        for name, place in commands.items():
+            text = textwrap.wrap(place.help, width - _TEXT)
+            lines += [f"  {name:<{_TEXT - 3}} {text[0]}", *(begin + more for more in text[1:])]
+        lines.append("")
+    return "\n".join([*lines, _EXAMPLES])
 
 
 class _Parser(argparse.ArgumentParser):
@@ -84,7 +111,9 @@ def command_parser(command: Command) -> argparse.ArgumentParser:
     made_by = _Intermixed if getattr(command, "intermixed", False) else _Parser
     parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
     command.declare(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="print only warnings and errors on stderr")
+    loud = parser.add_mutually_exclusive_group()
+    loud.add_argument("-q", "--quiet", action="store_true", help="print only warnings and errors on stderr")
+    loud.add_argument("-v", "--verbose", action="store_true", help="print a line on stderr for each trace that is read")
     return parser
 
 

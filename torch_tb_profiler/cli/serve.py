@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import faulthandler
 import io
 import os
@@ -40,46 +41,9 @@ class ServeCommand:
             help="directories with traces or memory snapshots, or single files; without any, everything in the "
             "shared --cache-dir is shown",
         )
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-        parser.add_argument(
-            "--allow-host",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="another host name under which browsers reach this server, such as that of a proxy; may be "
-            "repeated (always allowed: localhost, IP addresses and the name given as --host)",
-        )
-        parser.add_argument(
-            "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
-        )
-        parser.add_argument("--open", action="store_true", help="open the page in a browser")
-        declare_cache_dir(parser)
-        parser.add_argument(
-            "--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)"
-        )
-
-        parser.add_argument(
-            "--time-limit",
-            type=float,
-            default=ANSWER_SECONDS,
-            metavar="S",
-            help="seconds for computing one answer; a request that takes longer is answered 503 (default: %(default)g)",
-        )
-        parser.add_argument(
-            "--max-expansion",
-            type=int,
-            metavar="N",
-            help="a packed trace is not read beyond N times its size, if that is more than 256 MiB "
-            f"(default: {EXPANSION_VARIABLE}, else {EXPANSION})",
-        )
+        declare_server(parser)
         parser.epilog = (
             "Examples:\n  torch-tb-profiler serve LOGDIR --open\n  torch-tb-profiler serve trace.json.gz --port 0"
-        )
-
-        parser.add_argument(
-            "--sql",
-            action="store_true",
-            help="add a page for SQL queries (docs/sql.md); only if no other machine can reach the server",
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
@@ -108,7 +72,48 @@ class ServeCommand:
             try:
                 serve_alone(workspace, address, arguments.time_limit, arguments.sql, announce)
             except (OSError, OverflowError, UnicodeError) as error:
-                raise UserError(f"cannot listen on {address.host}:{address.port}: {error}") from None
+                if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+                    why = "another program listens there; --port 0 takes any free port"
+                else:
+                    why = str(error)
+                raise UserError(f"cannot listen on {address.host}:{address.port}: {why}") from None
+
+
+def declare_server(parser: argparse.ArgumentParser) -> None:
+    """Declare what a server has besides the paths that it shows."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another host name under which browsers reach this server, such as that of a proxy; may be "
+        "repeated (always allowed: localhost, IP addresses and the name given as --host)",
+    )
+    parser.add_argument("--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    declare_cache_dir(parser)
+    parser.add_argument("--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)")
+
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=ANSWER_SECONDS,
+        metavar="S",
+        help="seconds for computing one answer; a request that takes longer is answered 503 (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--max-expansion",
+        type=int,
+        metavar="N",
+        help="a packed trace is not read beyond N times its size, if that is more than 256 MiB "
+        f"(default: {EXPANSION_VARIABLE}, else {EXPANSION})",
+    )
+    parser.add_argument(
+        "--sql",
+        action="store_true",
+        help="add a page for SQL queries; only if no other machine can reach the server",
+    )
 
 
 def _opened(arguments: argparse.Namespace) -> Workspace:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.messages import UserError, tell
+from torch_tb_profiler.cli.messages import UserError, lines_of, tell
 from torch_tb_profiler.cli.options import declare_outputs, declare_trace
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _PROMPT, _MORE = "sql> ", "...> "
 
 
 class SqlCommand:
-    """Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."""
+    """Query a trace, or all traces of a run, in SQL. Needs the extra `sql`."""
 
     name = "sql"
     #: QUERY may stand behind options, and be left out
@@ -124,7 +124,7 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
         try:
             _write(database.rows(statement), "text", None, arguments)
         except ErrorWithReason as error:
-            tell(str(error))
+            tell(*lines_of(error))
         except KeyboardInterrupt:
             tell("ended")
 

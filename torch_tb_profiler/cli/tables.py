@@ -37,7 +37,12 @@ class TableCommand:
                 metavar=None if option.values else option.name.upper(),
                 help=option.help,
             )
-        parser.add_argument("--filter", default="", metavar="TEXT", help="which rows: docs/tables.md has the language")
+        parser.add_argument(
+            "--filter",
+            default="",
+            metavar="TEXT",
+            help="which rows: words, conditions such as calls>10",
+        )
         usual = self._of.command.sort or "the order of the table"
         parser.add_argument(
             "--sort",

@@ -16,13 +16,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from torch_tb_profiler.defaults import LOG_LEVEL
+
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 _NAME = "torch_tb_profiler"
 
 
-def configure_logging() -> None:
-    """Print the log of this package; once, however often it is called."""
+def configure_logging(usual: str = "WARNING") -> None:
+    """Print the log of this package; once, however often it is called. usual: level where the environment has none."""
     logger = logging.getLogger(_NAME)
     if logger.handlers:
         return
@@ -31,10 +33,10 @@ def configure_logging() -> None:
     logger.addHandler(handler)
     # TensorBoard's own handler would print each line a second time.
     logger.propagate = False
-    wanted = os.environ.get("TORCH_PROFILER_LOG_LEVEL", "INFO").strip().upper()
-    logger.setLevel(wanted if wanted in LEVELS else "INFO")
+    wanted = os.environ.get(LOG_LEVEL, usual).strip().upper()
+    logger.setLevel(wanted if wanted in LEVELS else usual)
     if wanted not in LEVELS:
-        logger.warning("TORCH_PROFILER_LOG_LEVEL=%s is none of %s; INFO is used", wanted, ", ".join(LEVELS))
+        logger.warning("%s=%s is none of %s; %s is used", LOG_LEVEL, wanted, ", ".join(LEVELS), usual)
 
 
 log = logging.getLogger(__name__)

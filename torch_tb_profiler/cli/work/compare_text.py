@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.change.trends import LevelChange, Trend, Trends
 from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work.text_table import safe, text_table
+from torch_tb_profiler.words.parts import part_name
 
 
 def _time(key: str, label: str) -> Column:
@@ -52,7 +53,7 @@ def _causes(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -
         "delta": [cause.delta_ns for cause in shown],
         "before": [cause.before_ns for cause in shown],
         "after": [cause.exp_ns for cause in shown],
-        "cause": [cause.cause for cause in shown],
+        "cause": [part_name(cause.cause) for cause in shown],
         "sure": [_noise(cause) for cause in shown],
     }
     table = text_table([*_TIMES, _word("cause", "cause"), _word("sure", "")], rows, width, colors)

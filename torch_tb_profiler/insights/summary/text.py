@@ -19,6 +19,8 @@ from torch_tb_profiler.words.parts import part_name
 
 #: parts of the average step in the text
 MOST_PARTS = 6
+#: of a finding
+_MOST_PLACES = 3
 #: least difference of a finding's savings, alone and after others, that is shown: share of the larger one
 _DIFFERS = 0.25
 
@@ -44,7 +46,7 @@ def as_text(answer: SummaryAnswer) -> str:
     lines.append(answer.bound_sentence)
     for at, finding in enumerate(answer.findings):
         lines.append(f"  {_finding_line(finding)}")
-        lines += [f"    {text}" for text in (finding.detail, finding.advice) if at == 0 and text]
+        lines += [f"    {text}" for text in (finding.detail if at == 0 else "", finding.advice) if text]
     if answer.not_looked_at:
         parts = {part.cause: part.ns for part in answer.waterfall}
         mean = answer.steps.mean_ns or 1
@@ -52,6 +54,25 @@ def as_text(answer: SummaryAnswer) -> str:
         lines.append(f"  No finding is about: {named}")
     lines += [f"{note.severity}: {note.text}" for note in answer.notes]
     lines += [f"skipped: {file.file} {file.reason}" for file in answer.skipped]
+    return _lines(lines)
+
+
+def findings_text(answer: SummaryAnswer) -> str:
+    """For a terminal: what bounds the steps, and every finding with its advice and its longest places."""
+    lines = [answer.bound_sentence]
+    for finding in answer.findings:
+        lines += ["", _finding_line(finding), *(f"  {text}" for text in (finding.detail, finding.advice) if text)]
+        for place in finding.evidence[:_MOST_PLACES]:
+            step = "" if place.step is None else f", step {place.step}"
+            lines.append(
+                f"  at {_time(place.start_ns)} of {place.worker}{step}: {place.name}, {_time(place.duration_ns)}"
+            )
+    if not answer.findings:
+        lines += ["", "No rule found anything."]
+    return _lines(lines)
+
+
+def _lines(lines: Sequence[str]) -> str:
     return "\n".join(
         "".join(character if character.isprintable() else "\ufffd" for character in line) for line in lines
     )
