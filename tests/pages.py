@@ -49,7 +49,7 @@ PROGRAMS = (
     "torchrun",
     "dask",
 )
-_SERVERS = re.compile(r"^(tensorboard |torch-tb-profiler (serve|demo)\b)")
+_SERVERS = re.compile(r"^(tensorboard |torch-tb-profiler (serve|demo)( |$))")
 #: what a server says when it takes requests
 _ADDRESS = re.compile(r" at (http://\S+/)")
 _SECONDS = 300

@@ -233,6 +233,26 @@ def test_sdist_installs_without_node(
     run([str(python.parent / "torch-tb-profiler"), "--help"], cwd=tmp_path)
 
 
+def test_a_person_with_the_wheel_and_a_terminal_reaches_the_cause(
+    distributions: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """By what is printed alone: `demo` says where its page is, and the command that says what to do."""
+    python = install(str(distributions[1]), tmp_path / "env", dict(os.environ))
+    (packages,) = tmp_path.glob("env/lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
+    program = str(python.parent / "torch-tb-profiler")
+    surroundings = {**os.environ, "TORCH_TB_PROFILER_CACHE_DIR": str(tmp_path / "cache")}
+    said = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen([program, "demo", "--port", "0"], cwd=tmp_path, env=surroundings, **said) as demo:
+        lines = [next(demo.stdout) for _ in range(3)]
+        demo.terminate()
+    assert any(line.startswith("PyTorch profiles at http://127.0.0.1:") for line in lines)
+    (words,) = [line.split()[3:] for line in lines if line.startswith("In a terminal: ")]
+    told = run([str(python.parent / words[0]), *words[1:]], cwd=tmp_path, env=surroundings)
+    assert "rank1 is late, and other ranks wait for it" in told
+    assert "Give all ranks the same amount of work" in told
+
+
 @pytest.mark.long
 def test_install_from_git_without_node(checkout: Path, without_node: dict[str, str], tmp_path: Path) -> None:
     install(f"git+{checkout.as_uri()}", tmp_path / "env", without_node)
