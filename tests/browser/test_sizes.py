@@ -317,6 +317,6 @@ def test_tools_of_the_trace_on_a_telephone(open_page: OpenPage, alone: Server) -
     profiler = Profiler(page, alone).open(r=CPU_RUN, v="trace")
     has_come(profiler, "trace")
     (tools,) = lines(profiler, ".trace-tools").values()
-    assert tools == 3
-    (head,) = lines(profiler, ".panel-actions").values()
+    assert tools == 2
+    (head,) = lines(profiler, ".trace-actions").values()
     assert head == 1

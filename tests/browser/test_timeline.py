@@ -101,6 +101,7 @@ def test_colours_and_short_slices(opened: Timeline) -> None:
     key, _ = leaf(opened.meta("rank0"), "rank0", STREAM)
     opened.show(key)
     by_category = opened.colours(opened.y(key, 0) + 7)
+    profiler.ui.get_by_role("button", name="Display").click()
     profiler.choose("Colour by", "Name")
     opened.settle()
     by_name = opened.colours(opened.y(key, 0) + 7)
@@ -154,6 +155,7 @@ def test_arrows_to_what_was_launched(opened: Timeline) -> None:
     open_trace(profiler, e=str(hits["row"][0]), t="0-100218152")
     image = "(canvas) => canvas.toDataURL()"
     with_arrows = opened.canvas.evaluate(image)
+    profiler.ui.get_by_role("button", name="Display").click()
     profiler.switch("Arrows", "Off")
     opened.settle()
     without = opened.canvas.evaluate(image)

@@ -51,7 +51,8 @@ def tip(timeline: Timeline) -> Locator:
 
 def test_devices_first_then_the_main_thread_the_rest_is_folded(opened: Timeline) -> None:
     names = opened.names()
-    assert names[:3] == ["rank0", "GPU 0", STREAM]
+    assert names[:3] == ["rank0", "Critical path", "Phases"]
+    assert opened.recorded()[:3] == ["rank0", "GPU 0", STREAM]
     threads = [name for name in names if name.startswith("thread ")]
     assert threads[0].startswith("thread 4200")
     assert names.index("Device busy") < names.index("Counters of GPU0") < names.index("CPU python 4200")
@@ -169,6 +170,7 @@ def test_the_time_between_two_slices(opened: Timeline, keep: Keep) -> None:
     opened.show(key)
     opened.click(first.start + first.duration / 2, key, 0)
     wait_until(lambda: profiler.state.get("e") == str(first.row), "the first one")
+    opened.settle()
     page.keyboard.down("Shift")
     opened.click(second.start + second.duration / 2, key, 0)
     page.keyboard.up("Shift")
@@ -226,8 +228,9 @@ def test_tracks_are_moved_pinned_and_hidden_by_dragging(opened: Timeline) -> Non
     drag(opened, COMMUNICATION, x, y - 8)
     expect(opened.root.locator(".timeline-landing")).to_be_visible()
     page.mouse.up()
-    wait_until(lambda: opened.names()[2] == COMMUNICATION, "it stands first")
-    wait_until(lambda: profiler.state.get("o", "").split(",")[0] == key, "the order in the address")
+    wait_until(lambda: opened.recorded()[2] == COMMUNICATION, "it stands first")
+    order = ["rank0:idle:0", key]
+    wait_until(lambda: profiler.state.get("o", "").split(",")[:2] == order, "the order in the address")
     box = opened.root.locator(".timeline-scroll").bounding_box()
     assert box is not None
     # It is dropped on one of two places that show while it is dragged.

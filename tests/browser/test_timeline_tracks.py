@@ -66,7 +66,7 @@ def test_tracks_collapse_pin_hide_move_and_filter(opened: Timeline) -> None:
     expect(opened.label(key)).to_have_count(1)
     opened.root.locator("li", has_text="GPU 0").hover()
     ui.get_by_role("button", name="Move GPU 0 up").click()
-    wait_until(lambda: opened.names()[1] == "GPU 0", "GPU 0 stands first")
+    wait_until(lambda: opened.recorded()[1] == "GPU 0", "GPU 0 stands first")
     ui.get_by_label("Filter tracks").fill("stream 20")
     expect(opened.root.locator("li", has_text=STREAM)).to_have_count(0)
     wait_until(lambda: opened.names()[:3] == ["rank0", "GPU 0", "stream 20"], "only what fits")

@@ -187,23 +187,23 @@ def test_the_timeline_fills_the_window(on_its_own: Profiler) -> None:
     assert box(ui.locator(".timeline-strip"))["left"] == box(ui.locator(".timeline-canvas"))["left"]
 
 
-def test_details_are_docked_below_and_their_edge_moves(on_its_own: Profiler) -> None:
+def test_details_are_docked_beside_and_their_edge_moves(on_its_own: Profiler) -> None:
     page, ui = on_its_own.page, on_its_own.ui
     page.set_viewport_size({"width": 1280, "height": 1000})
     on_its_own.open(v="trace", r=GPU_RUN, k="rank0", e="2309")
-    below, lanes = ui.locator(".trace-below"), ui.locator(".timeline-scroll")
+    side, lanes = ui.locator(".trace-side"), ui.locator(".timeline-scroll")
     expect(on_its_own.panel("Selection")).to_be_in_viewport()
     expect(ui.locator(".timeline")).to_have_attribute("aria-busy", "false")
-    edge = ui.get_by_role("separator", name="Height of the details")
-    before, room = box(below), box(lanes)["height"]
+    edge = ui.get_by_role("separator", name="Width of the details")
+    before, room = box(side), box(lanes)["width"]
     edge.focus()
-    page.keyboard.press("ArrowUp")
-    expect(edge).to_have_attribute("aria-valuenow", "316")
-    after = box(below)
-    assert after["height"] - before["height"] == 16
-    assert after["bottom"] == before["bottom"] <= box(ui.locator(".main"))["bottom"]
-    assert box(lanes)["height"] < room
+    page.keyboard.press("ArrowLeft")
+    expect(edge).to_have_attribute("aria-valuenow", "376")
+    after = box(side)
+    assert after["width"] - before["width"] == 16
+    assert after["left"] + after["width"] == before["left"] + before["width"]
+    assert box(lanes)["width"] < room
     # in a low window they follow, and the page scrolls
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size({"width": 1280, "height": 540})
     expect(edge).to_be_hidden()
-    assert box(lanes)["height"] >= 300
+    assert box(lanes)["height"] >= 250

@@ -17,6 +17,8 @@ PADDING, LANE, THIN_LANE = 3, 18, 5
 
 WHERE = {"run": GPU_RUN, "worker": "rank0"}
 STREAM = "stream 7"
+#: lanes that are computed
+EXPLAINED = {"Critical path", "Idle, by cause", "Phases"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class Timeline:
         self._scale = (0.0, 1.0, 1.0)
 
     def settle(self) -> Timeline:
-        """Until all that is in sight has come."""
+        """Until all that is in sight has come, with the lanes that explain it."""
         expect(self.root).to_have_attribute("aria-busy", "false")
+        expect(self.profiler.ui.get_by_text("Computing tracks")).to_have_count(0)
         # What has come is drawn with the next frame, and the address follows when nothing has moved for a while: by the
         # clock of the page, which on a busy machine runs behind that of the test.
         self.canvas.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 600)))")
@@ -75,6 +78,10 @@ class Timeline:
 
     def names(self) -> list[str]:
         return self.root.locator(".timeline-name").all_inner_texts()
+
+    def recorded(self) -> list[str]:
+        """The names of tracks that are not computed."""
+        return [name for name in self.names() if name not in EXPLAINED]
 
     def show(self, key: str) -> None:
         """Scroll until a track is in sight, as far as that goes at the top."""

@@ -104,20 +104,19 @@ export function stepChoice(steps?: string, step_pattern?: string): StepChoice {
 export const DERIVED_KINDS = ["path", "idle", "phases"] as const;
 export type DerivedKind = (typeof DERIVED_KINDS)[number];
 
-/** What there is of lanes that are computed: of each kind, of each rank. Takes a while when it is first asked for. */
+/** What there is of lanes that are computed, asked once they are wanted. Takes a while when it is first asked for. */
 export function useDerivedLanes(
-  keys: readonly TimelineKey[],
+  lanes: readonly { readonly key: TimelineKey; readonly of: DerivedKind }[],
   how: StepChoice,
-  kinds: readonly DerivedKind[],
+  enabled: boolean,
 ): Result<DerivedMeta>[] {
   return useQueries({
-    queries: kinds.flatMap((of) =>
-      keys.map(({ v, ...trace }) => ({
-        queryKey: ["trace", trace.run, trace.worker, trace.span, how, "timeline/derived", of],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          get("timeline/derived", { ...trace, ...how, v, of }, signal),
-      })),
-    ),
+    queries: lanes.map(({ key: { v, ...trace }, of }) => ({
+      queryKey: ["trace", trace.run, trace.worker, trace.span, how, "timeline/derived", of],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        get("timeline/derived", { ...trace, ...how, v, of }, signal),
+      enabled,
+    })),
   }) as Result<DerivedMeta>[];
 }
 

@@ -48,8 +48,9 @@ it("gives kernels the colour that their kind has among the parts of a step", () 
   expect(kernelColor("communication + norm")).toBe(partColor("communication"));
   expect(kernelColor("attention helper")).toBe(partColor("compute.attention_helper"));
   expect(kernelColor("norm + quantize")).toBe(partColor("compute.norm"));
-  expect(kernelColor("loss")).toBe(partColor("compute"));
-  expect(kernelColor(null)).toBe(partColor("compute"));
+  expect(kernelColor("gemv")).toBe(kernelColor("conv helper"));
+  expect(kernelColor("sampler")).toBe(kernelColor(null));
+  expect(kernelColor(null)).not.toBe(kernelColor("gemm"));
 });
 
 it("gives the colour of communication to nothing else", () => {
@@ -70,9 +71,9 @@ it("gives the colour of communication to nothing else", () => {
 it("takes the longest end of an id that is known, else what stands before it", () => {
   expect(partColor("idle.host.operator")).toBe(partColor("operator"));
   expect(partColor("idle.dependency.communication")).not.toBe(partColor("communication"));
-  expect(partColor("compute.sampler")).toBe(partColor("compute"));
-  expect(partColor("compute.attention")).not.toBe(partColor("compute"));
-  expect(partColor("compute.copy")).not.toBe(partColor("copy"));
+  expect(partColor("idle.launch_latency.graph")).toBe(partColor("launch_latency"));
+  expect(partColor("compute.sampler")).not.toBe(partColor("compute"));
+  expect(partColor("compute.copy")).toBe(partColor("copy"));
   expect(partName("idle.host.python")).toBe(partsTexts.names["idle.host.python"]);
   expect(partName("moon.phase")).toBe("moon.phase");
   expect(partName("compute.unknown")).toBe("Computing: unknown kernels");

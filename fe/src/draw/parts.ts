@@ -9,30 +9,60 @@ import type { ChartColor } from "./theme";
 /** Custom properties of `parts.css`, without `--part-`, and what they are where no style sheet is. */
 const COLORS = {
   compute: "#0072b2",
-  "compute-2": "#004c86",
-  "compute-3": "#3c8fd1",
-  "compute-4": "#5a6fc0",
-  "compute-5": "#23a0b5",
-  communication: "#cc79a7",
-  copy: "#56b4e9",
-  operator: "#009e73",
-  python: "#8fbf4d",
+  matmul: "#14417c",
+  attention: "#8558c0",
+  norm: "#3ba598",
+  pointwise: "#95b7ea",
+  layout: "#b9a06a",
+  kernel: "#6b7f95",
+  communication: "#de83a0",
+  copy: "#009eff",
+  fill: "#e5d211",
+  operator: "#0a9d77",
+  python: "#8eba51",
   input: "#d55e00",
-  launch: "#e69f00",
-  "launch-2": "#a86400",
+  launch: "#dc9917",
+  "launch-2": "#a96400",
   api: "#f0c878",
-  latency: "#d3bc1b",
+  latency: "#d8c005",
   sync: "#882255",
-  "sync-2": "#cc6677",
+  "sync-2": "#cf6576",
   allocator: "#a65bd0",
-  compile: "#8c8a2f",
+  compile: "#8c8b38",
   dependency: "#4b3fa8",
   "dependency-2": "#9a86d8",
-  gap: "#44aa99",
-  "hand-over": "#c9b36a",
+  gap: "#46aa98",
+  "hand-over": "#ccba7c",
   profiler: "#a0684a",
-  unknown: "#9aa3ae",
+  unknown: "#a6a3b3",
+  forward: "#4f7fc4",
+  backward: "#a5456e",
+  loss: "#e3b23c",
+  optimizer: "#3f8f6b",
+  recompute: "#d98fa6",
+  "zero-grad": "#9bccdd",
+  validation: "#5a4a9c",
+  memory: "#7b5ea7",
+  "memory-gradient": "#e39f19",
+  "memory-state": "#2f8f7a",
+  "memory-forward": "#7fb8e6",
+  "memory-backward": "#c8553d",
+  "memory-optimizer": "#9fbf6f",
+  "memory-kept": "#5a4a3a",
 } as const;
+
+/** Kinds of kernels by what they are drawn as: families that are told apart. */
+const FAMILIES = {
+  matmul: ["gemm", "gemm_helper", "gemv", "conv", "conv_helper", "linear_algebra"],
+  attention: ["attention", "attention_helper", "linear_attention", "rotary", "kv_cache"],
+  norm: ["norm", "softmax", "reduction", "loss", "pooling"],
+  pointwise: ["pointwise", "activation", "optimizer", "quantize", "random"],
+  layout: ["layout", "concatenate", "index", "embedding", "sort"],
+  copy: ["copy"],
+  fill: ["fill"],
+} as const satisfies Partial<Record<PartColor, readonly string[]>>;
+/** What their ids begin with; those of no family are drawn as other kernels. */
+const COMPUTE = "compute.";
 
 /** What the ids of phases begin with, where other parts of a step stand, too. */
 const PHASE = "phase.";
@@ -46,27 +76,18 @@ export const PART_COLORS = Object.keys(COLORS) as readonly PartColor[];
 const OF_PART: Readonly<Record<string, PartColor>> = bare({
   // devices
   compute: "compute",
-  gemm: "compute",
-  gemm_helper: "compute",
-  gemv: "compute",
-  attention: "compute-2",
-  attention_helper: "compute-2",
-  linear_attention: "compute-2",
-  conv: "compute-4",
-  conv_helper: "compute-4",
-  pointwise: "compute-3",
-  activation: "compute-3",
-  optimizer: "compute-3",
-  norm: "compute-5",
-  softmax: "compute-5",
-  reduction: "compute-5",
+  ...Object.fromEntries(
+    (Object.keys(FAMILIES) as (keyof typeof FAMILIES)[]).flatMap((family) =>
+      FAMILIES[family].map((kind) => [COMPUTE + kind, family]),
+    ),
+  ),
   communication: "communication",
   exposed_communication: "communication",
   collective: "communication",
   copy: "copy",
-  "compute.copy": "compute-3",
   "compute.communication": "communication",
   exposed_copy: "copy",
+  fill: "fill",
   // the host
   python: "python",
   gc: "python",
@@ -93,26 +114,36 @@ const OF_PART: Readonly<Record<string, PartColor>> = bare({
   unexplained: "unknown",
   unknown: "unknown",
   fixed: "unknown",
+  // what memory is for
+  "memory.in_use": "memory",
+  "memory.saved_for_backward": "memory",
+  "memory.gradient": "memory-gradient",
+  "memory.optimizer_state": "memory-state",
+  "memory.forward_temporary": "memory-forward",
+  "memory.backward_temporary": "memory-backward",
+  "memory.optimizer_temporary": "memory-optimizer",
+  "memory.kept_from_forward": "memory-kept",
+  "memory.before_recording": "unknown",
   // what a program does
   "phase.data": "input",
-  "phase.forward": "compute",
-  "phase.loss": "compute-5",
-  "phase.backward": "sync",
-  "phase.recompute": "sync-2",
-  "phase.optimizer": "operator",
-  "phase.zero_grad": "copy",
-  "phase.validation": "dependency",
+  "phase.forward": "forward",
+  "phase.loss": "loss",
+  "phase.backward": "backward",
+  "phase.recompute": "recompute",
+  "phase.optimizer": "optimizer",
+  "phase.zero_grad": "zero-grad",
+  "phase.validation": "validation",
   "phase.logging": "python",
   "phase.schedule": "hand-over",
-  "phase.prefill": "launch",
-  "phase.decode": "compute",
-  "phase.mixed": "latency",
-  "phase.draft": "dependency-2",
-  "phase.verify": "dependency",
-  "phase.sample": "gap",
-  "phase.encode": "launch",
-  "phase.denoise": "compute",
-  "phase.decode_image": "gap",
+  "phase.prefill": "loss",
+  "phase.decode": "forward",
+  "phase.mixed": "zero-grad",
+  "phase.draft": "recompute",
+  "phase.verify": "validation",
+  "phase.sample": "optimizer",
+  "phase.encode": "loss",
+  "phase.denoise": "forward",
+  "phase.decode_image": "optimizer",
   "phase.compile": "compile",
   "phase.capture": "allocator",
   "phase.other": "unknown",
@@ -121,17 +152,17 @@ const OF_PART: Readonly<Record<string, PartColor>> = bare({
 
 /**
  * The colour of a part by its id, such as `idle.host.operator` or `host.data`: of the longest end of it that has one, else
- * of what stands before it, so that `compute.sampler` has that of `compute`.
+ * of what stands before it, so that `idle.launch_latency.graph` has that of `launch_latency`.
  */
 export function partColor(id: string): ChartColor {
   const name = partColorName(id);
   return `var(--part-${name}, ${COLORS[name]})`;
 }
 
-/** The colour of a kernel by its kind, such as `gemm` or `communication + norm`, as among the parts of a step. */
+/** The colour of a kernel by its kind, such as `gemm` or `communication + norm`: that of its family. */
 export function kernelColor(kind: string | null): ChartColor {
   const [first = ""] = (kind ?? "").split(" + ");
-  return partColor(first === "communication" ? first : `compute.${first.replaceAll(" ", "_")}`);
+  return partColor(COMPUTE + first.replaceAll(" ", "_"));
 }
 
 /** The colour of an operator: that of communication, else none of its own. */
@@ -165,5 +196,6 @@ export function phaseName(phase: string): string {
 
 /** The colour of a part, by the name that `partProperty` takes. */
 export function partColorName(id: string): PartColor {
+  if (id.startsWith(COMPUTE)) return OF_PART[id] ?? "kernel";
   return byEnd(id, OF_PART) ?? "unknown";
 }

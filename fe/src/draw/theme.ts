@@ -13,19 +13,18 @@ export interface ChartTheme {
   readonly resolve: (color: ChartColor) => string;
 }
 
-// Used where the page defines no --series-1 …; told apart with any kind of colour vision. The colour of communication
-// (`parts.ts`) is none of them.
+// Used where the page defines no --series-1 …; none of them is the colour of a part of a step (`palette.test.ts`).
 const SERIES = [
-  "#0072b2",
-  "#e69f00",
-  "#009e73",
-  "#882255",
-  "#56b4e9",
-  "#d55e00",
-  "#8a6fd1",
-  "#b8a400",
-  "#5b8c5a",
-  "#a0684a",
+  "#5676a8",
+  "#dca64c",
+  "#4f9d80",
+  "#8c4a6b",
+  "#89b3d0",
+  "#c9673f",
+  "#8d83c3",
+  "#a8a03c",
+  "#6f8f63",
+  "#906a52",
 ];
 
 /** For a series or slice without a colour of its own: the one at a position, again from the first after the last. */

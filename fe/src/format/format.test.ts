@@ -41,25 +41,27 @@ describe("duration", () => {
     expect([1_500_000, 0, 10_000, -2_500_000].map(ms.text)).toEqual([
       "1.500",
       "0.000",
-      "0.010",
+      "0.0100",
       "−2.500",
     ]);
     expect(columnFormat("ns", [], 2000).text(1_234_567)).toBe("1,234.6");
   });
 
-  it("gives what is too small for the unit of its column a unit of its own", () => {
+  it("gives what is small beside the unit of its column three digits in that unit", () => {
     const seconds = inOneUnit("ns", [2_300_000_000, 2_123_000]);
     expect([2_300_000_000, 10_000_000, 2_123_000, -2_123_000, 300, 0].map(seconds)).toEqual([
       "2.300 s",
-      "0.010 s",
-      "2.123 ms",
-      "−2.123 ms",
-      "300 ns",
+      "0.0100 s",
+      "0.00212 s",
+      "−0.00212 s",
+      "<0.000001 s",
       "0.000 s",
     ]);
-    expect(columnFormat("ns", [], 2000).text(940)).toBe("940 ns");
+    expect(columnFormat("ns", [], 2000).text(940)).toBe("0.940");
     expect(columnFormat("ns", [], 900).text(3)).toBe("3");
-    expect(columnFormat("flop", [5e12]).text(3e9)).toBe("3 GFLOP");
+    expect(columnFormat("ns", [null, 0])).toMatchObject({ symbol: null });
+    expect(columnFormat("ns", [null, 0]).text(0)).toBe("0");
+    expect(columnFormat("flop", [5e12]).text(3e9)).toBe("0.00300");
   });
 });
 
@@ -74,7 +76,7 @@ describe("bytes", () => {
 
   it("has a fixed unit for columns", () => {
     const mb = columnFormat("bytes", [1024 ** 2]);
-    expect([1024 ** 2, 1, -1, 0].map(mb.text)).toEqual(["1.00", "1 B", "−1 B", "0.00"]);
+    expect([1024 ** 2, 1, -1, 0].map(mb.text)).toEqual(["1.00", "<0.000001", ">−0.000001", "0.00"]);
   });
 
   it.each([
@@ -87,8 +89,8 @@ describe("bytes", () => {
   it("gives a column of rates one decimal unit", () => {
     const format = columnFormat("bytes_per_second", [2e9, 450e6, null]);
     expect(format.symbol).toBe("GB/s");
-    expect(format.text(450e6)).toBe("0.45");
-    expect(format.text(1e6)).toBe("1 MB/s");
+    expect(format.text(450e6)).toBe("0.450");
+    expect(format.text(1e6)).toBe("0.00100");
     expect(format.text(null)).toBe(MISSING);
     expect(exact(1.5e9, "bytes_per_second")).toBe("1,500,000,000 bytes/s");
     expect(value(null, "bytes_per_second")).toBe(MISSING);

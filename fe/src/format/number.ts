@@ -39,6 +39,21 @@ export function significant(value: number, digits: number): string {
   return decimal(value, Math.max(0, digits - integerDigits));
 }
 
+/** Of what stands in a column. */
+const DIGITS = 3;
+const MOST_DECIMALS = 6;
+
+/** With so many decimals that they line up down a column; a number that would have fewer than three digits gets more. */
+export function inColumn(value: number, decimals: number): string {
+  if (value === 0 || !Number.isFinite(value)) return decimal(value, decimals, true);
+  const needed = DIGITS - 1 - Math.floor(Math.log10(Math.abs(value)));
+  if (decimals === 0 || needed <= decimals) return decimal(value, decimals, true);
+  const smallest = 10 ** -MOST_DECIMALS;
+  if (Math.abs(value) < smallest)
+    return `${value < 0 ? ">−" : "<"}${decimal(smallest, MOST_DECIMALS)}`;
+  return decimal(value, Math.min(needed, MOST_DECIMALS), true);
+}
+
 export type Maybe = number | null | undefined;
 
 export function present(value: Maybe): value is number {

@@ -1,7 +1,16 @@
 import { BYTES_PER, bytes, byteUnit, rate, rateUnit, sizeOf } from "./bytes";
 import { DURATION_SYMBOL, duration, durationUnit, NS_PER } from "./duration";
 import { flop, flopName, flopUnit } from "./flop";
-import { count, decimal, fraction, type Maybe, MISSING, percent, present } from "./number";
+import {
+  count,
+  decimal,
+  fraction,
+  inColumn,
+  type Maybe,
+  MISSING,
+  percent,
+  present,
+} from "./number";
 
 /** The API's unit names. */
 export type Unit =
@@ -68,8 +77,7 @@ interface ColumnFormat {
 }
 
 /**
- * One unit for a whole column, so that digits can be compared down the column. A number that would have fewer than two
- * significant digits in it has a unit of its own: `2.1 ms` in a column of seconds.
+ * One unit for a whole column, so that digits can be compared down the column; none where nothing in it has one.
  * The unit suits `scale`: the largest value of the column, unless the caller knows of others that it is read with.
  */
 export function columnFormat(
@@ -77,25 +85,29 @@ export function columnFormat(
   values: ArrayLike<unknown>,
   scale = largestOf(values),
 ): ColumnFormat {
+  if (scale === 0 && unit !== "percent" && unit !== "fraction") {
+    const text = (number: Maybe) => (present(number) ? count(number) : MISSING);
+    return { symbol: null, text, whole: text };
+  }
   switch (unit) {
     case "ns": {
       const shown = durationUnit(scale);
       const decimals = shown === "ns" ? 0 : shown === "us" ? 1 : 3;
-      return inUnits(unit, DURATION_SYMBOL[shown], NS_PER[shown], decimals);
+      return inUnits(DURATION_SYMBOL[shown], NS_PER[shown], decimals);
     }
     case "bytes": {
       const shown = byteUnit(scale);
-      return inUnits(unit, shown, BYTES_PER[shown], shown === "B" ? 0 : 2);
+      return inUnits(shown, BYTES_PER[shown], shown === "B" ? 0 : 2);
     }
     case "bytes_per_second": {
       const shown = rateUnit(scale);
-      return inUnits(unit, shown, sizeOf(shown), shown === "B/s" ? 0 : 2);
+      return inUnits(shown, sizeOf(shown), shown === "B/s" ? 0 : 2);
     }
     case "flop":
     case "flop_per_second": {
       const shown = flopUnit(scale);
       const symbol = flopName(shown) + (unit === "flop" ? "" : "/s");
-      return inUnits(unit, symbol, 1000 ** shown, shown ? 2 : 0);
+      return inUnits(symbol, 1000 ** shown, shown ? 2 : 0);
     }
     case "percent":
       return { symbol: "%", text: (number) => percent(number).replace(/ %$/, ""), whole: percent };
@@ -112,20 +124,12 @@ export function columnFormat(
   }
 }
 
-/** With a fixed number of decimals, so that a column lines up; what is too small for these has its own unit. */
-function inUnits(unit: Unit, symbol: string, size: number, decimals: number): ColumnFormat {
-  const isSmall = (number: number) =>
-    number !== 0 && decimals > 0 && Math.abs(number) < size * 10 ** (1 - decimals);
-  const write = (number: Maybe, behind: string) =>
-    !present(number)
-      ? MISSING
-      : isSmall(number)
-        ? value(number, unit)
-        : decimal(number / size, decimals, true) + behind;
+function inUnits(symbol: string, size: number, decimals: number): ColumnFormat {
+  const text = (number: Maybe) => (present(number) ? inColumn(number / size, decimals) : MISSING);
   return {
     symbol,
-    text: (number) => write(number, ""),
-    whole: (number) => write(number, ` ${symbol}`),
+    text,
+    whole: (number) => (present(number) ? `${text(number)} ${symbol}` : MISSING),
   };
 }
 

@@ -16,7 +16,6 @@ import {
   viewName,
 } from "../state";
 import { Boundary, later, Missing, Panel } from "../ui";
-import { RangeChip } from "./brush/RangeChip";
 import { ContextBar, useCopyLink } from "./ContextBar";
 import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { NoRuns } from "./NoRuns";
@@ -26,6 +25,7 @@ import { isOf, shownView } from "./presence";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
 import { useShortcuts } from "./useShortcuts";
+import { ViewHead } from "./ViewHead";
 import "./shell.css";
 
 const Nothing = () => null;
@@ -175,7 +175,7 @@ interface CurrentViewProps {
 }
 
 function CurrentView({ view, View, current }: CurrentViewProps) {
-  const { needsServer, onlyIfOffered } = findView(view) ?? {};
+  const { needsServer, onlyIfOffered, hasHead } = findView(view) ?? {};
   const missing =
     needsServer && reportMade() !== null
       ? t.report.missing
@@ -184,10 +184,7 @@ function CurrentView({ view, View, current }: CurrentViewProps) {
         : null;
   return (
     <div className="view">
-      <div className="view-head">
-        <h1>{viewName(view)}</h1>
-        <RangeChip view={view} current={current} />
-      </div>
+      {(!hasHead || missing) && <ViewHead view={view} />}
       <Boundary>
         <ViewNotes sel={current.sel} view={view} />
       </Boundary>

@@ -10,3 +10,4 @@ export { TracePicker } from "./TracePicker";
 export { traceTitle } from "./traceTitle";
 export { useCompared } from "./useCompared";
 export { useDraft } from "./useDraft";
+export { ViewHead } from "./ViewHead";

@@ -39,6 +39,8 @@ export interface View {
   };
   /** It is about the file as a whole, whatever steps are looked at. */
   readonly wholeFile?: boolean;
+  /** It fills the room, and draws the line with its name itself: see `shell/ViewHead`. */
+  readonly hasHead?: boolean;
   /** A report cannot show it. */
   readonly needsServer?: boolean;
   readonly load: () => Promise<{ default: ComponentType<object> }>;

@@ -36,8 +36,8 @@ it("shows times that are compared in one unit", () => {
     "min_ns µs",
   ]);
   const smallest = drawn[drawn.length - 1];
-  expect(smallest?.text(1_900)).toBe("1.9");
-  expect(smallest?.text(900)).toBe("900 ns");
+  expect(smallest?.text(1_900)).toBe("1.90");
+  expect(smallest?.text(900)).toBe("0.900");
   expect(smallest?.title(900)).toBe("900 ns");
 });
 

@@ -17,12 +17,15 @@ interface Props {
   readonly height: number;
   readonly onAction: (row: TrackRow, action: TrackAction) => void;
   readonly onDrop: (row: TrackRow, target: DropTarget) => void;
+  /** The pointer or the focus is on the name of a track, or on none. */
+  readonly onLegend: (row: TrackRow | null, at?: DOMRect) => void;
 }
 
 const OVERSCAN = 200;
 
 /** The names stay as they are while the picture moves sideways. */
-export const Labels = memo(function Labels({ rows, top, height, onAction, onDrop }: Props) {
+export const Labels = memo(function Labels(props: Props) {
+  const { rows, top, height, onAction, onDrop, onLegend } = props;
   const list = useRef<HTMLUListElement>(null);
   const { drag, start } = useTrackDrag(rows, list, onDrop);
   const [from, to] = rowsBetween(rows.rows, top - OVERSCAN, top + height + OVERSCAN);
@@ -35,6 +38,7 @@ export const Labels = memo(function Labels({ rows, top, height, onAction, onDrop
             row={row}
             isDragged={drag?.row.track.key === row.track.key}
             onAction={onAction}
+            onLegend={onLegend}
             onGrab={start}
           />
         ))}
@@ -66,19 +70,26 @@ function Landing({ drag: { row, landing, over }, top }: { drag: TrackDrag; top: 
   );
 }
 
-interface LabelProps extends Pick<Props, "onAction"> {
+interface LabelProps extends Pick<Props, "onAction" | "onLegend"> {
   readonly row: TrackRow;
   readonly isDragged: boolean;
   readonly onGrab: (row: TrackRow, event: PointerEvent<HTMLElement>) => void;
 }
 
-function Label({ row, isDragged, onAction, onGrab }: LabelProps) {
+function Label({ row, isDragged, onAction, onLegend, onGrab }: LabelProps) {
   const { track, level, y, height, collapsed, pinned } = row;
   const { name } = track;
   const act = (action: TrackAction) => () => onAction(row, action);
   const group = track.isGroup;
+  const showLegend = ({ currentTarget }: { currentTarget: Element }) =>
+    onLegend(row, currentTarget.getBoundingClientRect());
+  const hideLegend = () => onLegend(null);
   return (
     <li
+      onPointerEnter={showLegend}
+      onPointerLeave={hideLegend}
+      onFocus={showLegend}
+      onBlur={hideLegend}
       className={`timeline-label${group ? " group" : ""}${pinned ? " pinned" : ""}${isDragged ? " dragged" : ""}`}
       style={{ top: y, height, "--level": level } as CSSProperties}
       data-track={track.key}

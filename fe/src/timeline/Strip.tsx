@@ -1,8 +1,9 @@
 /** The whole span in a strip: how busy device and host were, steps, hits of the search, and the window to move. */
 import { type PointerEvent, useCallback, useEffect, useRef } from "react";
 import type { TimeWindow } from "../draw";
+import { partNumber } from "../draw/parts";
 import { clamped, span } from "./camera";
-import type { Colors } from "./colors";
+import { type Colors, PARTS_FROM } from "./colors";
 
 /** Values of equal stretches of a time, 0…1. */
 export interface Density {
@@ -26,6 +27,7 @@ interface Props {
 }
 
 export const STRIP = 40;
+const [HOST, DEVICE] = [PARTS_FROM + partNumber("operator"), PARTS_FROM + partNumber("compute")];
 const FOUND = 5;
 /** Pixels around an edge that mean the edge. */
 const EDGE = 5;
@@ -123,8 +125,8 @@ function paint(
       context.fillRect(x, base - high, wide, high);
     }
   };
-  bars(data.host, colors.solid[6] ?? colors.muted, FOUND + half, half);
-  bars(data.device, colors.solid[0] ?? colors.accent, STRIP, half);
+  bars(data.host, colors.solid[HOST] ?? colors.muted, FOUND + half, half);
+  bars(data.device, colors.solid[DEVICE] ?? colors.accent, STRIP, half);
   bars(data.found, colors.danger, FOUND, FOUND);
   context.fillStyle = colors.muted;
   for (const { start } of data.steps) context.fillRect(Math.round(xOf(start)), FOUND, 1, STRIP);

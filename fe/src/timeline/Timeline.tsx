@@ -1,13 +1,15 @@
 import {
   type CSSProperties,
+  type ReactNode,
   type RefObject,
+  useCallback,
   useEffect,
   useId,
   useMemo,
   useRef,
   useState,
 } from "react";
-import { momentIn, PointerTip, type TimeWindow } from "../draw";
+import { momentIn, PointerTip, type TimeWindow, type TooltipContent } from "../draw";
 import { count, duration } from "../format";
 import { useComputed } from "../host";
 import { timelineTexts } from "../i18n";
@@ -18,6 +20,7 @@ import type { DropTarget } from "./dragging";
 import type { Flow } from "./flows";
 import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
+import { rendererOf } from "./kinds";
 import type { Hit } from "./kinds/renderer";
 import { Labels, type TrackAction } from "./Labels";
 import type { Look } from "./look";
@@ -36,6 +39,8 @@ interface TimelineProps {
   /** What is to be seen; where the user goes from there is told by `onWindow` when they rest. */
   readonly window: TimeWindow;
   readonly onWindow: (window: TimeWindow) => void;
+  /** Called when all that is in sight is drawn. */
+  readonly onSettled: () => void;
   readonly look: Look;
   readonly tool: Tool;
   readonly selected: PickedSlice | null;
@@ -59,7 +64,14 @@ interface TimelineProps {
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
   readonly onShowAll: () => void;
+  /** Stands above the names of the tracks, beside the strip. */
+  readonly lead: ReactNode;
+  /** Stands below the last track. */
+  readonly end: ReactNode;
 }
+
+/** Pixels below the last track. */
+const END = 40;
 
 /** The address follows when nothing has moved for so long. */
 const SETTLE_MS = 200;
@@ -73,17 +85,32 @@ export function Timeline(props: TimelineProps) {
   const colors = useComputed(scroller, readColors);
   const { state, view, hover } = useStage(props, colors, { canvas, axis, scroller });
   const hint = useId();
+  const [legend, setLegend] = useState<Legend | null>(null);
+  const onLegend = useCallback(
+    (row: TrackRow | null, at?: DOMRect) => {
+      const source = latest.current.sources.find(({ worker }) => worker === row?.track.worker);
+      const content = row && source && rendererOf(row.track).legend?.(row.track, source);
+      setLegend(content && at ? { content, x: at.right, y: at.bottom } : null);
+    },
+    [latest],
+  );
   useWindow(props, state?.window);
+  useEffect(() => {
+    if (state && !state.loading) latest.current.onSettled();
+  }, [state, latest]);
   useKeys(latest, stage);
   return (
     <div className="timeline" aria-busy={state?.loading ?? true}>
-      <Strip
-        data={props.strip}
-        colors={colors}
-        whole={whole}
-        window={state?.window ?? wanted}
-        onWindow={(next) => stage.current?.look(next)}
-      />
+      <div className="timeline-top">
+        {props.lead}
+        <Strip
+          data={props.strip}
+          colors={colors}
+          whole={whole}
+          window={state?.window ?? wanted}
+          onWindow={(next) => stage.current?.look(next)}
+        />
+      </div>
       <div className="timeline-head" style={{ height: AXIS }}>
         <input
           type="text"
@@ -106,16 +133,20 @@ export function Timeline(props: TimelineProps) {
         aria-label={props.title}
         aria-describedby={hint}
         tabIndex={0}
-        style={{ "--rows": `${Math.max(rows.height, 120)}px` } as CSSProperties}
+        style={{ "--rows": `${Math.max(rows.height + END, 120)}px` } as CSSProperties}
       >
-        <div className="timeline-content" style={{ height: Math.max(rows.height, 1) }}>
+        <div className="timeline-content" style={{ height: rows.height + END }}>
           <Labels
             rows={rows}
             top={view.top}
             height={view.height}
             onAction={props.onTrack}
             onDrop={props.onDrop}
+            onLegend={onLegend}
           />
+          <div className="timeline-end" style={{ top: rows.height, height: END }}>
+            {props.end}
+          </div>
           <canvas ref={canvas} className={`timeline-canvas ${hover ? "over" : ""} ${props.tool}`} />
         </div>
       </div>
@@ -126,8 +157,16 @@ export function Timeline(props: TimelineProps) {
       <Spoken {...props} />
       <Foot state={state} sources={sources} rows={rows} onShowAll={props.onShowAll} />
       {hover && <PointerTip content={hover.hit.tip(whole)} x={hover.x} y={hover.y} />}
+      {legend && !hover && <PointerTip {...legend} />}
     </div>
   );
+}
+
+/** What the colours of a track mean, beside its name. */
+interface Legend {
+  readonly content: TooltipContent;
+  readonly x: number;
+  readonly y: number;
 }
 
 /** What is selected, for those who do not see it. */
@@ -163,7 +202,6 @@ function Foot({ state, sources, rows, onShowAll }: FootProps) {
           <Link onClick={onShowAll}>{timelineTexts.showAll}</Link>
         </span>
       )}
-      {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
       {state?.coarse && <span role="status">{timelineTexts.coarse}</span>}
       {state?.failure != null && (
         <span role="alert">

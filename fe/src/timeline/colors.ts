@@ -24,6 +24,7 @@ const CATEGORY_PART = new Map([
   ["kernel", "compute"],
   ["communication", "communication"],
   ["memcpy", "copy"],
+  ["memset", "fill"],
   ["operator", "operator"],
   ["python_function", "python"],
   ["runtime", "launch"],
@@ -33,7 +34,6 @@ const CATEGORY_PART = new Map([
 ]);
 /** Categories that are no part of a step. */
 const CATEGORY_HUE = new Map([
-  ["memset", 7],
   ["user_annotation", 6],
   ["gpu_user_annotation", 6],
 ]);

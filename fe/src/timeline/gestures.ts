@@ -18,6 +18,8 @@ interface Handlers {
 
 /** Moved no farther than this, it was a click. */
 const CLICK = 3;
+/** Clicks that follow each other so soon are a double click. */
+const DOUBLE_MS = 500;
 /** Of a wheel's distance, pixels: how much closer one turn comes. */
 const WHEEL = 0.0022;
 const LINE = 18;
@@ -40,6 +42,8 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     mark: Mark["kind"] | null;
     from: number;
   } | null = null;
+  /** What was clicked on last: the details that open beside the picture may move it away from a second click. */
+  let clicked: { hit: Hit | null; at: number; x: number; y: number } | null = null;
   const place = (event: { clientX: number; clientY: number }): [number, number] => {
     const { left, top } = canvas.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
@@ -81,23 +85,37 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     drag.lastY = y;
   };
 
+  const isSecond = (event: MouseEvent) =>
+    clicked !== null &&
+    event.timeStamp - clicked.at < DOUBLE_MS &&
+    Math.hypot(event.clientX - clicked.x, event.clientY - clicked.y) <= CLICK;
+
   const onUp = (event: PointerEvent) => {
     if (!drag) return;
     const [x, y] = place(event);
     const { mark, from } = drag;
     const moved = Math.hypot(x - drag.x, y - drag.y) > CLICK;
     drag = null;
-    if (!moved) handlers.onPick(stage.hit(x, y), event.shiftKey);
-    else if (mark)
+    if (!moved) {
+      const hit = isSecond(event) && clicked ? clicked.hit : stage.hit(x, y);
+      clicked = { hit, at: event.timeStamp, x: event.clientX, y: event.clientY };
+      handlers.onPick(hit, event.shiftKey);
+    } else if (mark)
       handlers.onMark({ kind: mark, window: whole({ start: from, end: stage.snap(x, y) }) }, true);
   };
 
   const onCancel = () => {
     drag = null;
   };
-  const onDouble = (event: MouseEvent) => {
-    const hit = stage.hit(...place(event));
-    if (hit) handlers.onOpen(hit);
+  const onDouble = () => {
+    if (clicked?.hit) handlers.onOpen(clicked.hit);
+  };
+  /** A second click where the details stand now. */
+  const onClick = (event: MouseEvent) => {
+    if (event.target === canvas || !isSecond(event)) return;
+    event.stopPropagation();
+    event.preventDefault();
+    onDouble();
   };
   const onLeave = () => {
     pointer = null;
@@ -119,6 +137,7 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
   canvas.addEventListener("pointercancel", onCancel, { signal });
   canvas.addEventListener("pointerleave", onLeave, { signal });
   canvas.addEventListener("dblclick", onDouble, { signal });
+  document.addEventListener("click", onClick, { capture: true, signal });
   return { again, stop: () => ending.abort() };
 }
 

@@ -14,6 +14,7 @@ export { Each } from "./Each";
 export { Edges } from "./Edges";
 export { Fact, Facts } from "./Facts";
 export { Flow } from "./Flow";
+export { FullScreen } from "./FullScreen";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
 export { jump } from "./keys";

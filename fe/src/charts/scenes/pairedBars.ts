@@ -47,8 +47,8 @@ export const PAIRED_COLORS = {
   before: "var(--series-rest)",
   after: "var(--series-1)",
   accumulated: "var(--series-2)",
-  worse: "var(--danger)",
-  better: "var(--good)",
+  worse: "var(--worse)",
+  better: "var(--better)",
 } as const;
 
 /** Heights of the two plots, and of what is between and below them. */

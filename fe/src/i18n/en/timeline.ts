@@ -4,7 +4,7 @@ import { area, byWord } from "../translation";
 /** The picture of the Trace view; the page around it has its texts in `trace`. */
 export const timeline = area("timeline", {
   role: "timeline",
-  hint: "W and S zoom, A and D move, U goes to the cause of a slice, arrow keys go from slice to slice, Enter shows the details. The list below shows the same as a table.",
+  hint: "W and S zoom, A and D move, U goes to the cause of a slice, arrow keys go from slice to slice, Enter shows the details. The list shows the same as a table.",
   tracks: "Tracks",
   filter: "Filter tracks",
   expand: (name: string) => `Expand ${name}`,
@@ -48,7 +48,6 @@ export const timeline = area("timeline", {
   left: (n: string) => counted(n, "track is not shown", "tracks are not shown"),
   showAll: "Show all tracks",
   noTracks: "No matches.",
-  loading: "Loading",
   coarse:
     "Some tracks are drawn with less detail to save memory. Zoom in, or collapse or hide tracks.",
   failed: "A part of the picture could not be loaded.",

@@ -45,7 +45,6 @@ export const timeline: typeof en = {
   left: (n) => `${n} 条轨道未显示`,
   showAll: "显示所有轨道",
   noTracks: "没有匹配项。",
-  loading: "正在加载",
   coarse: "部分轨道未显示细节：完整绘制需要过多内存。请放大，或折叠、隐藏一些轨道。",
   failed: "图中有一部分未能加载。",
   retry: "重试",

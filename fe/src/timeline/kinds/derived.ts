@@ -1,6 +1,6 @@
 /** A lane that the server computes: pieces of the critical path, gaps by their causes, or phases. */
 import { momentIn } from "../../draw";
-import { partName } from "../../draw/parts";
+import { partColor, partName } from "../../draw/parts";
 import { count, duration } from "../../format";
 import { partsTexts, textFor, timelineTexts } from "../../i18n";
 import { type Camera, nsPerPixel, timeAt } from "../camera";
@@ -49,6 +49,15 @@ export const derived: TrackRenderer = {
     gatherDerived(items, camera, source, shown.tiles, shown.lane);
     const item = itemAt(items, x, REACH);
     return item < 0 ? null : hitOf(items, item, source, shown.tiles, camera);
+  },
+  legend: ({ name, part }, source) => {
+    const parts = source.source(DerivedSource).lane(part)?.tiles.about.parts;
+    if (!parts) return null;
+    const named = new Map(parts.map((id) => [partName(id), partColor(id)]));
+    return {
+      title: name,
+      lines: [...named].map(([label, color]) => ({ label, value: "", color })),
+    };
   },
 };
 
@@ -109,6 +118,7 @@ function hitOf(
       source.names.flush();
       return {
         title: pieces > 1 ? text.pieces(count(pieces)) : partName(part),
+        color: partColor(part),
         ...(pieces > 1 ? { subtitle: partName(part) } : {}),
         lines: [
           { label: text.start, value: time(momentIn(picked.start, whole, 1e6)) },

@@ -22,6 +22,8 @@ export interface TrackRenderer {
   readonly draw: (row: TrackRow, frame: Frame) => void;
   /** What lies at a point: pixels from the left edge and from the top of all rows. */
   readonly hit: (row: TrackRow, x: number, y: number, view: View) => Hit | null;
+  /** What the colours of a track mean, where they mean more than its name says. */
+  readonly legend?: (track: Track, source: RankTiles) => TooltipContent | null;
 }
 
 /** What is known of a rank when its tracks are made. */

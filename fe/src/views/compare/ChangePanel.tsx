@@ -147,7 +147,7 @@ const noise = {
 };
 
 function barColor(isNoise: boolean | null, delta: number): string {
-  return isNoise ? "var(--series-rest)" : delta > 0 ? "var(--danger)" : "var(--good)";
+  return isNoise ? "var(--series-rest)" : delta > 0 ? "var(--worse)" : "var(--better)";
 }
 
 function Bars({ answer, total }: { answer: Change; total: number }) {

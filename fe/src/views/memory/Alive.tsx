@@ -1,6 +1,7 @@
 import { AnswerTable } from "../../answers/AnswerTable";
 import { type MemoryAliveTable, useTraceQuery } from "../../api";
 import { momentIn } from "../../draw";
+import { partColor } from "../../draw/parts";
 import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
@@ -99,7 +100,7 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
   const parts = [
     {
       key: "known",
-      color: "var(--series-1)",
+      color: partColor("memory.in_use"),
       size: known,
       label: `${text.known} (${text.blocksAlive(count(total))})`,
     },

@@ -3,7 +3,8 @@ import { useMemo } from "react";
 import { useTraceQuery } from "../../api";
 import type { DeviceCategories } from "../../api/schema.gen";
 import { StackedBars } from "../../charts";
-import { momentIn, seriesColor } from "../../draw";
+import { momentIn } from "../../draw";
+import { partColor } from "../../draw/parts";
 import { bytes, count, fraction } from "../../format";
 import { memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
@@ -12,19 +13,6 @@ import { Link, QueryPanel } from "../../ui";
 import { openMoment } from "./useLook";
 
 const HEIGHT = 220;
-
-/** By category, whichever of them a trace has; what was there before is grey, as above the blocks that are alive. */
-const COLORS: Readonly<Record<DeviceCategories["categories"][number]["category"], string>> = {
-  saved_for_backward: seriesColor(0),
-  gradient: seriesColor(1),
-  optimizer_state: seriesColor(2),
-  forward_temporary: seriesColor(4),
-  backward_temporary: seriesColor(5),
-  optimizer_temporary: seriesColor(6),
-  kept_from_forward: seriesColor(7),
-  in_use: seriesColor(0),
-  before_recording: "var(--series-rest)",
-};
 
 export function CategoriesPanel({ device }: { readonly device: string | null }) {
   const { sel } = useTrace();
@@ -55,7 +43,7 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
       categories.map(({ category, bytes: values }) => ({
         key: category,
         label: text.categories.names[category],
-        color: COLORS[category],
+        color: partColor(`memory.${category}`),
         values,
       })),
     [categories],

@@ -2,6 +2,7 @@ import { useCallback, useMemo } from "react";
 import { type DeviceMemory, type MemoryCurves, type Result, useOverview } from "../../api";
 import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } from "../../charts";
 import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
+import { partColor } from "../../draw/parts";
 import { bytes, exact } from "../../format";
 import { noteText, t, memoryTexts as text } from "../../i18n";
 import { Choice } from "../../shell";
@@ -24,7 +25,7 @@ import { params } from "./params";
 import type { Look } from "./useLook";
 
 const COLORS: Record<LineKey, string> = {
-  allocated: "var(--series-1)",
+  allocated: partColor("memory.in_use"),
   reserved: "var(--series-2)",
   total: "var(--series-rest)",
 };

@@ -1,7 +1,7 @@
 /** From the rows of the table to points under roofs. Pure. */
 import type { RooflineTable } from "../../api";
 import type { Roof, RooflineData, RooflinePoint } from "../../charts/Roofline";
-import { seriesColor } from "../../draw";
+import { partColor } from "../../draw/parts";
 import { flop, rate } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
 import { allRows, numberAt, textAt } from "../../table";
@@ -12,10 +12,10 @@ export const MOST_POINTS = 500;
 type PointKind = "used" | "unused" | "product" | "moves";
 const KINDS: readonly PointKind[] = ["used", "unused", "product", "moves"];
 const COLORS: Readonly<Record<PointKind, string>> = {
-  used: seriesColor(2),
-  unused: seriesColor(5),
-  product: seriesColor(0),
-  moves: seriesColor(4),
+  used: "var(--better)",
+  unused: "var(--worse)",
+  product: partColor("compute.gemm"),
+  moves: partColor("copy"),
 };
 /** Of its time, in kernels with fewer blocks than multiprocessors. */
 const MOSTLY = 0.5;

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
-import { count, duration, exact, onOneLine, parseFrameName } from "../../format";
+import { count, duration, exact, frameLabel, onOneLine, parseFrameName } from "../../format";
 import { dialogsTexts, ownersTexts, traceTexts as text, textFor, timelineTexts } from "../../i18n";
 import { ShowIn } from "../../shell/findings";
 import type { RankTiles } from "../../timeline";
@@ -77,6 +77,7 @@ function Details({ details, source, onSameName }: DetailsProps) {
   return (
     <div className="trace-details">
       <div className="trace-details-main">
+        <Glance details={details} source={source} />
         {details.short_name !== null && details.short_name !== details.name && (
           <p className="trace-details-short">{onOneLine(details.short_name)}</p>
         )}
@@ -113,6 +114,20 @@ function Details({ details, source, onSameName }: DetailsProps) {
         <List title={text.parents} slices={[...details.parents].reverse()} />
       )}
     </div>
+  );
+}
+
+/** What one looks for first: how long, where, when. */
+function Glance({ details, source }: Pick<DetailsProps, "details" | "source">) {
+  const track = source?.trackOf(details.lane);
+  const where = source?.tracks.find(({ key }) => key === track)?.name;
+  const { step, last_step: last } = details;
+  const when = step !== null && last === null ? text.stepName(frameLabel(step)) : null;
+  return (
+    <p className="trace-glance num">
+      <strong title={exact(details.duration_ns, "ns")}>{duration(details.duration_ns)}</strong>
+      {[where, when].filter((part) => part != null).map((part) => ` · ${part}`)}
+    </p>
   );
 }
 

@@ -10,12 +10,15 @@ import { params } from "./params";
 import { SLACK_STEPS, slackAt, slackPosition } from "./slack";
 import { useDerived, useTraceState } from "./useTraceModel";
 
-/** The settings, in a box of their own. */
+/** The settings, in a box of their own: lanes with what their colours mean, or why one is not there. */
 export function ExplainMenu() {
-  const { longestStep } = useTraceState();
-  const [wanted, setWanted] = useAddress(params.derived);
+  const state = useTraceState();
+  const { longestStep } = state;
+  const answers = useDerived(state);
+  const [asked, setWanted] = useAddress(params.derived);
   const [slack, setSlack] = useAddress(params.slack);
   const id = useId();
+  const wanted = asked ?? DERIVED_KINDS;
   const on = wanted.length + (slack === null ? 0 : 1);
   return (
     <Popup label={text.explain(on)}>
@@ -23,21 +26,26 @@ export function ExplainMenu() {
         <fieldset className="trace-menu">
           <legend className="visually-hidden">{text.explainHelp}</legend>
           {DERIVED_KINDS.map((kind) => (
-            <label key={kind}>
-              <input
-                type="checkbox"
-                checked={wanted.includes(kind)}
-                onChange={() =>
-                  setWanted(
-                    wanted.includes(kind)
-                      ? wanted.filter((each) => each !== kind)
-                      : [...wanted, kind],
-                  )
-                }
-              />{" "}
-              {timelineTexts.derived[kind]}
-              <span className="trace-explain muted">{text.derivedHelp[kind]}</span>
-            </label>
+            <div key={kind}>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={wanted.includes(kind)}
+                  onChange={() =>
+                    setWanted(
+                      wanted.includes(kind)
+                        ? wanted.filter((each) => each !== kind)
+                        : [...wanted, kind],
+                    )
+                  }
+                />{" "}
+                {timelineTexts.derived[kind]}
+                <span className="trace-explain muted">{text.derivedHelp[kind]}</span>
+              </label>
+              {wanted.includes(kind) && (
+                <Meaning answers={answers.filter((each) => each.of === kind)} />
+              )}
+            </div>
           ))}
           <label>
             <input
@@ -72,48 +80,54 @@ export function ExplainMenu() {
   );
 }
 
-/** What the colours of these lanes mean, and why one that is wanted is not there. */
+type Answers = ReturnType<typeof useDerived>;
+
+/** What the colours of lanes of one kind mean: of the first rank that has some. */
+function Meaning({ answers }: { readonly answers: Answers }) {
+  const shown = answers.find(({ answer }) => answer?.data?.refused === null)?.answer?.data;
+  return (
+    <div className="trace-explain">
+      {shown && <Legend parts={shown.parts} />}
+      {shown?.unexplained != null && shown.unexplained > 0.005 && (
+        <span className="muted num">{text.unexplained(percent(shown.unexplained * 100))}</span>
+      )}
+      <Refusals answers={answers} />
+    </div>
+  );
+}
+
+/** What the picture does not say by itself: that lanes are on their way, and why some that were asked for are not there. */
 export function ExplainNote() {
   const state = useTraceState();
   const answers = useDerived(state);
-  const [wanted] = useAddress(params.derived);
+  const [asked] = useAddress(params.derived);
   const [slack] = useAddress(params.slack);
-  // Of the first rank that has some.
-  const shown = wanted.flatMap((of) => {
-    const first = answers.find((each) => each.of === of && each.answer?.data?.refused === null);
-    return first?.answer?.data ? [{ of, about: first.answer.data }] : [];
-  });
   return (
     <>
-      {shown.map(({ of, about }) => (
-        <div key={of} className="trace-legend">
-          <span className="muted">{timelineTexts.derived[of]}</span>
-          <Legend parts={about.parts} />
-          {about.unexplained !== null && about.unexplained > 0.005 && (
-            <span className="muted num">{text.unexplained(percent(about.unexplained * 100))}</span>
-          )}
-        </div>
-      ))}
       {slack !== null && state.longestStep > 0 && (
         <p className="muted">{text.dimmed(duration(slack))}</p>
       )}
       {answers.some(({ answer }) => answer?.isPending) && (
-        <p className="muted" role="status">
+        <p className="visually-hidden" role="status">
           {text.derivedLoading}…
         </p>
       )}
-      {answers.map(({ rank: { worker }, of, answer }) => {
-        const why = whyNot(answer);
-        return (
-          why !== null && (
-            <p key={`${worker} ${of}`} className="trace-wrong" role="status">
-              {text.notComputed(worker, why)}
-            </p>
-          )
-        );
-      })}
+      {(asked !== null || slack !== null) && <Refusals answers={answers} />}
     </>
   );
+}
+
+function Refusals({ answers }: { readonly answers: Answers }) {
+  return answers.map(({ rank: { worker }, of, answer }) => {
+    const why = whyNot(answer);
+    return (
+      why !== null && (
+        <p key={`${worker} ${of}`} className="trace-wrong" role="status">
+          {text.notComputed(worker, why)}
+        </p>
+      )
+    );
+  });
 }
 
 function whyNot(answer: Result<DerivedMeta> | undefined): string | null {

@@ -18,7 +18,7 @@ export function Sentence({ source: { meta, work, offset } }: { readonly source: 
     <p className="sentence trace-sentence">
       {text.stepsIn(names.length, ran)}
       <Link onClick={() => stage.current?.look({ start, end: start + time })}>
-        {text.longestStep(frameLabel(names[at] ?? ""))}
+        {text.stepName(frameLabel(names[at] ?? ""))}
       </Link>
       {text.longestTakes(duration(time))}
     </p>

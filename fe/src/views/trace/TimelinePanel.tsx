@@ -10,6 +10,7 @@ import {
   type KeyAction,
   type Look,
   type Picked,
+  type RankTiles,
   sameTimes,
   Timeline,
   type Tool,
@@ -26,22 +27,23 @@ import { leastOf } from "./look";
 import type { TraceModel } from "./model";
 import { actionsOn, Moves } from "./moves";
 import { params } from "./params";
+import { Sentence } from "./Sentence";
 import { SnapshotNote } from "./SnapshotNote";
 import { useFound } from "./search";
-import { Tools } from "./Tools";
 import { useModel, useTraceState } from "./useTraceModel";
 
 interface Props {
   readonly meta: TimelineMeta;
+  readonly main: RankTiles;
+  readonly tool: Tool;
   readonly onInspect: () => void;
 }
 
-export function TimelinePanel({ meta, onInspect }: Props) {
+export function TimelinePanel({ meta, main, tool, onInspect }: Props) {
   const model = useModel();
   const { stage } = model;
   const { ranks, rows, windows, arrangement, event, from } = useTraceState();
   const [mark, setMark] = useAddress(params.mark);
-  const [tool, setTool] = useState<Tool>("pan");
   const [moves] = useState(() => new Moves(model));
   const bookmarks = useBookmarks();
   const instances = useInstances();
@@ -63,13 +65,6 @@ export function TimelinePanel({ meta, onInspect }: Props) {
   };
   return (
     <>
-      <Tools
-        tool={tool}
-        onTool={setTool}
-        bookmarks={bookmarks}
-        onGo={(next) => stage.current?.look(next)}
-        current={() => stage.current?.window ?? windows.window}
-      />
       <Timeline
         title={traceTexts.timeline}
         sources={ranks}
@@ -79,6 +74,7 @@ export function TimelinePanel({ meta, onInspect }: Props) {
         onWindow={(next) =>
           setAddress(change(params.window, sameTimes(next, windows.unasked) ? null : next))
         }
+        onSettled={model.settled}
         look={look}
         tool={tool}
         selected={event.picked}
@@ -99,8 +95,9 @@ export function TimelinePanel({ meta, onInspect }: Props) {
         filter={arrangement.filter}
         onFilter={(filter) => setAddress(change(params.tracks, filter))}
         onShowAll={showAll}
+        lead={<Sentence source={main} />}
+        end={<EventCount meta={meta} />}
       />
-      <EventCount meta={meta} />
       <FlowNote note={note} />
       <ExplainNote />
       <SnapshotNote />

@@ -9,19 +9,40 @@ import {
   type Track,
   withDerived,
 } from "../../timeline";
+import type { WantedLanes } from "./look";
 
-/** What the server says of the lanes of a kind; null until it is here. */
-export interface DerivedOf {
+/** Lanes of a kind, of a rank. */
+interface LanesOf {
   readonly rank: RankTiles;
   readonly of: DerivedKind;
+}
+
+/** What the server says of the lanes of a kind; null until it is here. */
+export interface DerivedOf extends LanesOf {
   readonly about: DerivedMeta | null;
 }
 
 /** What is to be asked for: slack is known with the critical path. */
-export function kindsOf(wanted: readonly DerivedKind[], slack: number | null): DerivedKind[] {
-  return DERIVED_KINDS.filter(
-    (kind) => wanted.includes(kind) || (kind === "path" && slack !== null),
-  );
+export function askedOf(
+  ranks: readonly RankTiles[],
+  wanted: WantedLanes,
+  slack: number | null,
+): LanesOf[] {
+  return ranks.flatMap((rank) => {
+    const shown = shownOf(ranks, rank, wanted);
+    return DERIVED_KINDS.filter(
+      (of) => shown.includes(of) || (of === "path" && slack !== null),
+    ).map((of) => ({ rank, of }));
+  });
+}
+
+/** What a rank shows: without a wish all of the page's own rank, so that stacked ranks are not three times as many questions. */
+function shownOf(
+  ranks: readonly RankTiles[],
+  rank: RankTiles,
+  wanted: WantedLanes,
+): readonly DerivedKind[] {
+  return wanted ?? (rank === ranks[0] ? DERIVED_KINDS : []);
 }
 
 function aboutOf(known: readonly DerivedOf[], rank: RankTiles, of: DerivedKind) {
@@ -31,15 +52,16 @@ function aboutOf(known: readonly DerivedOf[], rank: RankTiles, of: DerivedKind) 
 /** Has the ranks draw what is wanted and known. `how`: how the steps are found that it is about. */
 export function showDerived(
   ranks: readonly RankTiles[],
-  wanted: readonly DerivedKind[],
+  wanted: WantedLanes,
   known: readonly DerivedOf[],
   how: StepChoice,
 ): void {
   for (const rank of ranks) {
+    const shown = shownOf(ranks, rank, wanted);
     for (const of of DERIVED_KINDS)
       rank
         .source(DerivedSource)
-        .show(of, wanted.includes(of) ? aboutOf(known, rank, of) : null, how);
+        .show(of, shown.includes(of) ? aboutOf(known, rank, of) : null, how);
     rank.source(LaneTiles).findSlack(aboutOf(known, rank, "path")?.has_slack ? how : null);
   }
 }
@@ -47,13 +69,13 @@ export function showDerived(
 /** Tracks of all ranks, with those that are computed. */
 export function tracksWith(
   ranks: readonly RankTiles[],
-  wanted: readonly DerivedKind[],
+  wanted: WantedLanes,
   known: readonly DerivedOf[],
 ): Track[] {
   return ranks.flatMap((rank) =>
     withDerived(
       rank.tracks,
-      wanted.flatMap((of) => {
+      shownOf(ranks, rank, wanted).flatMap((of) => {
         const about = aboutOf(known, rank, of);
         return about ? derivedTracks(rank.worker, rank.meta, of, about, timelineTexts.derived) : [];
       }),

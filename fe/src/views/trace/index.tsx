@@ -1,8 +1,10 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
-import { type CSSProperties, memo, useRef } from "react";
+import { type CSSProperties, memo, useRef, useState } from "react";
 import { traceTexts as text } from "../../i18n";
+import { ViewHead } from "../../shell";
 import { useAddress } from "../../state";
-import { Async, Button, Panel, Splitter, useMedia, useWidth } from "../../ui";
+import type { Tool } from "../../timeline";
+import { Async, Button, FullScreen, Help, Splitter, useMedia, useWidth } from "../../ui";
 import { BetweenPanel } from "./Between";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
@@ -12,22 +14,20 @@ import { RangePanel } from "./RangePanel";
 import { RankMenu } from "./RankMenu";
 import { RecordPanel } from "./RecordPanel";
 import { SearchField } from "./SearchField";
-import { Sentence } from "./Sentence";
 import { Slices } from "./Slices";
 import { TimelinePanel } from "./TimelinePanel";
+import { Tools } from "./Tools";
 import { useLongest } from "./useLongest";
 import { ModelContext, useRanks, useTraceModel, useTraceState } from "./useTraceModel";
 import "../../ui/lines.css";
 import "./trace.css";
 import "./tools.css";
 
-/** Windows that a timeline fills: alone, and with something docked below it. */
-const ROOM = {
-  alone: "(width > 860px) and (height >= 560px)",
-  both: "(width > 860px) and (height >= 860px)",
-};
-/** Pixels of what is docked below the timeline. */
-const BELOW = { least: 120, usual: 300, most: 900 };
+/** Windows that the timeline fills, with what is docked beside it. */
+const ROOM = "(width > 860px) and (height >= 560px)";
+/** Pixels of what is docked beside the timeline: of facts, and of tables. */
+const FACTS = { least: 240, usual: 360, most: 900 };
+const TABLES = { least: 240, usual: 560, most: 1200 };
 
 export default function Trace() {
   return (
@@ -40,46 +40,68 @@ export default function Trace() {
 /** Drawn again for what the model says, not for what it is told. */
 const View = memo(function View() {
   useLongest();
+  const { ranks, windows } = useTraceState();
   const frame = useRef<HTMLDivElement>(null);
-  const below = useRef<HTMLDivElement>(null);
-  const [height, setHeight] = useWidth("trace-below", BELOW);
+  const side = useRef<HTMLDivElement>(null);
+  const [tool, setTool] = useState<Tool>("pan");
+  const [list, setList] = useAddress(params.list);
   const docked = useDocked();
-  const hasBelow = Object.values(docked).some((shown) => shown);
-  const fills = useMedia(hasBelow ? ROOM.both : ROOM.alone);
+  const hasTables = docked.instances || docked.list || docked.range !== null;
+  const limits = hasTables ? TABLES : FACTS;
+  const ofFacts = useWidth("trace-facts", FACTS);
+  const ofTables = useWidth("trace-tables", TABLES);
+  const [width, setWidth] = hasTables ? ofTables : ofFacts;
+  const fills = useMedia(ROOM);
   return (
     <div ref={frame} className={fills ? "trace filling" : "trace"}>
-      <Panel full={frame} title={text.timeline} help={text.timelineHelp} actions={<Actions />}>
-        <Picture onInspect={() => below.current?.focus()} />
-      </Panel>
-      {hasBelow && (
-        <div className="trace-edge">
-          <Splitter
-            label={text.belowHeight}
-            side="top"
-            width={height}
-            limits={BELOW}
-            onChange={setHeight}
-          />
-        </div>
-      )}
-      <div
-        ref={below}
-        tabIndex={-1}
-        className="trace-below"
-        style={{ "--below": `${height}px` } as CSSProperties}
-      >
-        {docked.instances && <InstancesPanel />}
-        {docked.between && <BetweenPanel />}
-        {docked.details && <DetailsPanel />}
-        {docked.record && <RecordPanel />}
-        {docked.range && <RangePanel mark={docked.range} />}
-        {docked.list && <Slices />}
+      <div className="trace-head">
+        <ViewHead view="trace">
+          <Help title={text.timeline}>{text.timelineHelp}</Help>
+          {ranks.length > 0 && <Tools tool={tool} onTool={setTool} />}
+          <div className="trace-actions">
+            {ranks.length > 0 && <SearchField />}
+            <Button aria-pressed={list} onClick={() => setList(!list)}>
+              {text.list}
+            </Button>
+            <RankMenu />
+            <FileMenu window={windows.window === windows.work ? null : windows.window} />
+            <FullScreen target={frame} title={text.timeline} />
+          </div>
+        </ViewHead>
+      </div>
+      <div className="trace-body">
+        <section className="trace-picture" aria-label={text.timeline}>
+          <Picture tool={tool} onInspect={() => side.current?.focus()} />
+        </section>
+        {Object.values(docked).some((shown) => shown) && (
+          <div
+            className="trace-side"
+            data-docked
+            style={{ "--side": `${width}px` } as CSSProperties}
+          >
+            <Splitter
+              label={text.sideWidth}
+              side="left"
+              width={width}
+              limits={limits}
+              onChange={setWidth}
+            />
+            <div ref={side} tabIndex={-1} className="trace-docked">
+              {docked.details && <DetailsPanel />}
+              {docked.instances && <InstancesPanel />}
+              {docked.between && <BetweenPanel />}
+              {docked.record && <RecordPanel />}
+              {docked.range && <RangePanel mark={docked.range} />}
+              {docked.list && <Slices />}
+            </div>
+          </div>
+        )}
       </div>
     </div>
   );
 });
 
-/** What stands below the picture. */
+/** What stands beside the picture. */
 function useDocked() {
   const { ranks, event, from, record } = useTraceState();
   const [finding] = useAddress(params.finding);
@@ -95,22 +117,12 @@ function useDocked() {
   };
 }
 
-function Actions() {
-  const { ranks, windows } = useTraceState();
-  const [list, setList] = useAddress(params.list);
-  return (
-    <>
-      {ranks.length > 0 && <SearchField />}
-      <Button aria-pressed={list} onClick={() => setList(!list)}>
-        {text.list}
-      </Button>
-      <RankMenu />
-      <FileMenu window={windows.window === windows.work ? null : windows.window} />
-    </>
-  );
+interface PictureProps {
+  readonly tool: Tool;
+  readonly onInspect: () => void;
 }
 
-function Picture({ onInspect }: { readonly onInspect: () => void }) {
+function Picture({ tool, onInspect }: PictureProps) {
   const { ranks } = useTraceState();
   const { query, overview, failed } = useRanks();
   const [main] = ranks;
@@ -125,8 +137,7 @@ function Picture({ onInspect }: { readonly onInspect: () => void }) {
     >
       {(meta) => (
         <>
-          {main && <Sentence source={main} />}
-          {main && <TimelinePanel meta={meta} onInspect={onInspect} />}
+          {main && <TimelinePanel meta={meta} main={main} tool={tool} onInspect={onInspect} />}
           {failed.map(({ worker, error }) => (
             <p key={worker} className="trace-wrong" role="status">
               {text.rankFailed(worker, error.message)}

@@ -76,10 +76,15 @@ export function stepAt(starts: readonly number[], { start, end }: TimeWindow): n
   return found;
 }
 
-/** Kinds of lanes that are computed. */
-export const DERIVED: Codec<readonly DerivedKind[]> = {
-  parse: (text) => DERIVED_KINDS.filter((kind) => text.split(",").includes(kind)),
-  format: (kinds) => kinds.join(","),
+const NO_LANES = "none";
+
+/** Kinds of lanes that are computed; null for what is usual. */
+export type WantedLanes = readonly DerivedKind[] | null;
+
+export const DERIVED: Codec<WantedLanes> = {
+  parse: (text) =>
+    text === "" ? null : DERIVED_KINDS.filter((kind) => text.split(",").includes(kind)),
+  format: (kinds) => (kinds === null ? "" : kinds.join(",") || NO_LANES),
 };
 
 /** From which slack on slices are dimmed, whole ns; null for none. */

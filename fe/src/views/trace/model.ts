@@ -1,5 +1,5 @@
 /** What the Trace view shows: made of what the address and the server say, read by the panels, changed by what is done in them. */
-import type { DerivedKind, RankClock, RunOverview, SliceDetails, StepChoice } from "../../api";
+import type { RankClock, RunOverview, SliceDetails, StepChoice } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { type CurrentTrace, change, setAddress } from "../../state";
 import {
@@ -20,7 +20,7 @@ import {
 } from "../../timeline";
 import { type DerivedOf, longestStepOf, showDerived, tracksWith } from "./derived";
 import { cell, listCell, sameFields } from "./kept";
-import { EVENT, type WantedEvent } from "./look";
+import { EVENT, type WantedEvent, type WantedLanes } from "./look";
 import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
 import { type RankAnswer, Ranks } from "./ranks";
@@ -42,7 +42,7 @@ export interface Wanted {
   readonly event: WantedEvent | null;
   readonly from: WantedEvent | null;
   readonly record: string;
-  readonly derived: readonly DerivedKind[];
+  readonly derived: WantedLanes;
   readonly toggled: readonly string[];
   readonly pinned: readonly string[];
   readonly hidden: readonly string[];
@@ -80,6 +80,8 @@ interface Event extends DetailsOf {
 
 export interface TraceState {
   readonly ranks: readonly RankTiles[];
+  /** The first picture is complete: what it need not wait for can be asked. */
+  readonly settled: boolean;
   readonly overview: RunOverview | null;
   readonly derived: readonly DerivedOf[];
   readonly how: StepChoice;
@@ -113,6 +115,7 @@ interface RecordState {
 const NO_EVENT: Event = { rank: null, row: null, details: null, picked: null };
 const NOTHING: TraceState = {
   ranks: [],
+  settled: false,
   overview: null,
   derived: [],
   how: {},
@@ -194,6 +197,7 @@ export class TraceModel {
     const { clicked } = this;
     const next: TraceState = {
       ranks,
+      settled: this.state.settled,
       overview: answers.overview,
       derived,
       how: answers.how,
@@ -215,7 +219,15 @@ export class TraceModel {
       rank
         .source(SnapshotSource)
         .show(drawn.get(rank) ?? null, rank === record.rank ? record.time : null);
-    if (sameFields(next, this.state)) return;
+    if (!sameFields(next, this.state)) this.turn(next);
+  }
+
+  /** To be told when nothing is missing in the picture. */
+  readonly settled = (): void => {
+    if (!this.state.settled) this.turn({ ...this.state, settled: true });
+  };
+
+  private turn(next: TraceState): void {
     this.state = next;
     for (const listener of this.listeners) listener();
   }

@@ -35,7 +35,8 @@ describe("in the address", () => {
   });
 
   it.each([
-    ["", []],
+    ["", null],
+    ["none", []],
     ["path", ["path"]],
     ["idle,path,moon", ["path", "idle"]],
     ["phases,idle", ["idle", "phases"]],

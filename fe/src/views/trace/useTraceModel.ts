@@ -20,7 +20,7 @@ import {
 import { useSnapshotLinks } from "../../api/snapshotLink";
 import { useSnapshotRecord, useSnapshotTracks } from "../../api/snapshotTracks";
 import { type Param, useAddress, useTrace } from "../../state";
-import { kindsOf } from "./derived";
+import { askedOf } from "./derived";
 import { TraceModel, type TraceState, type Wanted } from "./model";
 import { params } from "./params";
 import { othersOf, type RankAnswer } from "./ranks";
@@ -96,13 +96,11 @@ export function useRanks() {
 }
 
 /** What is known of the lanes that are computed: of each kind, of each rank. */
-export function useDerived({ ranks }: TraceState) {
-  const kinds = kindsOf(useValue(params.derived), useValue(params.slack));
-  const keys = ranks.map(({ key }) => key);
-  const answers = useDerivedLanes(keys, useHow(), kinds);
-  return kinds.flatMap((of, kind) =>
-    ranks.map((rank, at) => ({ of, rank, answer: answers[kind * ranks.length + at] })),
-  );
+export function useDerived({ ranks, settled }: TraceState) {
+  const asked = askedOf(ranks, useValue(params.derived), useValue(params.slack));
+  const lanes = asked.map(({ rank: { key }, of }) => ({ key, of }));
+  const answers = useDerivedLanes(lanes, useHow(), settled);
+  return asked.map((each, at) => ({ ...each, answer: answers[at] }));
 }
 
 /** The selected slice. */

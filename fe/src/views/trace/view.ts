@@ -10,6 +10,7 @@ export const view: View = {
   digit: 5,
   icon: "M2 3.5h7M5 6.5h8M3 9.5h4M9 9.5h5M6 12.5h6",
   needsServer: true,
+  hasHead: true,
   params,
   load: () => import("./index"),
 };
