@@ -33,6 +33,7 @@ from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD,
 from torch_tb_profiler.analysis.stacks.flame_graph import STACKS
 from torch_tb_profiler.analysis.traces import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
+from torch_tb_profiler.insights.candidates.question import CANDIDATES
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.run.question import RUN_FINDINGS
 from torch_tb_profiler.insights.summary.question import SUMMARY
@@ -70,6 +71,7 @@ QUESTIONS: tuple[Question, ...] = (
     STEP_NAMES,
     FLOPS,
     ROOFLINE,
+    CANDIDATES,
     PROGRAM_PHASES,
     PROGRAM_RANGES,
     PROGRAM_RANGE_CALLS,

@@ -72,6 +72,8 @@ from torch_tb_profiler.api.queries import Queried
 from torch_tb_profiler.api.results import Compared, Rows
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.insights import Finding, findings
+from torch_tb_profiler.insights.candidates.answer import CandidateKind, CandidatesAnswer
+from torch_tb_profiler.insights.candidates.question import CANDIDATES
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.model import Model, StepChoice
@@ -178,6 +180,13 @@ class TraceProfile(TraceInNotebook, Queried):
     def findings(self) -> Rows[Finding]:
         """Return what to do about it."""
         return Rows(self.ask(findings))
+
+    def candidates(
+        self, top: int = 20, *, kind: CandidateKind | None = None, finding: str | None = None
+    ) -> CandidatesAnswer:
+        """Return what is worth optimizing, with what a step saves by replay (docs/candidates.md)."""
+        found: CandidatesAnswer = self.answer(CANDIDATES.name, top=top, kind=kind, finding=finding)
+        return found
 
     # what limits the steps --------------------------------------------------------------------------------
 

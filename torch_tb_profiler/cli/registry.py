@@ -64,6 +64,9 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "WhatIfCommand",
             "Say how long the steps of a trace would take after some changes, by replay.",
         ),
+        "candidates": _own(
+            "candidates", "List what is worth optimizing: work with its shapes, its roof, and what a step saves."
+        ),
         "compare": _own(
             "compare",
             "Show what changed between recordings: by how much, how certain that is, in which kernels and operators.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.mcp.tool import AnyTool
+from torch_tb_profiler.mcp.tools.candidates import CANDIDATES
 from torch_tb_profiler.mcp.tools.compare import COMPARE
 from torch_tb_profiler.mcp.tools.explain import EXPLAIN
 from torch_tb_profiler.mcp.tools.hang import HANG
@@ -18,6 +19,7 @@ TOOLS: tuple[AnyTool, ...] = (
     STEP,
     TABLE,
     EXPLAIN,
+    CANDIDATES,
     COMPARE,
     RANKS,
     HANG,
