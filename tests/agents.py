@@ -90,6 +90,8 @@ def every_call(trace: str, run: str, step: str = "", finding: str = "", names: t
         ("traces", {}),
         ("traces", {"match": "RANK"}),
         ("summary", {"trace": trace}),
+        ("candidates", {"trace": trace}),
+        ("candidates", {"trace": trace, "kind": "host"}),
         ("hang", {}),
         ("ranks", {"run": run}),
         ("ranks", {"run": trace, "limit": 20}),
