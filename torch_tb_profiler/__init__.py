@@ -6,7 +6,7 @@ declares beside the version is loaded when it is first used.
 
 __version__ = "1.0.0"
 
-_LAZY = ("Profile", "ProfileError", "check", "hang", "open", "trends")
+_LAZY = ("Profile", "ProfileError", "check", "hang", "open", "prove", "trends")
 
 
 def __getattr__(name: str) -> object:

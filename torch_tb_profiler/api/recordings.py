@@ -12,9 +12,12 @@ from torch_tb_profiler.analysis.change.gate import CheckAnswer
 from torch_tb_profiler.analysis.change.metrics import GateRule, RuleError, Severity, default_rules, parse_rule
 from torch_tb_profiler.analysis.change.trends import Trends
 from torch_tb_profiler.api.errors import ProfileError, profile_errors
+from torch_tb_profiler.insights.proof.answer import ProofAnswer
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
+from torch_tb_profiler.workspace.proofs import proof_of, traces_of
 from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of
+from torch_tb_profiler.workspace.status import Unavailable
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -42,6 +45,29 @@ def check(
     base_side, new_side = sides
     damaged = base_side.damaged, new_side.damaged
     return gate.check(base_side.recordings, new_side.recordings, rules, across_devices, strict, damaged)
+
+
+def prove(
+    before: Paths,
+    after: Paths,
+    finding: str,
+    *,
+    worker: str | None = None,
+    across_devices: bool = False,
+    work_changed: bool = False,
+    cache_dir: str | Path | None = None,
+) -> ProofAnswer:
+    """Say whether a change removed the cause that a finding names, and gained what was predicted (docs/prove.md).
+
+    Each side is a path or several: traces, runs, globs. `finding` is a key, or the id of a rule, of the first recording
+    before the change. Raises ProfileError.
+    """
+    with profile_errors((RecordingError, StorageError, Unavailable)):
+        workspace = LocalWorkspace(cache_dir)
+        sides = [traces_of(_listed(side), workspace, None, worker) for side in (before, after)]
+        if not all(sides):
+            raise ProfileError("each side needs a recording")
+        return proof_of(sides[0], sides[1], finding, across_devices, work_changed)
 
 
 def _gate_rules(texts: Sequence[str] | None, severity: Severity) -> list[GateRule]:

@@ -71,6 +71,9 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "compare",
             "Show what changed between recordings: by how much, how certain that is, in which kernels and operators.",
         ),
+        "prove": _own(
+            "prove", "Say whether a change removed the cause that a finding names, and gained what was predicted."
+        ),
         "memory": _own("memory", "Summarize a memory snapshot: peaks, what was in use, and why memory ran out."),
         "hang": _own("hang", "Say which ranks stopped a distributed job, from its flight recorder dumps."),
         "health": _own("health", "List what is wrong with a trace, and the code that records what is missing."),

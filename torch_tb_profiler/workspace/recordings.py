@@ -263,7 +263,7 @@ def _read(
                 ranks = [
                     LocalTrace(workspace, file, choice).ask(partial(recording_figures, run=run.name)) for file in files
                 ]
-                hashes = [digest for file in files if (digest := _sha256(file)) is not None]
+                hashes = [digest for file in files if (digest := sha256_of(file)) is not None]
             except (StorageError, Unavailable) as error:
                 raise RecordingError(str(error)) from None
             made.append(msgspec.structs.replace(combined_ranks(ranks), sha256=hashes))
@@ -272,7 +272,7 @@ def _read(
     return made
 
 
-def _sha256(file: TraceFile) -> str | None:
+def sha256_of(file: TraceFile) -> str | None:
     """Return the SHA-256 of a file as it is stored; None of a remote one, which would have to be fetched again."""
     if not is_local(file.entry.url):
         return None

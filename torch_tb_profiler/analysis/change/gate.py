@@ -125,7 +125,7 @@ def check(
         base=_side(base, damaged[0]),
         new=_side(new, damaged[1]),
         differences=unlike,
-        parts=_parts(base, new) if alike else [],
+        parts=changed_parts(base, new)[:MOST_PARTS] if alike else [],
         moved=[*moved_names("kernel", base, new)[:MOST_MOVED], *moved_names("operator", base, new)[:MOST_MOVED]],
     )
 
@@ -161,7 +161,8 @@ def _side(side: Sequence[RecordingFigures], damaged: int) -> GateSide:
     )
 
 
-def _parts(base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[MovedPart]:
+def changed_parts(base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[MovedPart]:
+    """Return the parts that changed, the largest change first; together they are the change of the mean step."""
     causes = sorted({cause for side in (base, new) for recording in side for cause in recording.causes})
     found = []
     for cause in causes:
@@ -171,4 +172,4 @@ def _parts(base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) ->
         )
         found.append(MovedPart(cause=cause, base_ns=before, new_ns=after, change_ns=after - before))
     found.sort(key=lambda part: (-abs(part.change_ns), part.cause))
-    return [part for part in found if part.change_ns][:MOST_PARTS]
+    return [part for part in found if part.change_ns]
