@@ -96,6 +96,7 @@ def every_call(trace: str, run: str, step: str = "", finding: str = "", names: t
         ("ranks", {"run": run}),
         ("ranks", {"run": trace, "limit": 20}),
         ("compare", {"base": [trace], "new": [trace]}),
+        ("prove", {"before": [trace], "after": [trace], "finding": finding or "none"}),
         ("definitions", {"names": ["device_self_ms", "idle.sync", "kernels.total_ns", "no such thing"]}),
         ("explain", {"trace": trace, "what": "cause", "name": "idle.host.operator"}),
         *(("table", {"trace": trace, "what": what, "limit": 50}) for what in TABLES),

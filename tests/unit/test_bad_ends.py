@@ -30,6 +30,7 @@ __all__ = ["apart"]
 WORDS: dict[str, Callable[[str], list[str]]] = {
     "sql": lambda path: [path, "select count(*) from steps"],
     "check": lambda path: [path, path],
+    "prove": lambda path: [path, path, "--finding", "dataloader"],
     "compare": lambda path: [path, path],
     "what-if": lambda path: [path, "data:0"],
     "completion": lambda _: ["zsh"],

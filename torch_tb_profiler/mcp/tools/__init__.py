@@ -7,6 +7,7 @@ from torch_tb_profiler.mcp.tools.candidates import CANDIDATES
 from torch_tb_profiler.mcp.tools.compare import COMPARE
 from torch_tb_profiler.mcp.tools.explain import EXPLAIN
 from torch_tb_profiler.mcp.tools.hang import HANG
+from torch_tb_profiler.mcp.tools.prove import PROVE
 from torch_tb_profiler.mcp.tools.ranks import RANKS
 from torch_tb_profiler.mcp.tools.step import STEP
 from torch_tb_profiler.mcp.tools.summary import SUMMARY
@@ -21,6 +22,7 @@ TOOLS: tuple[AnyTool, ...] = (
     EXPLAIN,
     CANDIDATES,
     COMPARE,
+    PROVE,
     RANKS,
     HANG,
     DEFINITIONS,
