@@ -24,9 +24,9 @@ from torch_tb_profiler.insights.candidates.identity import (
     call_arguments,
     identify_call,
     layout,
-    without_numbers,
 )
 from torch_tb_profiler.insights.candidates.question import CANDIDATES, CandidateFilter
+from torch_tb_profiler.insights.places import without_numbers
 from torch_tb_profiler.model import Model
 
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -28,6 +28,8 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK
 LEAST_HELD = 0.5
 #: the number of a module of its class, as in `Linear_3`
 _INSTANCE = lazy_pattern(r"_\d{1,9}$")
+#: the number of a module, a layer or a call: `Linear_3`, `h.11.attn`
+_NUMBER = lazy_pattern(r"(?<![A-Za-z])\d{1,9}(?![A-Za-z])|(?<=_)\d{1,9}$")
 #: frames around frames that are looked at
 _DEEPEST = 64
 _FRAME = lazy_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.*)")
@@ -221,6 +223,15 @@ def class_of(module: str) -> str:
     'Linear'
     """
     return _INSTANCE.sub("", module_name(module))
+
+
+def without_numbers(name: str) -> str:
+    """Replace the numbers of instances in a name, which count up from recording to recording.
+
+    >>> without_numbers("h.11.attn"), without_numbers("Linear_3"), without_numbers("Conv2d")
+    ('h.*.attn', 'Linear_*', 'Conv2d')
+    """
+    return _NUMBER.sub("*", name)
 
 
 def _around(model: Model, rows: Int32, heavy: Int64) -> tuple[Sequence[Int64], Int64, Int64]:

@@ -43,11 +43,11 @@ from torch_tb_profiler.insights.candidates.answer import (
     Provenance,
     Reproduction,
 )
-from torch_tb_profiler.insights.candidates.identity import identify, without_numbers
+from torch_tb_profiler.insights.candidates.identity import identify
 from torch_tb_profiler.insights.candidates.work import WorkGroup, groups_of, pieces_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
-from torch_tb_profiler.insights.places import common_place
+from torch_tb_profiler.insights.places import common_place, without_numbers
 from torch_tb_profiler.insights.rule import Finding, FindingConfidence, Found, Where
 from torch_tb_profiler.words import section
 

@@ -11,7 +11,6 @@ import msgspec
 
 from torch_tb_profiler.analysis.flops.operators import arguments_of
 from torch_tb_profiler.arrays.json import dumps
-from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: changes with what an id is made of: ids of two versions are not compared
 VERSION = 1
@@ -19,8 +18,6 @@ _HEX = 12
 #: types of arguments that are no tensors
 _SCALARS = frozenset({"Scalar", "ScalarList"})
 _INTEGER = re.compile(r"-?\d{1,19}")
-#: the number of a module, a layer or a call: `Linear_3`, `h.11.attn`
-_NUMBER = lazy_pattern(r"(?<![A-Za-z])\d{1,9}(?![A-Za-z])|(?<=_)\d{1,9}$")
 
 
 class CandidateInput(msgspec.Struct, frozen=True):
@@ -128,12 +125,3 @@ def identify_call(kind: str, operator: str, arguments: CallArguments) -> str:
     """Return the id of calls of an operator with such arguments: their floats, module and line do not count."""
     inputs = [[one.dims, one.type, layout(one.dims, one.strides)] for one in arguments.inputs or ()]
     return identify(kind, operator.partition(".")[0], inputs, dict(arguments.scalars))
-
-
-def without_numbers(name: str) -> str:
-    """Replace the numbers of instances in a name, which count up from recording to recording.
-
-    >>> without_numbers("h.11.attn"), without_numbers("Linear_3"), without_numbers("Conv2d")
-    ('h.*.attn', 'Linear_*', 'Conv2d')
-    """
-    return _NUMBER.sub("*", name)

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.change.shift import LEAST_RECORDINGS, LEAST_VALU
 from torch_tb_profiler.analysis.change.statistics import LEVEL, quantile
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.arrays.types import Float64
-from torch_tb_profiler.insights.candidates.identity import without_numbers
+from torch_tb_profiler.insights.places import without_numbers
 from torch_tb_profiler.insights.proof.answer import (
     Agreement,
     Changed,
