@@ -27,7 +27,7 @@ TRACE = f"{RUN}~rank0~1"
 #: what is known of an answer that must be all of it: nobody may add a tool that writes, fetches or starts something
 TOOL_NAMES = "traces summary step table explain candidates compare prove ranks hang definitions".split()
 #: characters of the list of tools, which a model reads before its first call
-_MOST_OF_TOOLS = 9_000
+_MOST_OF_TOOLS = 10_500
 
 
 # what is offered --------------------------------------------------------------------------------------------
