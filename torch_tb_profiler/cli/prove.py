@@ -10,7 +10,7 @@ from torch_tb_profiler.cli.options import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.insights.proof.answer import Changed, ProofAnswer
+    from torch_tb_profiler.insights.proof.answer import ChangedQuantity, ProofAnswer
 
 _VERDICTS = ("gone", "reduced")
 _NOT_MET = 3
@@ -90,6 +90,6 @@ def as_text(answer: ProofAnswer) -> str:
     return "\n".join(map(safe, lines))
 
 
-def _change(of: Changed, unit: str) -> str:
+def _change(of: ChangedQuantity, unit: str) -> str:
     interval = "" if of.low is None or of.high is None else f" [{-of.high:+g}, {-of.low:+g}]"
     return f"{of.before:g} → {of.after:g} {unit}{interval}"

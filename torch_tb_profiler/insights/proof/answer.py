@@ -46,7 +46,7 @@ class Predicted(msgspec.Struct, frozen=True):
     bound: bool
 
 
-class Changed(msgspec.Struct, frozen=True, kw_only=True):
+class ChangedQuantity(msgspec.Struct, frozen=True, kw_only=True):
     """A quantity of the average step on both sides; times in ms.
 
     before  of the recordings before the change
@@ -63,7 +63,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
 
 
-class ProvedMeasure(Changed, frozen=True, kw_only=True):
+class ProvedMeasure(ChangedQuantity, frozen=True, kw_only=True):
     """What tells that the cause is gone.
 
     metrics  of `check`, added up
@@ -118,7 +118,7 @@ class ProofAnswer(Answer, frozen=True, kw_only=True):
     still_found: bool | None
     predicted: Predicted | None
     measure: ProvedMeasure | None
-    step: Changed | None
+    step: ChangedQuantity | None
     agreement: Agreement
     moved: Sequence[ChangedPart]
     others: Sequence[ChangedPart]

@@ -20,8 +20,8 @@ from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.insights.places import without_numbers
 from torch_tb_profiler.insights.proof.answer import (
     Agreement,
-    Changed,
     ChangedPart,
+    ChangedQuantity,
     FindingSignature,
     FindingVerdict,
     Predicted,
@@ -64,10 +64,12 @@ class _Estimate(msgspec.Struct, frozen=True):
     low: float | None
     high: float | None
 
-    def changed(self, per: float) -> Changed:
+    def changed(self, per: float) -> ChangedQuantity:
         """Return it in a unit of `per`, with four significant digits."""
         before, after, less = (float(f"{value / per:.4g}") for value in (self.before, self.after, self.less))
-        return Changed(before=before, after=after, less=less, low=_digits(self.low, per), high=_digits(self.high, per))
+        return ChangedQuantity(
+            before=before, after=after, less=less, low=_digits(self.low, per), high=_digits(self.high, per)
+        )
 
 
 def _digits(value: float | None, per: float) -> float | None:

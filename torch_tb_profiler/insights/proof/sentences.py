@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.insights.proof.answer import Agreement, Changed, ChangedPart, Predicted, ProvedMeasure
+from torch_tb_profiler.insights.proof.answer import Agreement, ChangedPart, ChangedQuantity, Predicted, ProvedMeasure
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words import Section, section
 from torch_tb_profiler.words.numbers import ms
@@ -19,7 +19,7 @@ def sentence_of(
     reason: str | None,
     proved: ProvedMeasure | None,
     predicted: Predicted | None,
-    step: Changed | None,
+    step: ChangedQuantity | None,
     agreement: Agreement,
     moved: Sequence[ChangedPart],
 ) -> str:
