@@ -98,6 +98,7 @@ export const overview = area("overview", {
       `${n === all ? `All ${n}` : `The ${n} longest of ${all}`} intervals; ${time} in total over all steps. Click a time to see it in the Trace view.`,
     duration: "Time",
     step: "Step",
+    where: "Where",
     host: "Host was running",
     line: "Line or module",
     owner: "Launched by",

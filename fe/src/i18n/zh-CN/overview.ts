@@ -79,6 +79,7 @@ export const overview: typeof en = {
       `${n === all ? `全部 ${n} 段` : `共 ${all} 段，最长的 ${n} 段`}，所有步合计 ${time}。单击时间可转到跟踪视图。`,
     duration: "时间",
     step: "步",
+    where: "位置",
     host: "主机正在",
     line: "代码行或模块",
     owner: "启动者",

@@ -7,6 +7,7 @@ import { useAddress } from "../../state";
 import { Bar, ListTable } from "../../table";
 import { Empty, Panel, Swatch } from "../../ui";
 import { PartButton } from "../../ui/PartButton";
+import { Pieces } from "./Pieces";
 import { params } from "./params";
 import { waterfallRows } from "./waterfallRows";
 
@@ -20,6 +21,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
     rows.map(({ ns }) => ns),
     total,
   );
+  const opened = picked !== "" && <Pieces cause={picked} onClose={() => pick("")} />;
   const onDevice = meta.device_type === "GPU";
   return (
     <Panel
@@ -36,6 +38,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
           className="waterfall"
           rows={rows}
           isPicked={({ cause }) => cause === picked}
+          below={({ cause }) => cause === picked && opened}
           columns={[
             {
               label: text.cause,
@@ -67,6 +70,8 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
           ]}
         />
       )}
+      {/* a sum of several parts, as a tile opens it */}
+      {rows.every(({ cause }) => cause !== picked) && opened}
     </Panel>
   );
 }

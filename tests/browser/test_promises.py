@@ -1,0 +1,80 @@
+"""What a click promises is kept: it opens in place, what it selects is in sight, a mark stands where it says."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.profiler import GPU_RUN, Profiler
+from tests.browser.test_palette import Palette
+
+PARTS = "Where does the step time go?"
+
+
+def in_sight(element: Locator) -> None:
+    """Wholly, in the part of the window that the page scrolls."""
+    expect(element).to_be_in_viewport(ratio=1)
+
+
+def test_a_part_of_the_step_opens_below_its_row(on_its_own: Profiler) -> None:
+    on_its_own.open(r=GPU_RUN, k="rank0")
+    parts = on_its_own.panel(PARTS)
+    part = parts.get_by_role("button", name="Exposed communication", exact=True)
+    part.click()
+    opened = parts.get_by_role("region", name="Where: Exposed communication")
+    expect(opened.get_by_role("table")).to_be_visible()
+    in_sight(opened)
+    row = part.locator("xpath=ancestor::tr/following-sibling::tr[1]")
+    expect(row.get_by_role("region")).to_have_count(1)
+    opened.get_by_role("button", name="Close").click()
+    expect(opened).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("view", "grid", "text", "name"),
+    [
+        ("operators", "Operators", "_log_softmax", "aten::_log_softmax"),
+        ("kernels", "Kernels", "kernel fill", None),
+        ("steps", "Steps", "step 6", "6"),
+    ],
+)
+def test_what_the_palette_selects_is_in_sight(
+    on_its_own: Profiler, view: str, grid: str, text: str, name: str | None
+) -> None:
+    """Below the fold of a small window, both from another view and in the view itself."""
+    on_its_own.page.set_viewport_size({"width": 1280, "height": 620})
+    on_its_own.open(r=GPU_RUN, k="rank0", v="memory")
+    on_its_own.heading("Memory").click()
+    palette = Palette(on_its_own)
+    for _ in range(2):
+        palette.choose(text)
+        selected = on_its_own.grid(grid).root.get_by_role("row", selected=True)
+        if name:
+            expect(selected).to_contain_text(name)
+        in_sight(selected.get_by_role("gridcell").first)
+        on_its_own.page.keyboard.press("Escape")
+        expect(selected).to_have_count(0)
+        on_its_own.ui.get_by_role("main").evaluate("(main) => main.scrollTo(0, 0)")
+    assert on_its_own.state["v"] == view
+
+
+def test_a_bar_that_is_picked_leaves_the_view_where_it_is(on_its_own: Profiler) -> None:
+    on_its_own.page.set_viewport_size({"width": 1280, "height": 620})
+    on_its_own.open(r=GPU_RUN, k="rank0", v="operators")
+    chart = on_its_own.panel("Largest operators").get_by_role("slider")
+    chart.press("Enter")
+    expect(on_its_own.grid("Operators").root.get_by_role("row", selected=True)).to_have_count(1)
+    assert on_its_own.ui.get_by_role("main").evaluate("(main) => main.scrollTop") == 0
+
+
+def test_the_slider_of_a_snapshot_stands_under_the_moment(on_its_own: Profiler) -> None:
+    on_its_own.open(v="snapshot", r="out_of_memory")
+    (device,) = on_its_own.server.api("snapshot", run="out_of_memory", worker="snapshot")["devices"]
+    moments = {moment["kind"]: moment for moment in device["moments"]}
+    panel = on_its_own.panel("Allocations over time")
+    slider = panel.get_by_role("slider")
+    for axis, field in [("Records", "position"), ("Time", "time_ns")]:
+        panel.get_by_role("radio", name=axis).click()
+        expect(slider).to_have_attribute("max", str(moments["end"][field] + (axis == "Records")))
+        value, step = slider.evaluate("(slider) => [Number(slider.value), Number(slider.step)]")
+        assert value == pytest.approx(moments["peak"][field], abs=step)
