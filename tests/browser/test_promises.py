@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Locator, expect
+import json
+from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests import tiny
 from tests.browser.profiler import GPU_RUN, Profiler
+from tests.browser.servers import Server
 from tests.browser.test_palette import Palette
 
 PARTS = "Where does the step time go?"
@@ -78,3 +84,34 @@ def test_the_slider_of_a_snapshot_stands_under_the_moment(on_its_own: Profiler) 
         expect(slider).to_have_attribute("max", str(moments["end"][field] + (axis == "Records")))
         value, step = slider.evaluate("(slider) => [Number(slider.value), Number(slider.step)]")
         assert value == pytest.approx(moments["peak"][field], abs=step)
+
+
+@pytest.mark.parametrize("run", [GPU_RUN, "ddp_gloo_2ranks"])
+def test_both_ranks_are_shown_in_trace(on_its_own: Profiler, run: str) -> None:
+    """Their main threads below each other, in the same step, with the slice of the slow one selected."""
+    on_its_own.open(r=run, v="distributed")
+    on_its_own.panel("Slow ranks").get_by_role("button", name="Show both in Trace").first.click()
+    expect(on_its_own.heading("Trace")).to_be_visible()
+    expect(on_its_own.panel("Selection")).to_be_visible()
+    tracks = on_its_own.ui.get_by_role("list", name="Tracks").get_by_role("listitem")
+    ranks = [on_its_own.state["k"], on_its_own.state["w"]]
+    for at, rank in enumerate(ranks):
+        expect(tracks.nth(at)).to_contain_text(f"{rank} · thread")
+        expect(tracks.nth(at)).to_be_in_viewport(ratio=0.5)
+
+
+def test_a_file_that_was_written_half_says_so_above_the_verdict(
+    tmp_path: Path, serve_logs: Callable[[Path], Server], page: Page
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    text = json.dumps({"traceEvents": tiny.events(steps=30)})
+    (run / "cut.1.pt.trace.json").write_text(text[: len(text) * 2 // 3])
+    server = serve_logs(tmp_path)
+    server.wait_for_traces()
+    profiler = Profiler(page, server).open()
+    warning = profiler.ui.get_by_text("The file could not be read to the end")
+    in_sight(warning)
+    verdict = profiler.ui.get_by_role("region", name="What bounds this run")
+    above, below = warning.bounding_box(), verdict.bounding_box()
+    assert above and below and above["y"] + above["height"] < below["y"]
