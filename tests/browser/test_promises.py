@@ -10,9 +10,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests import tiny
+from tests.browser import numbers
 from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.test_palette import Palette
+from tests.events import op
 
 PARTS = "Where does the step time go?"
 
@@ -114,4 +116,48 @@ def test_a_file_that_was_written_half_says_so_above_the_verdict(
     in_sight(warning)
     verdict = profiler.ui.get_by_role("region", name="What bounds this run")
     above, below = warning.bounding_box(), verdict.bounding_box()
-    assert above and below and above["y"] + above["height"] < below["y"]
+    assert above
+    assert below
+    assert above["y"] + above["height"] < below["y"]
+
+
+def test_compared_is_said_where_the_view_compares(on_its_own: Profiler) -> None:
+    """The Overview has the parts of the baseline beside its own; views that show nothing of it do not name it."""
+    on_its_own.open(r="cnn_workers2", b="cnn_workers0~worker0~1")
+    parts = on_its_own.panel(PARTS)
+    expect(parts.get_by_text("Compared with cnn_workers0.")).to_be_visible()
+    before = on_its_own.server.api("overview", run="cnn_workers0", worker="worker0")
+    (at,) = parts.get_by_role("columnheader").filter(has_text="Baseline").all()
+    column = at.evaluate("(head) => head.cellIndex")
+    foot = parts.locator("tfoot td").nth(column).inner_text()
+    assert numbers.same(foot, before["average"]["step_ns"])
+    compared = on_its_own.ui.get_by_role("group", name="Comparison")
+    expect(compared).to_be_visible()
+    for view in ("trace", "stacks"):
+        on_its_own.go_to(view)
+        expect(compared).to_have_count(0)
+    on_its_own.go_to("operators")
+    expect(compared).to_be_visible()
+
+
+def test_what_cannot_be_compared_is_refused_with_its_reason(on_its_own: Profiler) -> None:
+    on_its_own.open(v="compare", r=GPU_RUN, k="rank0", b="cnn_workers0~worker0~1")
+    changed = on_its_own.panel("What changed")
+    expect(changed).to_contain_text("These two traces cannot be compared.")
+    expect(changed).to_contain_text("Kernels of devices were recorded on one side only")
+    assert "%" not in changed.inner_text()
+
+
+def test_no_baseline_is_suggested_where_no_trace_is_alike(
+    tmp_path: Path, serve_logs: Callable[[Path], Server], page: Page
+) -> None:
+    tiny.write_trace(tmp_path / "a" / "w.1.pt.trace.json")
+    (tmp_path / "b").mkdir()
+    other = [op("other::work", 100 * at, 50) for at in range(9)]
+    (tmp_path / "b" / "w.1.pt.trace.json").write_text(json.dumps({"traceEvents": other}))
+    server = serve_logs(tmp_path)
+    server.wait_for_traces()
+    profiler = Profiler(page, server).open(r="b", v="compare")
+    expect(profiler.ui.get_by_text("No other trace here is like this one")).to_be_visible()
+    profiler.choose("Baseline run", "a")
+    expect(profiler.panel("What is compared").get_by_role("button", name="Swap")).to_be_visible()

@@ -141,6 +141,16 @@ interface BarProps {
   readonly color: string;
 }
 
+/** Where the bar of the baseline is. */
+export function Ghost({ from, to }: Omit<BarProps, "color">) {
+  return (
+    <i
+      className="ghost"
+      style={{ insetInlineStart: `${100 * from}%`, width: `${100 * (to - from)}%` }}
+    />
+  );
+}
+
 /** In a column of bars. */
 export function Bar({ from, to, color }: BarProps) {
   return (

@@ -1,21 +1,27 @@
 /** Where the average step went: each part begins where the one before it ended, so that they add up to the step. */
-import type { Overview } from "../../api";
+import { type Overview, settled, useOverview } from "../../api";
 import { partColor } from "../../draw/parts";
 import { exact, fraction, inOneUnit } from "../../format";
-import { overviewTexts } from "../../i18n";
-import { useAddress } from "../../state";
-import { Bar, ListTable } from "../../table";
+import { compareTexts, overviewTexts } from "../../i18n";
+import { BaselineNote } from "../../shell";
+import { useAddress, useBaseline } from "../../state";
+import { Bar, Ghost, ListTable } from "../../table";
 import { Empty, Panel, Swatch } from "../../ui";
 import { PartButton } from "../../ui/PartButton";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
-import { waterfallRows } from "./waterfallRows";
+import { type WaterfallRow, waterfallRows } from "./waterfallRows";
 
 const text = overviewTexts.waterfall;
 
 export function Waterfall({ overview: { waterfall, meta } }: { overview: Overview }) {
   const [picked, pick] = useAddress(params.cause);
-  const { rows, total } = waterfallRows(waterfall);
+  const baseline = useBaseline();
+  const compared = useOverview(baseline?.key ?? null);
+  const base = (baseline?.key && settled(compared)?.waterfall) ?? null;
+  const { rows, total } = waterfallRows(waterfall, base ?? []);
+  // Both sides to one scale.
+  const widest = Math.max(total, ...rows.map(({ baseStart, baseNs }) => baseStart + baseNs));
   const time = inOneUnit(
     "ns",
     rows.map(({ ns }) => ns),
@@ -29,6 +35,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
       title={text.title}
       help={onDevice ? text.help : text.helpHost}
     >
+      <BaselineNote baseline={baseline} query={compared} />
       {rows.length === 0 ? (
         <Empty reason={text.none} remedy={text.remedy} />
       ) : (
@@ -56,8 +63,11 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
             },
             {
               kind: "bar",
-              cell: ({ cause, ns, start }) => (
-                <Bar from={start / total} to={(start + ns) / total} color={partColor(cause)} />
+              cell: ({ cause, ns, start, baseNs, baseStart }) => (
+                <>
+                  <Bar from={start / widest} to={(start + ns) / widest} color={partColor(cause)} />
+                  {base && <Ghost from={baseStart / widest} to={(baseStart + baseNs) / widest} />}
+                </>
               ),
             },
             {
@@ -66,6 +76,16 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
               title: ({ ns }) => exact(ns, "ns"),
               foot: <span title={exact(total, "ns")}>{time(total)}</span>,
             },
+            ...(base
+              ? [
+                  {
+                    label: compareTexts.baseline,
+                    cell: ({ baseNs }: WaterfallRow) => time(baseNs),
+                    title: ({ baseNs }: WaterfallRow) => exact(baseNs, "ns"),
+                    foot: time(base.reduce((sum, { ns }) => sum + ns, 0)),
+                  },
+                ]
+              : []),
             { label: text.share, cell: ({ ns }) => fraction(ns / total), foot: fraction(1) },
           ]}
         />
