@@ -125,7 +125,7 @@ def test_compared_is_said_where_the_view_compares(on_its_own: Profiler) -> None:
     """The Overview has the parts of the baseline beside its own; views that show nothing of it do not name it."""
     on_its_own.open(r="cnn_workers2", b="cnn_workers0~worker0~1")
     parts = on_its_own.panel(PARTS)
-    expect(parts.get_by_text("Compared with cnn_workers0.")).to_be_visible()
+    expect(parts.get_by_text("Dashed outlines: the baseline.")).to_be_visible()
     before = on_its_own.server.api("overview", run="cnn_workers0", worker="worker0")
     (at,) = parts.get_by_role("columnheader").filter(has_text="Baseline").all()
     column = at.evaluate("(head) => head.cellIndex")

@@ -86,7 +86,7 @@ def test_status(client: Client, workspace: Workspace) -> None:
         "rank": None,
         "world_size": None,
         "host_name": None,
-        "devices": [],
+        "devices": ["<b>Tiny</b>"],
         "program": trace["program"],
     }
     assert len(trace["program"]) == 64

@@ -87,6 +87,8 @@ export const overview = area("overview", {
     share: "Share",
     total: "Average step",
     others: (n: number) => counted(n, "smaller part"),
+    baseline: "Baseline",
+    dashed: "Dashed outlines: the baseline.",
     none: "No steps were found in this trace.",
     remedy: "prof.step()  # at the end of each iteration",
   },

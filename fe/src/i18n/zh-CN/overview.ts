@@ -68,6 +68,8 @@ export const overview: typeof en = {
     share: "占比",
     total: "平均每步",
     others: (n) => `${n} 个较小的部分`,
+    baseline: "基线",
+    dashed: "虚线框：基线。",
     none: "在此跟踪中没有找到步。",
     remedy: "prof.step()  # 在每次迭代结束时",
   },

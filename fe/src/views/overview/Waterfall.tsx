@@ -2,8 +2,7 @@
 import { type Overview, settled, useOverview } from "../../api";
 import { partColor } from "../../draw/parts";
 import { exact, fraction, inOneUnit } from "../../format";
-import { compareTexts, overviewTexts } from "../../i18n";
-import { BaselineNote } from "../../shell";
+import { overviewTexts } from "../../i18n";
 import { useAddress, useBaseline } from "../../state";
 import { Bar, Ghost, ListTable } from "../../table";
 import { Empty, Panel, Swatch } from "../../ui";
@@ -35,7 +34,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
       title={text.title}
       help={onDevice ? text.help : text.helpHost}
     >
-      <BaselineNote baseline={baseline} query={compared} />
+      {base && <p className="muted">{text.dashed}</p>}
       {rows.length === 0 ? (
         <Empty reason={text.none} remedy={text.remedy} />
       ) : (
@@ -79,7 +78,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
             ...(base
               ? [
                   {
-                    label: compareTexts.baseline,
+                    label: text.baseline,
                     cell: ({ baseNs }: WaterfallRow) => time(baseNs),
                     title: ({ baseNs }: WaterfallRow) => exact(baseNs, "ns"),
                     foot: time(base.reduce((sum, { ns }) => sum + ns, 0)),
