@@ -23,7 +23,7 @@ def test_operators_and_kernels_show_the_comparison(on_its_own: Profiler) -> None
     on_its_own.ui.get_by_role("button", name="Compare…").click()
     expect(on_its_own.grid("Parts").count).to_be_visible()
     expect(chip(on_its_own)).to_have_count(0)
-    on_its_own.ui.get_by_role("button", name="Compare in all views").click()
+    on_its_own.ui.get_by_role("button", name="Compare in other views, too").click()
     expect(chip(on_its_own)).to_contain_text(f"Compared with {GPU_RUN} · rank0")
     for view, name, measure in (("operators", "Operators", "device_self_ns"), ("kernels", "Kernels", "total_ns")):
         on_its_own.go_to(view)

@@ -86,7 +86,10 @@ def test_status(client: Client, workspace: Workspace) -> None:
         "rank": None,
         "world_size": None,
         "host_name": None,
+        "devices": ["<b>Tiny</b>"],
+        "program": trace["program"],
     }
+    assert len(trace["program"]) == 64
     assert trace["size"] == trace["bytes_done"] == trace["bytes_total"] > 0
     assert [s["file"] for s in status["runs"][2]["skipped"]] == ["my_trace.json"]
     assert [s["file"] for s in status["skipped"]] == ["stray.json.gz"]

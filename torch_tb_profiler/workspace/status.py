@@ -53,6 +53,9 @@ class TraceStatus(msgspec.Struct, frozen=True):
     world_size   how many processes there were, null if the trace does not contain it
     host_name    null if the trace does not contain it
     kind         whether it is a trace or a memory snapshot
+    devices      names of the devices in the file, each once
+    program      16 hashes of 4 hexadecimal digits, made of the names of operators and module classes; the share of
+                 equal ones estimates how much two programs are alike. Empty if unknown
     """
 
     worker: str
@@ -71,6 +74,8 @@ class TraceStatus(msgspec.Struct, frozen=True):
     world_size: int | None = None
     host_name: str | None = None
     kind: TraceKind = "trace"
+    devices: Sequence[str] = ()
+    program: str = ""
 
 
 class TraceSummary(msgspec.Struct, frozen=True):
@@ -81,6 +86,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
     views: ids of the views that have data
     rank, world_size: None if the trace does not contain it
     host_name: empty if the trace does not contain it
+    devices, program: as in `TraceStatus`
     """
 
     events: int
@@ -90,6 +96,8 @@ class TraceSummary(msgspec.Struct, frozen=True):
     rank: int | None
     world_size: int | None
     host_name: str
+    devices: tuple[str, ...] = ()
+    program: str = ""
 
 
 class OpenTrace(msgspec.Struct, frozen=True):

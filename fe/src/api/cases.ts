@@ -20,6 +20,8 @@ export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
     notes: 0,
     views: [],
     kind: "trace",
+    devices: [],
+    program: "",
     ...more,
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { IDLE_MS, isBusy, LOADING_MS, pollDelay } from "./poll";
+import { IDLE_MS, isBusy, LOADING_MS, LOST_MS, pollDelay } from "./poll";
 import type { Status, TraceState } from "./types";
 
 function status(state: TraceState, scanning = false): Status {
@@ -18,11 +18,12 @@ function status(state: TraceState, scanning = false): Status {
   return { version: "1", logdir: "d", scanning, error: null, why: null, skipped: [], runs };
 }
 
-it("asks often while something happens, seldom otherwise, never after giving up", () => {
+it("asks often while something happens, seldom otherwise, and keeps asking a lost server", () => {
   expect(pollDelay(undefined, false)).toBe(LOADING_MS);
   expect(pollDelay(status("loading"), false)).toBe(LOADING_MS);
   expect(pollDelay(status("ready"), false)).toBe(IDLE_MS);
-  expect(pollDelay(status("loading"), true)).toBe(false);
+  expect(pollDelay(status("ready"), true)).toBe(LOST_MS);
+  expect(LOST_MS).toBeLessThanOrEqual(15_000);
 });
 
 it("is busy while it scans, queues or loads", () => {

@@ -59,7 +59,7 @@ export function useStatus(): Result<Status> {
 export function useStatusPolling(): Result<Status> {
   return useQuery<Status, ApiError>({
     ...statusQuery,
-    // Also brings a page back to life that gave up while it was hidden.
+    // A hidden page asks for nothing; one that is looked at again asks at once.
     refetchOnWindowFocus: "always",
     // A report does not change.
     refetchInterval: (query) =>
@@ -74,6 +74,18 @@ const statusQuery = {
   retryDelay: LOADING_MS,
   staleTime: 0,
 };
+
+/** Calls `then` when the server answers again after it was lost. */
+export function useServerReturned({ isError, isSuccess }: Result<Status>, then: () => void): void {
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (isError) wasLost.current = true;
+    else if (isSuccess && wasLost.current) {
+      wasLost.current = false;
+      then();
+    }
+  });
+}
 
 /** Drops the answers about a trace whose file has changed, or which has only now become ready. */
 export function useDropStale(status: Status | undefined): void {

@@ -50,3 +50,8 @@ function urlFor(target: Window, params: Params): string {
   const bare = href.split("#", 1)[0] ?? href;
   return bare + (inTensorBoard() ? formatHostHash(hash, params) : formatHash(params));
 }
+
+/** Loads our own page again, not the host's. */
+export function reloadPage(): void {
+  location.reload();
+}

@@ -1,4 +1,4 @@
-/** In the context bar: what every view is compared with, and the way out of it; or the way in. */
+/** In the context bar: what the view is compared with, and the way out of it; or the way in. */
 import type { Status } from "../api";
 import { t } from "../i18n";
 import {
@@ -32,6 +32,8 @@ export function ComparedWith({ status, current: { sel, comparison } }: Props) {
       </Button>
     );
   }
+  // Nothing is promised where the view shows nothing of it.
+  if (!findView(view)?.compares) return null;
   const title = traceTitle(status, set.name);
   const sentence = sameTraceName(set.name, sel) ? text.itself(title) : text.comparedWith(title);
   return (

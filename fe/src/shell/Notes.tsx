@@ -30,13 +30,23 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/** Nothing without notes. */
+/** Errors, such as a file that was written half, are said openly; the rest is folded. Nothing without notes. */
 export function PartialNotes({ notes }: { notes: readonly Note[] }) {
-  if (notes.length === 0) return null;
+  const errors = notes.filter(({ severity }) => severity === "error");
+  const rest = notes.filter(({ severity }) => severity !== "error");
   return (
-    <details className={`partial ${worstSeverity(notes)}`}>
-      <summary>{t.panel.notes(notes.length)}</summary>
-      <NoteList notes={notes} />
-    </details>
+    <>
+      {errors.length > 0 && (
+        <div className="partial error">
+          <NoteList notes={errors} />
+        </div>
+      )}
+      {rest.length > 0 && (
+        <details className={`partial ${worstSeverity(rest)}`}>
+          <summary>{t.panel.notes(rest.length)}</summary>
+          <NoteList notes={rest} />
+        </details>
+      )}
+    </>
   );
 }

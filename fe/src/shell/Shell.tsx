@@ -1,7 +1,13 @@
 /** The frame: context bar, rail, the view, inspector, status line. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type ComponentType, useEffect, useRef, useState } from "react";
-import { reportAddress, reportMade, useDropStale, useStatusPolling } from "../api";
+import {
+  reportAddress,
+  reportMade,
+  useDropStale,
+  useServerReturned,
+  useStatusPolling,
+} from "../api";
 import { saveFrom } from "../host";
 import { t } from "../i18n";
 import {
@@ -57,6 +63,9 @@ export function Shell({ views, inspectors }: Props) {
   const main = useRef<HTMLElement>(null);
   const link = useCopyLink(current);
   useDropStale(status);
+  useServerReturned(query, () => {
+    void client.refetchQueries({ predicate: ({ state }) => state.status === "error" });
+  });
 
   useEffect(() => {
     document.title = `${viewName(view)} – ${t.product}`;

@@ -45,14 +45,18 @@ describe("a trace in the address", () => {
 });
 
 describe("the suggested baseline", () => {
-  it("is the same worker in the nearest run before", () => {
+  /** With `equal` of 16 hashes as `FULL` has them. */
+  const like = (equal: number) => ({ program: "0001".repeat(equal) + "ffff".repeat(16 - equal) });
+  const own = like(16);
+
+  it("is the same worker in the run that is most alike, the nearest before of several", () => {
     const runs = status(
-      run("run1", trace("w0"), trace("w1")),
-      run("run2", trace("w0"), trace("w1", "1"), trace("w1", "2")),
-      run("run10", trace("w1", "2")),
+      run("run1", trace("w0", "1", like(15)), trace("w1", "1", own)),
+      run("run2", trace("w0", "1", like(9)), trace("w1", "1", own), trace("w1", "2", own)),
+      run("run10", trace("w0", "1", own), trace("w1", "2", own)),
     );
-    expect(suggested(runs, at("run10", "w1", "2"))).toBe("earlier_run run2 w1 2");
-    expect(suggested(runs, at("run2", "w0"))).toBe("earlier_run run1 w0 1");
+    expect(suggested(runs, at("run10", "w1", "2"))).toBe("run run2 w1 2");
+    expect(suggested(runs, at("run10", "w0"))).toBe("run run1 w0 1");
   });
 
   it("skips runs that could not be read or have another worker", () => {
@@ -62,7 +66,7 @@ describe("the suggested baseline", () => {
       run("c", trace("x"), trace("y")),
       run("d", trace("w0"), trace("w1")),
     );
-    expect(suggested(runs, at("d", "w0"))).toBe("earlier_run a w0 1");
+    expect(suggested(runs, at("d", "w0"))).toBe("run a w0 1");
   });
 
   it("goes by rank, or by the only worker, where names are of processes", () => {
@@ -70,39 +74,39 @@ describe("the suggested baseline", () => {
       run("a", trace("host_1", "1", { rank: 1 }), trace("host_9", "1", { rank: 0 })),
       run("b", trace("host_5", "1", { rank: 0 }), trace("host_6", "1", { rank: 1 })),
     );
-    expect(suggested(ranked, at("b", "host_6"))).toBe("earlier_run a host_1 1");
+    expect(suggested(ranked, at("b", "host_6"))).toBe("run a host_1 1");
     const single = status(run("a", trace("vm_1")), run("b", trace("vm_2")));
-    expect(suggested(single, at("b", "vm_2"))).toBe("earlier_run a vm_1 1");
+    expect(suggested(single, at("b", "vm_2"))).toBe("run a vm_1 1");
   });
 
-  it("is a span before, a run or span after, another worker, or anything, in this order", () => {
+  it("is another run, a span, another worker, or anything, in this order", () => {
     const spans = [trace("w", "1"), trace("w", "2"), trace("w", "3")];
-    expect(suggested(status(run("a", ...spans)), at("a", "w", "3"))).toBe("earlier_span a w 2");
-    expect(suggested(status(run("a", ...spans), run("b", trace("w"))), at("a", "w", "1"))).toBe(
-      "later_run b w 1",
+    expect(suggested(status(run("a", ...spans)), at("a", "w", "3"))).toBe("span a w 2");
+    expect(suggested(status(run("a", ...spans), run("b", trace("w"))), at("a", "w", "3"))).toBe(
+      "run b w 1",
     );
-    expect(suggested(status(run("a", ...spans)), at("a", "w", "1"))).toBe("later_span a w 2");
+    expect(suggested(status(run("a", ...spans)), at("a", "w", "1"))).toBe("span a w 2");
     expect(suggested(status(run("a", trace("w0"), trace("w1"))), at("a", "w0"))).toBe(
-      "other_worker a w1 1",
+      "worker a w1 1",
     );
     const strangers = status(run("a", trace("x"), trace("y")), run("b", trace("p"), trace("q")));
-    expect(suggested(strangers, at("b", "p"))).toBe("other_worker b q 1");
+    expect(suggested(strangers, at("b", "p"))).toBe("worker b q 1");
     expect(
       suggested(status(run("a", trace("x"), trace("y")), run("b", trace("p"))), at("b", "p")),
-    ).toBe("other_run a x 1");
+    ).toBe("other a x 1");
   });
 
-  it("did its work on the same kind of device, if there is such a one", () => {
-    const gpu = { views: ["overview", "kernels"] };
-    const runs = status(
-      run("a", trace("w", "1", gpu)),
-      run("b", trace("w", "1", { views: ["overview"] })),
-      run("c", trace("w", "1", gpu)),
-      run("d", trace("w", "1", { state: "loading" })),
-    );
-    expect(suggested(runs, at("c", "w"))).toBe("earlier_run a w 1");
-    expect(suggested(runs, at("b", "w"))).toBe("later_run d w 1");
-    expect(suggested(status(...runs.runs.slice(0, 2)), at("b", "w"))).toBe("earlier_run a w 1");
+  it("ran the same program on the same device, or there is none", () => {
+    const gpu = { views: ["overview", "kernels"], devices: ["H100"] };
+    const runs = (...more: Partial<TraceStatus>[]) =>
+      status(
+        run("a", trace("w", "1", { ...gpu, ...own })),
+        ...more.map((each, n) => run(`b${n}`, trace("w", "1", { ...gpu, ...own, ...each }))),
+      );
+    const none = [like(7), { views: ["overview"] }, { devices: ["A100"] }];
+    for (const each of none) expect(suggested(runs(each), at("a", "w"))).toBeNull();
+    expect(suggested(runs(...none, { state: "loading" }), at("a", "w"))).toBeNull();
+    expect(suggested(runs(...none, like(8)), at("a", "w"))).toBe("run b3 w 1");
   });
 
   it("is nothing where there is nothing else", () => {
@@ -128,7 +132,7 @@ describe("the suggested baseline", () => {
     const ranks = (prefix: string) =>
       Array.from({ length: 1024 }, (_, rank) => trace(`${prefix}${rank}`, "1", { rank }));
     const many = status(run("a", ...ranks("x")), run("b", ...ranks("y")));
-    expect(suggested(many, at("b", "y1000"))).toBe("earlier_run a x1000 1");
+    expect(suggested(many, at("b", "y1000"))).toBe("run a x1000 1");
   });
 });
 

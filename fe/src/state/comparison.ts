@@ -14,14 +14,8 @@ export interface FoundTrace {
   trace: TraceStatus;
 }
 
-/** Why a baseline was suggested. */
-export type Why =
-  | "earlier_run"
-  | "earlier_span"
-  | "later_run"
-  | "later_span"
-  | "other_worker"
-  | "other_run";
+/** Why a baseline was suggested: it is of the same worker in another run or span, another worker, or any other like it. */
+export type Why = "run" | "span" | "worker" | "other";
 
 export interface Suggestion extends FoundTrace {
   why: Why;
@@ -107,61 +101,65 @@ export function counterpart(run: RunStatus, like: TraceStatus | null): FoundTrac
   return trace ? found(run, trace) : null;
 }
 
+/** From this share of common names on, two traces are of one program. */
+const ALIKE = 0.5;
+/** Hexadecimal digits of a hash of a program. */
+const DIGITS = 4;
+
+/** The share of names of operators and modules that two traces have in common, about; null where one is unknown. */
+export function likeness({ program: a }: TraceStatus, { program: b }: TraceStatus): number | null {
+  if (a === "" || a.length !== b.length) return null;
+  const places = Array.from({ length: a.length / DIGITS }, (_, at) => at * DIGITS);
+  const equal = places.filter((at) => a.slice(at, at + DIGITS) === b.slice(at, at + DIGITS));
+  return equal.length / places.length;
+}
+
+/** Whether both ran one program on the same devices, as far as the status says. */
+function isAlike(a: TraceStatus, b: TraceStatus): boolean {
+  if (hasDevice(a) !== hasDevice(b)) return false;
+  if (hasDevice(a) && a.devices.join() !== b.devices.join()) return false;
+  return (likeness(a, b) ?? 1) >= ALIKE;
+}
+
 /**
- * What a person would most likely compare this trace with: the same worker in the nearest earlier run, else its span
- * before; else the same after it; else another worker of the run, else anything. Runs are in natural order. What could
- * not be read is left out, and work on a device is compared with work on the host only when there is nothing else.
+ * What a person would most likely compare this trace with, of those that ran one program on the same devices: the same
+ * worker in another run, else another span of it, another worker of the run, anything. Of several the most alike, then
+ * the nearest, those before first. Null where none is alike: that one was recorded before another says nothing.
  */
 export function suggestBaseline(runs: readonly RunStatus[], current: TraceName): Suggestion | null {
   const trace = findTrace(runs, current)?.trace;
-  if (!trace || trace.kind === "snapshot") return null;
-  const alike = (other: TraceStatus) =>
-    other === trace || other.state !== "ready" || hasDevice(other) === hasDevice(trace);
-  const those = (wanted: (other: TraceStatus) => boolean) =>
-    runs.map((run) => ({ ...run, traces: run.traces.filter(wanted) }));
-  const isTrace = ({ kind }: TraceStatus) => kind === "trace";
-  return (
-    mostLikely(
-      those((other) => isTrace(other) && alike(other)),
-      current,
-      trace,
-    ) ?? mostLikely(those(isTrace), current, trace)
-  );
-}
-
-function mostLikely(
-  runs: readonly RunStatus[],
-  current: TraceName,
-  trace: TraceStatus,
-): Suggestion | null {
   const at = runs.findIndex(({ name }) => name === current.run);
   const run = runs[at];
-  if (!run) return null;
-  const spans = run.traces.filter(({ worker }) => worker === current.worker);
-  const span = spans.indexOf(trace);
-  const earlier = runs.slice(0, at).reverse();
-  const later = runs.slice(at + 1);
-  const alike = (those: readonly RunStatus[]) =>
-    first(those, (r) => likeIn(r, trace, workers(run)));
+  if (!trace || !run || trace.kind === "snapshot") return null;
+  const usable = runs.map((each) => ({
+    ...each,
+    traces: each.traces.filter(
+      (other) =>
+        other !== trace &&
+        other.kind === "trace" &&
+        other.state === "ready" &&
+        (trace.state !== "ready" || isAlike(trace, other)),
+    ),
+  }));
+  const own = usable[at]?.traces ?? [];
+  const before = (all: readonly TraceStatus[]) => {
+    const place = run.traces.indexOf(trace);
+    const isBefore = (other: TraceStatus) => run.traces.indexOf(other) < place;
+    return [...all.filter(isBefore).reverse(), ...all.filter((other) => !isBefore(other))];
+  };
+  const spans = before(own.filter(({ worker }) => worker === trace.worker));
+  const others = [...usable.slice(0, at).reverse(), ...usable.slice(at + 1)];
+  const mostLike = (those: readonly FoundTrace[]) =>
+    those.toSorted(
+      (a, b) => (likeness(trace, b.trace) ?? 0) - (likeness(trace, a.trace) ?? 0),
+    )[0] ?? null;
+  const those = (run: RunStatus, traces: readonly TraceStatus[]) =>
+    traces.map((each) => found(run, each));
   return (
-    because("earlier_run", alike(earlier)) ??
-    because(
-      "earlier_span",
-      first(spans.slice(0, span).reverse(), (t) => usableIn(run, t)),
-    ) ??
-    because("later_run", alike(later)) ??
-    because(
-      "later_span",
-      first(spans.slice(span + 1), (t) => usableIn(run, t)),
-    ) ??
-    because(
-      "other_worker",
-      first(run.traces, (t) => (t.worker === current.worker ? null : usableIn(run, t))),
-    ) ??
-    because(
-      "other_run",
-      first([...earlier, ...later], (r) => first(r.traces, (t) => usableIn(r, t))),
-    )
+    because("run", mostLike(others.flatMap((each) => likeIn(each, trace, workers(run)) ?? []))) ??
+    because("span", mostLike(those(run, spans))) ??
+    because("worker", mostLike(those(run, own))) ??
+    because("other", mostLike(others.flatMap((each) => those(each, each.traces))))
   );
 }
 
@@ -172,11 +170,10 @@ function hasDevice({ views }: TraceStatus): boolean {
 
 /** The same worker or rank in another run; the only worker there when this one is the only one here. */
 function likeIn(run: RunStatus, trace: TraceStatus, workersHere: number): FoundTrace | null {
-  const usable = { ...run, traces: run.traces.filter(isUsable) };
-  const alike = usable.traces.some(
+  const alike = run.traces.some(
     ({ worker, rank }) => worker === trace.worker || (isNumber(rank) && rank === trace.rank),
   );
-  return alike || (workersHere === 1 && workers(usable) === 1) ? counterpart(usable, trace) : null;
+  return alike || (workersHere === 1 && workers(run) === 1) ? counterpart(run, trace) : null;
 }
 
 function stillThere(
@@ -196,24 +193,12 @@ function isUsable({ state }: TraceStatus): boolean {
   return state !== "failed";
 }
 
-function usableIn(run: RunStatus, trace: TraceStatus): FoundTrace | null {
-  return isUsable(trace) ? found(run, trace) : null;
-}
-
 function found(run: RunStatus, trace: TraceStatus): FoundTrace {
   return { name: { run: run.name, worker: trace.worker, span: trace.span }, trace };
 }
 
 function because(why: Why, trace: FoundTrace | null): Suggestion | null {
   return trace && { ...trace, why };
-}
-
-function first<T, R>(items: readonly T[], wanted: (item: T) => R | null): R | null {
-  for (const item of items) {
-    const result = wanted(item);
-    if (result !== null) return result;
-  }
-  return null;
 }
 
 function isNumber(value: number | null | undefined): value is number {

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import type { TraceKey } from "../api";
-import type { Params } from "../host";
+import { awaitInSight, type Params } from "../host";
 import { applyChanges, type Change, change, type Param } from "./address";
 import { type Comparison, formatTraceName, type TraceName } from "./comparison";
 import { page } from "./page";
@@ -88,6 +88,7 @@ export function goToView<Id extends keyof ViewParams>(
 ): void;
 export function goToView(view: ViewId, select?: Picked | null, look: object = {}): void {
   const current = currentView();
+  awaitInSight();
   if (view !== current) remembered.set(current, paramsOf(current, paramStore().get()));
   setAddress(
     ...(view === current ? [] : viewChanges(view, remembered.get(view) ?? {})),

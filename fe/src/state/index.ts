@@ -6,6 +6,7 @@ export {
   counterpart,
   type FoundTrace,
   findTrace,
+  likeness,
   sameTraceName,
   suggestBaseline,
   type TraceName,

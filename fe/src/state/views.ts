@@ -41,6 +41,8 @@ export interface View {
   readonly wholeFile?: boolean;
   /** It fills the room, and draws the line with its name itself: see `shell/ViewHead`. */
   readonly hasHead?: boolean;
+  /** It shows the baseline beside the trace. */
+  readonly compares?: boolean;
   /** A report cannot show it. */
   readonly needsServer?: boolean;
   readonly load: () => Promise<{ default: ComponentType<object> }>;

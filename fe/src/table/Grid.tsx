@@ -17,6 +17,7 @@ import {
   itemStyle,
   ROW_HEIGHT,
   rowAround,
+  showRow,
   useVirtualRows,
   type VirtualRows,
 } from "./GridFrame";
@@ -70,7 +71,7 @@ export function Grid(props: GridProps) {
     const index = selected === null ? -1 : source.indexOf(nameKey, selected);
     if (index < 0) return;
     setActive(index);
-    virtual.scrollToIndex(index, { align: "auto" });
+    showRow(scroller, virtual, index);
   }, [selected, source, nameKey, virtual]);
 
   const select = (index: number) => {

@@ -11,6 +11,7 @@ import type {
   ReactNode,
   RefObject,
 } from "react";
+import { bringIntoSight } from "../host";
 import { Edges } from "../ui";
 import type { DrawnColumn } from "./columns";
 import { HEADER_HEIGHT, Header } from "./Header";
@@ -40,6 +41,15 @@ export function useVirtualRows(
     // React 19 schedules scroll updates well by itself.
     useFlushSync: false,
   });
+}
+
+/** Scrolls the grid to a row, and the page, too, where the user went to it. */
+export function showRow(scroller: Scroller, virtual: VirtualRows, index: number): void {
+  virtual.scrollToIndex(index, { align: "auto" });
+  const grid = scroller.current;
+  if (!grid) return;
+  const row = () => grid.querySelector(`[data-row="${index}"]`) ?? grid;
+  bringIntoSight(row, grid.closest(".view") ?? grid);
 }
 
 /** Whether a row is to be copied. Text that is marked is copied by the browser. */

@@ -27,13 +27,15 @@ interface Props<R> {
   readonly help?: readonly string[];
   readonly rows: readonly R[];
   readonly isPicked?: (row: R) => boolean;
+  /** What is opened below a row, if anything. */
+  readonly below?: (row: R) => ReactNode;
   /** As wide as its place. */
   readonly wide?: boolean;
   readonly className?: string;
 }
 
 export function ListTable<R>(props: Props<R>) {
-  const { caption, label, columns, rows, wide = false, className = "", isPicked } = props;
+  const { caption, label, columns, rows, wide = false, className = "", isPicked, below } = props;
   const { heads = [], help = [] } = props;
   const foot = columns.some((column) => column.foot !== undefined);
   return (
@@ -57,19 +59,31 @@ export function ListTable<R>(props: Props<R>) {
         </thead>
         <tbody>
           <Each of={rows}>
-            {(row, at) => (
-              <tr className={isPicked?.(row) ? "is-picked" : undefined}>
-                {columns.map((column, place) => (
-                  <ListCell
-                    key={heads[place] ?? place}
-                    column={column}
-                    row={row}
-                    at={at}
-                    place={place}
-                  />
-                ))}
-              </tr>
-            )}
+            {(row, at) => {
+              const opened = below?.(row);
+              return (
+                <>
+                  <tr className={isPicked?.(row) ? "is-picked" : undefined}>
+                    {columns.map((column, place) => (
+                      <ListCell
+                        key={heads[place] ?? place}
+                        column={column}
+                        row={row}
+                        at={at}
+                        place={place}
+                      />
+                    ))}
+                  </tr>
+                  {opened && (
+                    <tr>
+                      <td className="below" colSpan={columns.length}>
+                        {opened}
+                      </td>
+                    </tr>
+                  )}
+                </>
+              );
+            }}
           </Each>
         </tbody>
         {foot && (
@@ -125,6 +139,16 @@ interface BarProps {
   readonly from: number;
   readonly to: number;
   readonly color: string;
+}
+
+/** Where the bar of the baseline is. */
+export function Ghost({ from, to }: Omit<BarProps, "color">) {
+  return (
+    <i
+      className="ghost"
+      style={{ insetInlineStart: `${100 * from}%`, width: `${100 * (to - from)}%` }}
+    />
+  );
 }
 
 /** In a column of bars. */

@@ -8,7 +8,15 @@ import {
   useState,
 } from "react";
 import { tableTexts } from "../i18n";
-import { cellAt, GridFrame, isCopy, itemStyle, rowAround, useVirtualRows } from "./GridFrame";
+import {
+  cellAt,
+  GridFrame,
+  isCopy,
+  itemStyle,
+  rowAround,
+  showRow,
+  useVirtualRows,
+} from "./GridFrame";
 import { cellOf, type Rows } from "./model";
 import { moveTo } from "./moves";
 import type { Sort } from "./sort";
@@ -58,7 +66,7 @@ export function TreeGrid(props: TreeGridProps) {
     scrolledTo.current = selected;
     if (selected < 0) return;
     setActiveRow(selected);
-    virtual.scrollToIndex(index, { align: "auto" });
+    showRow(scroller, virtual, index);
   }, [selected, visible, virtual]);
 
   const active = activeRow === null ? -1 : visible.indexOf(activeRow);

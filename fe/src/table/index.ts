@@ -19,7 +19,7 @@ export {
   shareOf,
 } from "./derive";
 export { FilterBox } from "./FilterBox";
-export { Bar, type ListColumn, ListTable } from "./ListTable";
+export { Bar, Ghost, type ListColumn, ListTable } from "./ListTable";
 export {
   allRows,
   byName,

@@ -21,5 +21,5 @@ export { type LinkedSnapshot, SnapshotSource } from "./snapshotTiles";
 export { snapshotTracks } from "./snapshotTracks";
 export type { Stage } from "./stage";
 export { Timeline } from "./Timeline";
-export type { Track, TrackRow, TrackRows } from "./track";
-export { tracksOf } from "./tracks";
+export { type Track, type TrackRow, type TrackRows, trackKey } from "./track";
+export { mainTracks, tracksOf } from "./tracks";

@@ -55,9 +55,13 @@ export function layOut(tracks: readonly Track[], arrangement: Arrangement): Trac
 
   const byKey = new Map(tracks.map((track) => [track.key, track]));
   const pinned = new Set(arrangement.pinned);
+  const many = tracks.some(({ worker }) => worker !== tracks[0]?.worker);
   for (const key of pinned) {
     const track = byKey.get(key);
-    if (track && !track.isGroup) add(track, 0, true, []);
+    if (!track || track.isGroup) continue;
+    // Away from the group that says of which rank it is.
+    const name = many ? `${track.worker} · ${track.name}` : track.name;
+    add({ ...track, name }, 0, true, []);
   }
 
   const inside = (track: Track): Track[] => {

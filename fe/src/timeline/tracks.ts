@@ -40,6 +40,19 @@ export function tracksOf(
   );
 }
 
+/** Of the time of the busiest stream: what runs less is not where a rank computes. */
+const MUCH = 0.1;
+
+/** What stands for a rank in one look: its main thread, and the stream where it computes; "" where it has none. */
+export function mainTracks(worker: string, { tracks }: TracksMeta): readonly [string, string] {
+  const key = (of: DrawnTrack | undefined) => (of ? trackKey(worker, String(of.id)) : "");
+  const streams = tracks.filter(({ kind }) => kind === "stream");
+  const most = Math.max(0, ...streams.map(({ busy_ns: busy }) => busy));
+  // Streams for communication come after it, and may be busy for longer: they wait.
+  const stream = streams.find(({ busy_ns: busy }) => busy >= MUCH * most);
+  return [key(tracks.find(({ role }) => role === "main")), key(stream)];
+}
+
 function groupOf(worker: string, key: string, parent: string | null) {
   return { key, worker, parent, kind: "group", isGroup: true, lanes: [] };
 }

@@ -7,11 +7,16 @@ export type Later<P> = ComponentType<P> & {
   readonly preload: () => void;
 };
 
+/** The code of a component did not arrive: the server was away, or has another version now. */
+export class CodeMissing extends Error {
+  override name = "CodeMissing";
+}
+
 /**
  * A component whose code is fetched when it is first shown; `Waiting` stands in its place until then.
  *
- * In place of React's `lazy`, which keeps what has arrived back for 300 ms after a fallback was shown, and never
- * tries again after a failure.
+ * In place of React's `lazy`, which keeps what has arrived back for 300 ms after a fallback was shown. Browsers keep the
+ * failure of an import, so `Boundary` loads the page again.
  */
 export function later<P extends object>(
   load: () => Promise<{ default: ComponentType<P> }>,
@@ -30,7 +35,7 @@ export function later<P extends object>(
       if (Loaded) return;
       fetched().then(
         () => setArrived(true),
-        (cause) => setError(cause instanceof Error ? cause : new Error(String(cause))),
+        (cause) => setError(new CodeMissing(String(cause))),
       );
     }, []);
     if (error) throw error;

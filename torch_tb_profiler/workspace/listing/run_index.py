@@ -73,6 +73,8 @@ class TraceState(msgspec.Struct):
             world_size=summary.world_size if summary else None,
             host_name=(summary.host_name or None) if summary else None,
             kind=self.file.kind,
+            devices=summary.devices if summary else (),
+            program=summary.program if summary else "",
         )
 
     def fail(self, reason: Reason, passes: bool) -> None:

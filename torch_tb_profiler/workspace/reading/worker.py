@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from torch_tb_profiler import spill
+from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.health.notes import health, troubles
+from torch_tb_profiler.analysis.shared.likeness import program_sketch
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import identity_of, is_distributed
@@ -80,6 +82,8 @@ def summary_of(model: Model) -> TraceSummary:
         identity.rank,
         identity.world_size,
         identity.host_name,
+        tuple(sorted({device.name for device in capture(model).devices if device.name})),
+        program_sketch(model),
     )
 
 

@@ -39,8 +39,11 @@ export const change = area("change", {
     `Compared ${before} baseline steps with ${after} experiment steps (warm-up steps excluded: ${leftOut}).`,
   differs: (what: string, before: string, after: string) =>
     `${what}: ${before} in the baseline, ${after} in the experiment.`,
+  refused: "These two traces cannot be compared.",
+  unlike: "The programs have no operator and no module in common.",
+  refusedHelp: "Choose another baseline above. The tables below list both sides.",
   differences: {
-    step_rule: "Steps were found by different rules, so they cannot be compared",
+    step_rule: "Steps were found by different rules",
     basis: "Kernels of devices were recorded on one side only",
     devices: "Different devices, where kernels may have other names",
     world_size: "Different number of processes",

@@ -35,18 +35,18 @@ export const compare = area("compare", {
     },
     swap: "Swap",
     swapHint: "Make the baseline the experiment, and the experiment the baseline",
-    everywhere: "Compare in all views",
-    everywhereHint: "Shows columns of this baseline in Operator and GPU Kernel as well",
+    everywhere: "Compare in other views, too",
     end: "End the comparison",
     why: {
-      earlier_run: "Chosen for you: the same worker in the previous run.",
-      earlier_span: "Chosen for you: the previous span of the same worker.",
-      later_run: "Chosen for you: the same worker in the next run.",
-      later_span: "Chosen for you: the next span of the same worker.",
-      other_worker: "Chosen for you: another worker of the same run.",
-      other_run: "Chosen for you: a trace of another run.",
+      run: "Chosen for you: the same worker in the run that is most like this one.",
+      span: "Chosen for you: another span of the same worker.",
+      worker: "Chosen for you: another worker of the same run.",
+      other: "Chosen for you: a trace of another run that is like this one.",
     },
-    set: "Operator and GPU Kernel show this comparison as well.",
+    set: (views: string) => `${views} show this comparison as well.`,
+    none: "No other trace here is like this one",
+    noneReason:
+      "A baseline is suggested where the device is the same and at least half of the names of operators and modules are. Choose one to compare with it all the same.",
   },
 
   states: {

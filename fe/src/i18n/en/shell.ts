@@ -86,7 +86,8 @@ export const shell = {
       counted(n, "directory cannot be listed", "directories cannot be listed"),
     failed: (n: number) => counted(n, "file could not be read", "files could not be read"),
     skipped: (n: number) => counted(n, "file skipped", "files skipped"),
-    offline: "The server is not reachable. What you see is the last answer.",
+    offline:
+      "The server is not reachable. What you see is the last answer; the page goes on by itself when the server is back.",
     retry: "Retry",
     version: (v: string) => `torch-tb-profiler ${v}`,
   },
@@ -124,6 +125,11 @@ export const shell = {
     notes: (n: number) => counted(n, "note about this data", "notes about this data"),
     crashed: "This view stopped with an error",
     again: "Try again",
+    report: "For a bug report",
+    codeMissing: "This part of the page could not be loaded",
+    codeMissingHelp:
+      "The page loads again by itself when the server answers, with everything as you left it.",
+    reload: "Load the page again",
   },
 
   severity: { info: "Note", warning: "Warning", error: "Error" },

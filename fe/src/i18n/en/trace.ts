@@ -52,6 +52,8 @@ export const trace = area("trace", {
   allRanks: "All",
   noRanks: "None",
   rankFailed: (worker: string, why: string) => `${worker} cannot be shown: ${why}`,
+  alignedAt: (step: string) =>
+    `The files do not say how their clocks relate: step ${step} begins at the same place on all ranks.`,
   notAligned: "The files do not say how their clocks relate: every rank begins at 0.",
   explain: (n: number) => (n === 0 ? "Explain" : `Explain (${n})`),
   explainHelp: "Tracks that explain the steps, and dimming",

@@ -35,8 +35,11 @@ export const change: typeof en = {
   counted: (before, after, leftOut) =>
     `计入：基线 ${before} 步，实验 ${after} 步；未计入的第一步共 ${leftOut} 个。`,
   differs: (what, before, after) => `${what}：基线为 ${before}，实验为 ${after}。`,
+  refused: "这两个跟踪无法对比。",
+  unlike: "两个程序没有任何共同的算子或模块。",
+  refusedHelp: "请在上方选择另一个基线。下面的表格列出两边的内容。",
   differences: {
-    step_rule: "两侧用不同的规则确定步，因此无法比较",
+    step_rule: "两侧用不同的规则确定步",
     basis: "只有一侧采集了设备内核",
     devices: "设备不同，内核的名称可能不同",
     world_size: "进程数不同",

@@ -49,6 +49,7 @@ export const trace: typeof en = {
   allRanks: "全部",
   noRanks: "无",
   rankFailed: (worker, why) => `无法显示 ${worker}：${why}`,
+  alignedAt: (step) => `文件未说明各时钟的关系：步 ${step} 在所有 rank 上从同一位置开始。`,
   notAligned: "文件未说明各时钟的关系：每个 rank 都从 0 开始。",
   explain: (n) => (n === 0 ? "解释" : `解释（${n}）`),
   explainHelp: "解释各步的轨道，以及淡化",

@@ -18,22 +18,26 @@ import { goToView, useAddress } from "../../state";
 import { Bar, ListTable } from "../../table";
 import { Empty, Link, QueryPanel, Swatch } from "../../ui";
 import { PartButton } from "../../ui/PartButton";
-import { changeBars, intervalText, kindOf } from "./change";
+import { changeBars, differenceText, intervalText, kindOf, whyRefused } from "./change";
 import { params } from "./params";
 
 const text = changeTexts;
 
 interface Props {
   readonly query: Result<Change>;
+  /** The programs have nothing in common. */
+  readonly unlike: boolean;
   /** What is said in place of the step, where a side has none. */
   readonly whole: React.ReactNode;
 }
 
-export function ChangePanel({ query, whole }: Props) {
+export function ChangePanel({ query, unlike, whole }: Props) {
   return (
     <QueryPanel title={compareTexts.headline.title} help={text.help} query={query}>
       {(answer) =>
-        answer.delta_ns === null ? (
+        whyRefused(answer, unlike).length > 0 ? (
+          <Refused reasons={whyRefused(answer, unlike)} />
+        ) : answer.delta_ns === null ? (
           <div className="compare-headline">
             {whole}
             <p className="muted">{compareTexts.headline.noSteps}</p>
@@ -48,6 +52,23 @@ export function ChangePanel({ query, whole }: Props) {
         )
       }
     </QueryPanel>
+  );
+}
+
+/** No number where it would say nothing. */
+function Refused({ reasons }: { reasons: readonly string[] }) {
+  return (
+    <div className="compare-headline">
+      <p>
+        <strong>{text.refused}</strong>
+      </p>
+      <ul className="compare-remarks">
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+      <p className="muted">{text.refusedHelp}</p>
+    </div>
   );
 }
 
@@ -101,8 +122,8 @@ function Differences({ answer: { differences } }: { answer: Change }) {
   if (differences.length === 0) return null;
   return (
     <ul className="compare-remarks">
-      {differences.map(({ what, base, new: other }) => (
-        <li key={what}>{text.differs(textFor(text.differences, what) ?? what, base, other)}</li>
+      {differences.map((each) => (
+        <li key={each.what}>{differenceText(each)}</li>
       ))}
     </ul>
   );

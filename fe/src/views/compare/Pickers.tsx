@@ -1,7 +1,8 @@
-import { useStatus } from "../../api";
-import { compareTexts } from "../../i18n";
+import { type Status, useStatus } from "../../api";
+import { compareTexts, t } from "../../i18n";
 import { TracePicker } from "../../shell";
 import {
+  allViews,
   counterpart,
   type FoundTrace,
   findTrace,
@@ -13,9 +14,15 @@ import {
   type TraceName,
   useTrace,
 } from "../../state";
-import { Button, Panel } from "../../ui";
+import { Button, Combo, Empty, Panel } from "../../ui";
 
 const text = compareTexts.pickers;
+
+/** The other views that show the comparison. */
+function otherViews(): string {
+  const names = allViews().filter(({ id, compares }) => compares && id !== "compare");
+  return new Intl.ListFormat(t.lang).format(names.map(({ name }) => name));
+}
 
 /** Both traces, each with its run, worker and span. */
 export function Pickers({ baseline }: { baseline: FoundTrace }) {
@@ -75,18 +82,38 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
       <p className="row compare-mode">
         {set ? (
           <>
-            <span>{text.set}</span>
+            <span>{text.set(otherViews())}</span>
             <Button onClick={() => setBaseline(null)}>{text.end}</Button>
           </>
         ) : (
           <>
             {suggested && <span>{text.why[suggested.why]}</span>}
-            <Button title={text.everywhereHint} onClick={() => setBaseline(name)}>
+            <Button title={text.set(otherViews())} onClick={() => setBaseline(name)}>
               {text.everywhere}
             </Button>
           </>
         )}
       </p>
+    </Panel>
+  );
+}
+
+/** Where no other trace is like this one, the user says which is meant. */
+export function Choose({ status }: { status: Status }) {
+  const { trace } = useTrace();
+  return (
+    <Panel title={text.title} help={text.help}>
+      <Empty title={text.none} reason={text.noneReason} />
+      <Combo
+        label={text.names.baseline.run}
+        value={null}
+        options={status.runs.map(({ name }) => ({ value: name, label: name }))}
+        onChange={(name) => {
+          const run = status.runs.find((each) => each.name === name);
+          const chosen = run && counterpart(run, trace);
+          if (chosen) setBaseline(chosen.name);
+        }}
+      />
     </Panel>
   );
 }

@@ -2,6 +2,7 @@
 import type { Change, ChangedWork } from "../../api";
 import { partName } from "../../draw/parts";
 import { count, fraction, percentChange } from "../../format";
+import { textFor } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import {
   type Drawing,
@@ -183,4 +184,15 @@ export function intervalText(low: number, high: number): string {
   const [near = "", far = ""] = ends;
   const range = near === far ? near : text.interval.range(near.replace(/ %$/, ""), far);
   return low < 0 ? text.interval.less(range) : text.interval.more(range);
+}
+
+/** What is not alike on both sides, in a sentence. */
+export function differenceText({ what, base, new: other }: Change["differences"][number]): string {
+  return text.differs(textFor(text.differences, what) ?? what, base, other);
+}
+
+/** Why a comparison would say nothing; empty where it says something. `unlike`: the programs have nothing in common. */
+export function whyRefused({ differences }: Change, unlike: boolean): readonly string[] {
+  const forbidding = differences.filter(({ forbids }) => forbids === "all");
+  return [...(unlike ? [text.unlike] : []), ...forbidding.map(differenceText)];
 }

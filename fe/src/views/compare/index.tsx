@@ -14,6 +14,7 @@ import {
   baselineKey,
   change,
   type FoundTrace,
+  likeness,
   sameTraceName,
   setAddress,
   useAddress,
@@ -21,10 +22,11 @@ import {
 } from "../../state";
 import { Button, Empty, Flow, Missing, Panel, ProgressBar } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
+import { whyRefused } from "./change";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
 import { openPath } from "./open";
-import { Pickers } from "./Pickers";
+import { Choose, Pickers } from "./Pickers";
 import { EVERYTHING, params } from "./params";
 import { RooflinePanel } from "./RooflinePanel";
 import { Names, Parts } from "./Tables";
@@ -71,7 +73,12 @@ function Two() {
   const { sel, comparison } = useTrace();
   const baseline = comparison.set ?? comparison.suggested;
   if (!status || !sel) return null;
-  if (!baseline) return <Single status={status} />;
+  if (!baseline) {
+    const usable = status.runs.flatMap(({ traces }) =>
+      traces.filter(({ kind, state }) => kind === "trace" && state !== "failed"),
+    );
+    return usable.length > 1 ? <Choose status={status} /> : <Single status={status} />;
+  }
   return (
     <>
       <Pickers baseline={baseline} />
@@ -142,6 +149,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   const query = useCompare(key, sel, path, versions);
   const changed = useChange(key, sel, versions);
   const look = useLook(query.data);
+  const unlike = after !== null && likeness(before, after) === 0;
 
   if (!sel || !key) return null;
 
@@ -159,9 +167,12 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
     <Flow>
       <ChangePanel
         query={changed}
+        unlike={unlike}
         whole={<Whole baseline={key} experiment={sel} versions={versions} />}
       />
-      <WorkPanel query={changed} />
+      {!(changed.data && whyRefused(changed.data, unlike).length > 0) && (
+        <WorkPanel query={changed} />
+      )}
       <Timeline query={query} look={look} />
       <Parts query={query} look={look} />
       <Names of="operators" query={query} look={look} />

@@ -9,5 +9,6 @@ export const view: View = {
   key: "v",
   icon: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9zM8 1.5v13",
   params,
+  compares: true,
   load: () => import("./index"),
 };

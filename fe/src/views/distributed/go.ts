@@ -4,6 +4,7 @@ import { equals } from "../../format";
 import { showRow } from "../../shell/findings/showInTrace";
 import { longestSlice } from "../../shell/places";
 import { change, goToView, selectTrace, setAddress, setBaseline } from "../../state";
+import { trackKey } from "../../timeline/track";
 import { anchor } from "../../ui";
 import { params } from "./params";
 import { typical } from "./sentence";
@@ -26,7 +27,12 @@ export function showLongest(
   workers: readonly string[] = [],
 ): void {
   selectTrace({ worker });
-  goToView("trace", null, { ...(name === null ? {} : longestSlice(name)), workers });
+  const shown = workers.length > 0 ? [worker, ...workers] : [];
+  goToView("trace", null, {
+    ...(name === null ? {} : longestSlice(name)),
+    workers,
+    pinned: shown.map((each) => trackKey(each, "")),
+  });
 }
 
 /** Where a rank that is slow loses its time, with one that is as ranks usually are below it. */

@@ -1,31 +1,37 @@
-/** The stretches of time that a part of the waterfall has: where they are in the trace, and what ended them. */
+/** The intervals of a part of the waterfall: where they are in the trace, and what ended them. */
+import { useEffect, useId, useRef } from "react";
 import { useTraceQuery, type Waterfall } from "../../api";
 import { partName } from "../../draw/parts";
 import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { type ListColumn, ListTable } from "../../table";
-import { Async, Button, Link, Panel } from "../../ui";
+import { ListTable } from "../../table";
+import { Async, Button, Link } from "../../ui";
 
 const text = overviewTexts.pieces;
 const LISTED = 20;
 
+/** Opens in place, and comes into sight. */
 export function Pieces({ cause, onClose }: { cause: string; onClose: () => void }) {
   const { sel } = useTrace();
   const query = useTraceQuery("waterfall", sel, { cause, limit: LISTED });
+  const box = useRef<HTMLElement>(null);
+  const id = useId();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when another part is opened, and when it is here
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, [cause, query.data === undefined]);
   return (
-    <Panel
-      className="area-pieces"
-      title={text.title(partName(cause))}
-      actions={
+    <section ref={box} className="pieces" aria-labelledby={id}>
+      <div className="pieces-head">
+        <h3 id={id}>{text.title(partName(cause))}</h3>
         <Button quiet onClick={onClose}>
           {text.close}
         </Button>
-      }
-    >
+      </div>
       <Async query={query}>{(answer) => <List answer={answer} />}</Async>
-    </Panel>
+    </section>
   );
 }
 
@@ -52,10 +58,7 @@ function List({ answer: { pieces, causes } }: { answer: Waterfall }) {
             ),
           },
           { label: text.step, kind: "text", cell: ({ step }) => step },
-          named(text.host, ({ host }) => host),
-          named(text.line, ({ frame, module }) => frame ?? module),
-          named(text.owner, ({ owner }) => owner),
-          named(text.work, ({ work }) => work),
+          { label: text.where, kind: "text", cell: (piece) => <Where piece={piece} /> },
         ]}
       />
     </>
@@ -64,13 +67,21 @@ function List({ answer: { pieces, causes } }: { answer: Waterfall }) {
 
 type Piece = NonNullable<Waterfall["pieces"]>["largest"][number];
 
-/** A long name is cut, and whole on hover. */
-function named(label: string, of: (piece: Piece) => string | null): ListColumn<Piece> {
-  return {
-    label,
-    kind: "text",
-    className: "piece-name",
-    cell: (piece) => of(piece) ?? "–",
-    title: (piece) => of(piece) ?? undefined,
-  };
+/** What is known of an interval, a line each; a long name is cut, and whole on hover. */
+function Where({ piece }: { piece: Piece }) {
+  const known = [
+    [text.host, piece.host],
+    [text.line, piece.frame ?? piece.module],
+    [text.owner, piece.owner],
+    [text.work, piece.work],
+  ] as const;
+  return known.map(
+    ([label, name]) =>
+      name && (
+        <div key={label} className="piece-name" title={name}>
+          <span className="muted">{label}: </span>
+          {name}
+        </div>
+      ),
+  );
 }

@@ -1,25 +1,32 @@
 /** Where the average step went: each part begins where the one before it ended, so that they add up to the step. */
-import type { Overview } from "../../api";
+import { type Overview, settled, useOverview } from "../../api";
 import { partColor } from "../../draw/parts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { overviewTexts } from "../../i18n";
-import { useAddress } from "../../state";
-import { Bar, ListTable } from "../../table";
+import { useAddress, useBaseline } from "../../state";
+import { Bar, Ghost, ListTable } from "../../table";
 import { Empty, Panel, Swatch } from "../../ui";
 import { PartButton } from "../../ui/PartButton";
+import { Pieces } from "./Pieces";
 import { params } from "./params";
-import { waterfallRows } from "./waterfallRows";
+import { type WaterfallRow, waterfallRows } from "./waterfallRows";
 
 const text = overviewTexts.waterfall;
 
 export function Waterfall({ overview: { waterfall, meta } }: { overview: Overview }) {
   const [picked, pick] = useAddress(params.cause);
-  const { rows, total } = waterfallRows(waterfall);
+  const baseline = useBaseline();
+  const compared = useOverview(baseline?.key ?? null);
+  const base = (baseline?.key && settled(compared)?.waterfall) ?? null;
+  const { rows, total } = waterfallRows(waterfall, base ?? []);
+  // Both sides to one scale.
+  const widest = Math.max(total, ...rows.map(({ baseStart, baseNs }) => baseStart + baseNs));
   const time = inOneUnit(
     "ns",
     rows.map(({ ns }) => ns),
     total,
   );
+  const opened = picked !== "" && <Pieces cause={picked} onClose={() => pick("")} />;
   const onDevice = meta.device_type === "GPU";
   return (
     <Panel
@@ -27,6 +34,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
       title={text.title}
       help={onDevice ? text.help : text.helpHost}
     >
+      {base && <p className="muted">{text.dashed}</p>}
       {rows.length === 0 ? (
         <Empty reason={text.none} remedy={text.remedy} />
       ) : (
@@ -36,6 +44,7 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
           className="waterfall"
           rows={rows}
           isPicked={({ cause }) => cause === picked}
+          below={({ cause }) => cause === picked && opened}
           columns={[
             {
               label: text.cause,
@@ -53,8 +62,11 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
             },
             {
               kind: "bar",
-              cell: ({ cause, ns, start }) => (
-                <Bar from={start / total} to={(start + ns) / total} color={partColor(cause)} />
+              cell: ({ cause, ns, start, baseNs, baseStart }) => (
+                <>
+                  <Bar from={start / widest} to={(start + ns) / widest} color={partColor(cause)} />
+                  {base && <Ghost from={baseStart / widest} to={(baseStart + baseNs) / widest} />}
+                </>
               ),
             },
             {
@@ -63,10 +75,22 @@ export function Waterfall({ overview: { waterfall, meta } }: { overview: Overvie
               title: ({ ns }) => exact(ns, "ns"),
               foot: <span title={exact(total, "ns")}>{time(total)}</span>,
             },
+            ...(base
+              ? [
+                  {
+                    label: text.baseline,
+                    cell: ({ baseNs }: WaterfallRow) => time(baseNs),
+                    title: ({ baseNs }: WaterfallRow) => exact(baseNs, "ns"),
+                    foot: time(base.reduce((sum, { ns }) => sum + ns, 0)),
+                  },
+                ]
+              : []),
             { label: text.share, cell: ({ ns }) => fraction(ns / total), foot: fraction(1) },
           ]}
         />
       )}
+      {/* a sum of several parts, as a tile opens it */}
+      {rows.every(({ cause }) => cause !== picked) && opened}
     </Panel>
   );
 }

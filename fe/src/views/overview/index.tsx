@@ -12,7 +12,6 @@ import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
 import { Kinds } from "./Kinds";
-import { Pieces } from "./Pieces";
 import { params } from "./params";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
@@ -32,7 +31,6 @@ export default function Overview() {
 }
 
 function Content({ overview }: { overview: OverviewAnswer }) {
-  const [cause, setCause] = useAddress(params.cause);
   const [category, setCategory] = useAddress(params.category);
   return (
     <div className="overview stack">
@@ -43,7 +41,6 @@ function Content({ overview }: { overview: OverviewAnswer }) {
         <Waterfall overview={overview} />
         <Findings overview={overview} />
         <Tiles overview={overview} />
-        {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
         <Breakdown overview={overview} />
         <AverageStep overview={overview} />
         <CategoryPanel category={category} step={null} onClose={() => setCategory("")} />

@@ -10,5 +10,6 @@ export const view: View = {
   digit: 1,
   icon: "M2 13.5h12M4 11V8M8 11V3.5M12 11V6",
   params,
+  compares: true,
   load: () => import("./index"),
 };

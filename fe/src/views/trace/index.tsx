@@ -13,6 +13,7 @@ import { params } from "./params";
 import { RangePanel } from "./RangePanel";
 import { RankMenu } from "./RankMenu";
 import { RecordPanel } from "./RecordPanel";
+import { apart } from "./ranks";
 import { SearchField } from "./SearchField";
 import { Slices } from "./Slices";
 import { TimelinePanel } from "./TimelinePanel";
@@ -124,7 +125,7 @@ interface PictureProps {
 
 function Picture({ tool, onInspect }: PictureProps) {
   const { ranks } = useTraceState();
-  const { query, overview, failed } = useRanks();
+  const { query, failed } = useRanks();
   const [main] = ranks;
   return (
     <Async
@@ -143,11 +144,22 @@ function Picture({ tool, onInspect }: PictureProps) {
               {text.rankFailed(worker, error.message)}
             </p>
           ))}
-          {ranks.length > 1 && overview && !overview.aligned && (
-            <p className="muted">{text.notAligned}</p>
-          )}
+          {ranks.length > 1 && <NotAligned />}
         </>
       )}
     </Async>
   );
+}
+
+/** How ranks stand beside each other that have no common clock. */
+function NotAligned() {
+  const { metas, overview, clock } = useRanks();
+  const [page, ...others] = metas;
+  if (!page || !overview) return null;
+  const by = others
+    .filter(({ meta }) => meta)
+    .map((rank) => apart(overview, clock, page, rank))
+    .find((each) => each.by !== "clock");
+  if (!by) return null;
+  return <p className="muted">{by.by === "step" ? text.alignedAt(by.step) : text.notAligned}</p>;
 }

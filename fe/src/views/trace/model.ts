@@ -7,6 +7,7 @@ import {
   isSameSlice,
   type LinkedSnapshot,
   layOut,
+  mainTracks,
   type PickedRecord,
   type PickedSlice,
   placeOf,
@@ -16,6 +17,7 @@ import {
   showing,
   type Track,
   type TrackRows,
+  trackKey,
   UNARRANGED,
 } from "../../timeline";
 import { type DerivedOf, longestStepOf, showDerived, tracksWith } from "./derived";
@@ -185,7 +187,7 @@ export class TraceModel {
     const drawn = this.drawnOf(known);
     const tracks = this.tracksOf(this.lanesOf(ranks, wanted.derived, derived), drawn);
     const { toggled, pinned, hidden, order, tracks: filter } = wanted;
-    const arrangement = this.arrangementOf(toggled, pinned, hidden, order, filter);
+    const arrangement = this.arrangementOf(toggled, pinned, hidden, order, filter, ranks);
     const record = this.recordOf(
       ranks,
       drawn,
@@ -334,6 +336,22 @@ function arrangementOf(
   hidden: readonly string[],
   order: readonly string[],
   filter: string,
+  ranks: readonly RankTiles[],
 ): Arrangement {
-  return { toggled: new Set(toggled), pinned, hidden: new Set(hidden), order, filter };
+  return {
+    toggled: new Set(toggled),
+    pinned: pinsOf(pinned, ranks),
+    hidden: new Set(hidden),
+    order,
+    filter,
+  };
+}
+
+/** A rank that is pinned is there with its main tracks, like beside like. */
+function pinsOf(pinned: readonly string[], ranks: readonly RankTiles[]): readonly string[] {
+  const whole = ranks.filter(({ worker }) => pinned.includes(trackKey(worker, "")));
+  if (whole.length === 0) return pinned;
+  const own = whole.map(({ worker, meta }) => mainTracks(worker, meta));
+  const keys = [0, 1].flatMap((kind) => own.map((tracks) => tracks[kind as 0 | 1]));
+  return [...keys.filter(Boolean), ...pinned];
 }

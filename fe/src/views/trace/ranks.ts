@@ -28,7 +28,7 @@ export class Ranks {
       // Without the rank of the page there is nothing to stack others below.
       if (!meta || !page?.meta) continue;
       const { run, worker, span } = key;
-      const offset = apart(overview, clock, page.key.worker, worker);
+      const { offset } = apart(overview, clock, page, { key, meta });
       const id = [run, worker, span, meta.version, offset].join("\n");
       next.set(id, this.kept.get(id) ?? this.made({ run, worker, span }, meta, offset));
     }
@@ -63,16 +63,36 @@ export function othersOf({ sel, run }: CurrentTrace, workers: readonly string[])
     });
 }
 
-/** What to add to times of a rank to have them beside the page's: by the clock of all ranks where that is known. */
+interface Alignment {
+  /** What to add to times of a rank to have them beside the page's, ns. */
+  readonly offset: number;
+  /** A clock that both have, the beginning of a step that both have, or their own beginnings. */
+  readonly by: "clock" | "step" | "start";
+  /** That step, where it is one. */
+  readonly step: string;
+}
+
+/** By the clock of all ranks where that is known, then by those of the files, then by the first step that both have. */
 export function apart(
   overview: RunOverview | null,
   clock: RankClock | null,
-  page: string,
-  worker: string,
-): number {
-  const [of, base] = [worker, page].map((each) => clock?.shift_ns[clock.workers.indexOf(each)]);
-  if (typeof of === "number" && typeof base === "number") return of - base;
-  return offsetOf(overview, worker) - offsetOf(overview, page);
+  page: RankAnswer,
+  rank: RankAnswer,
+): Alignment {
+  const workers = [rank.key.worker, page.key.worker];
+  const [of, base] = workers.map((each) => clock?.shift_ns[clock.workers.indexOf(each)]);
+  if (typeof of === "number" && typeof base === "number")
+    return { offset: of - base, by: "clock", step: "" };
+  const [own = 0, first = 0] = workers.map((worker) => offsetOf(overview, worker));
+  if (overview?.aligned) return { offset: own - first, by: "clock", step: "" };
+  const steps = page.meta?.steps.names ?? [];
+  const step = steps.find((name) => rank.meta?.steps.names.includes(name));
+  if (step === undefined) return { offset: own - first, by: "start", step: "" };
+  return { offset: beginOf(page, step) - beginOf(rank, step), by: "step", step };
+}
+
+function beginOf({ meta }: RankAnswer, step: string): number {
+  return meta?.steps.start_ns[meta.steps.names.indexOf(step)] ?? 0;
 }
 
 function offsetOf(overview: RunOverview | null, worker: string): number {
