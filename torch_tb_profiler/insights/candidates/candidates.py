@@ -329,20 +329,20 @@ def _place(candidate: Candidate) -> tuple[float, float, float]:
     return -(candidate.saving_ms.after_others or 0.0), -headroom, -candidate.time_ms
 
 
-def reason_of(of: TraceCandidates) -> tuple[bool, CandidateReason] | None:
+def reason_of(work: TraceCandidates) -> tuple[bool, CandidateReason] | None:
     """Return whether a trace has no candidates (True) or only some, and why; None if all is known."""
-    refusal = next((one for one in of.quality.refusals if one.scope in ("everything", "savings")), None)
+    refusal = next((one for one in work.quality.refusals if one.scope in ("everything", "savings")), None)
     if refusal is not None:
         is_all = refusal.scope == "everything" or refusal.id in _NO_ANSWER
         return is_all, CandidateReason(refusal.id, refusal.text)
-    is_known = any(group.arguments.inputs or group.roof_ns is not None for group in of.groups)
-    has_operators = any(group.kind == "operator" for group in of.groups)
-    busy = max((use.busy or 0.0 for use in device_use(of.model)), default=1.0)
-    if not of.groups:
+    is_known = any(group.arguments.inputs or group.roof_ns is not None for group in work.groups)
+    has_operators = any(group.kind == "operator" for group in work.groups)
+    busy = max((use.busy or 0.0 for use in device_use(work.model)), default=1.0)
+    if not work.groups:
         why, is_all = "no_work", True
     elif has_operators and not is_known:
         why, is_all = "no_shapes", True
-    elif of.model.has_device_work and busy <= 1 - _MOSTLY_IDLE:
+    elif work.model.has_device_work and busy <= 1 - _MOSTLY_IDLE:
         why, is_all = "mostly_idle", False
     else:
         return None

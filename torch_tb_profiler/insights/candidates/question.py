@@ -43,28 +43,28 @@ def _how(key: str) -> str | None:
 
 
 def _candidates(subject: Subject, params: CandidateFilter) -> CandidatesAnswer:
-    of = TraceCandidates(subject)
-    name = next((one.name for one in roofs(of.model) if one.name), None)
-    count = len(of.steps)
-    step_ms = float(f"{of.step_ns / _NS_IN_MS:.4g}") if count else None
+    work = TraceCandidates(subject)
+    name = next((one.name for one in roofs(work.model) if one.name), None)
+    count = len(work.steps)
+    step_ms = float(f"{work.step_ns / _NS_IN_MS:.4g}") if count else None
     trace = CandidateTrace(f"{subject.run}~{subject.worker}~{subject.span}", count, step_ms, name)
-    reason = reason_of(of)
+    reason = reason_of(work)
     is_none, why = reason or (False, None)
-    every = [] if is_none else of.candidates()
+    every = [] if is_none else work.candidates()
     if why is not None and why.id == "mostly_idle":
         every = sorted(every, key=lambda one: one.kind != "host")
     chosen = [one for one in every if params.kind in (None, one.kind) and params.finding in (None, one.finding)][
         : params.top
     ]
-    chosen = _within(of.placed(one) for one in chosen)
+    chosen = _within(work.placed(one) for one in chosen)
     return CandidatesAnswer(
         answer="cannot" if is_none else "yes" if why is None else "partly",
         why=why,
         how=_how(why.id) if why is not None and is_none else None,
         trace=trace,
-        coverage=_coverage(of, chosen),
+        coverage=_coverage(work, chosen),
         candidates=chosen,
-        left_out=_left_out(of, every, chosen),
+        left_out=_left_out(work, every, chosen),
     )
 
 
@@ -80,26 +80,26 @@ def _within(candidates: Iterable[Candidate]) -> list[Candidate]:
     return taken
 
 
-def _coverage(of: TraceCandidates, listed: Sequence[Candidate]) -> CandidateCoverage:
-    total = sum(group.time_ns for group in of.groups)
+def _coverage(work: TraceCandidates, listed: Sequence[Candidate]) -> CandidateCoverage:
+    total = sum(group.time_ns for group in work.groups)
     if not total:
         return CandidateCoverage(None, None, None, None)
-    by_id = {group.id: group for group in of.groups}
+    by_id = {group.id: group for group in work.groups}
     shown = [(one, by_id[one.id].time_ns) for one in listed if one.id in by_id]
     time = sum(ns for _, ns in shown)
     return CandidateCoverage(
         time=time / total,
-        roof=sum(group.time_ns for group in of.groups if group.roof_ns is not None) / total,
-        shapes=sum(group.time_ns for group in of.groups if group.arguments.inputs is not None) / total,
+        roof=sum(group.time_ns for group in work.groups if group.roof_ns is not None) / total,
+        shapes=sum(group.time_ns for group in work.groups if group.arguments.inputs is not None) / total,
         line=sum(ns for one, ns in shown if one.line is not None) / time if time else None,
     )
 
 
-def _left_out(of: TraceCandidates, every: Sequence[Candidate], listed: Sequence[Candidate]) -> OmittedCandidates:
+def _left_out(work: TraceCandidates, every: Sequence[Candidate], listed: Sequence[Candidate]) -> OmittedCandidates:
     shown = {one.id for one in listed}
     others = [one for one in every if one.id not in shown]
-    time = sum(group.time_ns for group in of.groups if group.id not in shown)
-    return OmittedCandidates(len(others), of.ms(time) or 0.0, dict(Counter(one.kind for one in others)))
+    time = sum(group.time_ns for group in work.groups if group.id not in shown)
+    return OmittedCandidates(len(others), work.ms(time) or 0.0, dict(Counter(one.kind for one in others)))
 
 
 CANDIDATES = Question(

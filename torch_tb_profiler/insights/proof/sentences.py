@@ -26,11 +26,11 @@ def sentence_of(
     """Return the whole answer in words."""
     if reason is not None:
         return proof_words("reasons").say(reason, {})
-    said: list[str] = ["no_measure" if proved is None else proved.verdict]
+    keys: list[str] = ["no_measure" if proved is None else proved.verdict]
     if predicted is not None:
-        said.append(agreement)
+        keys.append(agreement)
     if step is not None:
-        said.append("step" if step.low is not None else "step_uncertain")
+        keys.append("step" if step.low is not None else "step_uncertain")
     values: dict[str, Value] = {}
     for name, source in (("measure", proved), ("step", step)):
         for key in ("before", "after", "less", "low", "high"):
@@ -42,7 +42,7 @@ def sentence_of(
         values |= {"likely": _time(predicted.likely), "low": _time(predicted.low), "high": _time(predicted.high)}
     if moved:
         values |= {"cause": moved[0].cause, "grown": _time(-moved[0].less)}
-    return " ".join(proof_words("sentences").say(key, values) for key in said)
+    return " ".join(proof_words("sentences").say(key, values) for key in keys)
 
 
 def _time(milliseconds: float | None) -> str:

@@ -76,12 +76,12 @@ class CandidatesBrief(ToolAnswer, frozen=True, kw_only=True):
 
 
 def _candidates(catalog: TraceCatalog, params: WhichCandidates) -> CandidatesBrief:
-    found: CandidatesAnswer = catalog.trace(params.trace).candidates(top=_MOST, kind=params.kind)
+    answer: CandidatesAnswer = catalog.trace(params.trace).candidates(top=_MOST, kind=params.kind)
     return CandidatesBrief(
-        answer=found.answer,
-        why=None if found.why is None else found.why.text,
-        how=found.how,
-        step_ms=found.trace.step_ms,
+        answer=answer.answer,
+        why=None if answer.why is None else answer.why.text,
+        how=answer.how,
+        step_ms=answer.trace.step_ms,
         candidates=[
             CandidateBrief(
                 id=one.id,
@@ -98,9 +98,9 @@ def _candidates(catalog: TraceCatalog, params: WhichCandidates) -> CandidatesBri
                 line=name_of(one.line),
                 finding=one.finding,
             )
-            for one in found.candidates
+            for one in answer.candidates
         ],
-        left_out=found.left_out.count,
+        left_out=answer.left_out.count,
     )
 
 
