@@ -43,7 +43,7 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 .PHONY: help demo ui ui-maps build clean format bench answers openapi docs check check-py
 .PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: house attack audit matrix sbom release-dry-run
-.PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
+.PHONY: lint lint-rules lint-format lint-types lint-tests lint-imports lint-words
 .DELETE_ON_ERROR:
 
 help:
@@ -87,7 +87,7 @@ check-py: .venv/.stamp-dev
 	$(PYTEST) $(SPREAD) -m "not slow and not long" -q tests/unit
 
 # In parts, so that "make -k" finds all there is to find.
-lint: lint-rules lint-format lint-types lint-imports lint-words
+lint: lint-rules lint-format lint-types lint-tests lint-imports lint-words
 
 lint-rules: .venv/.stamp-dev
 	$(BIN)/ruff check . _build
@@ -97,6 +97,10 @@ lint-format: .venv/.stamp-dev
 
 lint-types: .venv/.stamp-dev
 	$(BIN)/mypy
+
+# Names and calls in tests that the package does not have.
+lint-tests: .venv/.stamp-dev
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 lint-imports: .venv/.stamp-dev
 	$(BIN)/lint-imports

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -12,6 +13,7 @@ import pytest
 from tests.properties import examples
 from tests.recorded import MANY_RANKS, ROOT
 from tests.spread import pytest_collection_finish, pytest_collection_modifyitems, pytest_xdist_make_scheduler
+from tests.warm import warm_processes
 
 __all__ = ["pytest_collection_finish", "pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
@@ -21,6 +23,13 @@ hypothesis.settings.load_profile("project")
 # A job in the background of a script ignores Ctrl-C, and so would every server that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes() -> Iterator[None]:
+    """What reads traces for the workspaces of a worker's tests."""
+    with warm_processes():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -15,5 +15,5 @@ def of(
     operator: str, dims: Any, types: Any = "float", concrete: Any = None, strides: Any = None, kernel: str = ""
 ) -> OperatorWork:
     kinds = [types] * len(dims) if isinstance(types, str) else types
-    texts = [json.dumps(each) if each else "" for each in (dims, kinds, concrete, strides)]
-    return work_of(operator, *texts, kernel)
+    shapes, types, values, steps = (json.dumps(each) if each else "" for each in (dims, kinds, concrete, strides))
+    return work_of(operator, shapes, types, values, steps, kernel)

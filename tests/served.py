@@ -19,9 +19,9 @@ from torch_tb_profiler.workspace import Workspace, open_workspace
 
 
 @contextmanager
-def everything_read(logs: Path, cache: Path, processes: int = 2) -> Iterator[Workspace]:
+def everything_read(logs: Path, cache: Path, processes: int = 2, questions: str = PREFETCHED) -> Iterator[Workspace]:
     """Over a log directory that does not change."""
-    workspace = open_workspace(parse_logdir(str(logs)), cache, processes, questions=PREFETCHED)
+    workspace = open_workspace(parse_logdir(str(logs)), cache, processes, questions=questions)
     try:
         wait_until(lambda: not workspace.status().loading, "everything is read")
         yield workspace

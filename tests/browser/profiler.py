@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.servers import Server
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 VIEWS = {
     "overview": "Overview",
@@ -50,7 +53,7 @@ class Profiler:
             parts = [f"{key}={quote(state[key], '')}" for key in state]
         return f"{self.server.address}{query}#{'&'.join(parts)}"
 
-    def open(self, query: str = "", **state: str) -> Profiler:
+    def open(self, query: str = "", **state: str) -> Self:
         """Load the page, also when it is already there: another address after the # alone would not."""
         if self.page.url != "about:blank":
             self.page.goto("about:blank")

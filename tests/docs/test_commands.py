@@ -14,9 +14,11 @@ from tests.recorded import ROOT
 _BEGINS = re.compile(rf"^(?:\$ )?(?:{'|'.join(map(re.escape, PROGRAMS))}) ", re.MULTILINE)
 #: has a test of its own below
 STORY = ROOT / "docs" / "find-the-bottleneck.md"
-#: compares recordings that tests/unit/test_gate_guide.py makes, and runs them
-GATE = ROOT / "docs" / "gate-your-ci.md"
-RUN = [page for page in all_pages() if page not in (STORY, GATE) and any(block.is_run for block in blocks_of(page))]
+#: all of their blocks are run, and looked at, by tests/unit: test_gate_guide, test_mcp_docs, sql/test_sql_docs
+ELSEWHERE = {ROOT / "docs" / name for name in ("gate-your-ci.md", "for-agents.md", "sql.md")}
+RUN = [
+    page for page in all_pages() if page not in {STORY, *ELSEWHERE} and any(block.is_run for block in blocks_of(page))
+]
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(ROOT)))

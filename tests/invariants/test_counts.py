@@ -38,7 +38,8 @@ def check_counts(model: Model) -> None:
                 known = values[np.isfinite(values)]
                 assert (known == np.round(known)).all(), key
     step = step_flops(model)
-    assert all(isinstance(each.flops, int) for each in (*step.elements, *step.phases))
+    assert all(isinstance(each.flops, int) for each in step.elements)
+    assert all(isinstance(each.flops, int) for each in step.phases)
     for finding in findings(model):
         assert all(isinstance(value, int) for key, value in finding.values.items() if key.endswith("bytes")), finding.id
 

@@ -55,9 +55,9 @@ def check_sums(model: Model) -> None:
     assert int(found.total_ns.sum()) + copies == device_ns
 
     times = step_times(model)
-    parts = np.array([times.category_ns[c] for c in times.categories]).reshape(len(times.categories), -1)
-    assert (parts >= 0).all()
-    assert parts.sum(axis=0).tolist() == times.duration_ns.tolist()
+    of_categories = np.array([times.category_ns[c] for c in times.categories]).reshape(len(times.categories), -1)
+    assert (of_categories >= 0).all()
+    assert of_categories.sum(axis=0).tolist() == times.duration_ns.tolist()
 
 
 def check_memory(model: Model, complete: bool = True) -> None:

@@ -130,8 +130,8 @@ def hdfs_cluster(folder: Path) -> Iterator[Hdfs]:
         "log4j.appender.out.layout=org.apache.log4j.PatternLayout\n"
         "log4j.appender.out.layout.ConversionPattern=%p %c: %m%n\n"
     )
-    for name in ("hdfs", "datanode", "static", "logs"):
-        (folder / "web" / "webapps" / name).mkdir(parents=True)
+    for app in ("hdfs", "datanode", "static", "logs"):
+        (folder / "web" / "webapps" / app).mkdir(parents=True)
     classes = [str(folder / "conf"), str(folder / "web"), *sorted(map(str, (PARTS / "jars").glob("*.jar")))]
     java = ["java", *_JAVA, "-cp", ":".join(classes)]
     name_node = f"{_SERVERS}.namenode.NameNode"

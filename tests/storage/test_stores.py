@@ -254,7 +254,7 @@ def test_what_one_may_not_do_is_said_with_what_it_takes(store: Store) -> None:
 
 
 def test_a_wrong_clock_and_a_wrong_region_are_told_apart_from_wrong_keys(store: Store) -> None:
-    cases = {
+    cases: dict[str, list[tuple[str, dict[str, str], str]]] = {
         "s3": [("RequestTimeTooSkewed", {}, "clock"), ("AuthorizationHeaderMalformed", {}, "endpoint")],
         "blob": [
             ("AuthenticationFailed", {"Date": "Sun, 06 Nov 1994 08:49:37 GMT"}, "clock"),

@@ -80,7 +80,8 @@ def test_threads_decode_a_new_type_at_once() -> None:
 
 def test_nothing_else_makes_descriptions() -> None:
     modules = set(PACKAGE.rglob("*.py")) - {PACKAGE / "codec.py"}
-    found = {str(path.relative_to(PACKAGE)): makers(path.read_text(encoding="utf-8")) for path in modules}
+    sources = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in modules}
+    found = {name: makers(source) for name, source in sources.items() if "msgspec" in source}
     assert found
     assert {name: calls for name, calls in found.items() if calls} == {}
 

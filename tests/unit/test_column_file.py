@@ -6,8 +6,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,7 +168,7 @@ def test_a_file_can_be_read_where_there_is_no_pread(path: Path, monkeypatch: pyt
 
 
 def test_tables_without_a_schema_come_back_as_they_were() -> None:
-    columns = {
+    columns: dict[str, npt.NDArray[Any]] = {
         "long": np.arange(-5, 300_000, 7),
         "short": np.array([3, -2], np.int32),
         "equal": np.full(9, 4, np.int64),
@@ -177,7 +179,7 @@ def test_tables_without_a_schema_come_back_as_they_were() -> None:
     }
     given = column_file.NamedTables({"meta": {"a": [1, None]}}, ["", "é"], {"one": columns, "two": {}})
     content = column_file.encode_tables(given)
-    found = column_file.decode_tables(content)
+    found: Any = column_file.decode_tables(content)
     assert (found.header, found.strings, found.tables.keys()) == (given.header, given.strings, given.tables.keys())
     for name, values in columns.items():
         assert found.tables["one"][name].dtype == values.dtype

@@ -132,7 +132,8 @@ def test_a_trace_and_itself(tid: int, detail: Any) -> None:
 
 def test_the_backward_thread_is_compared() -> None:
     """kineto#863."""
-    paths = [names([node])[0][0] for node in everything(Comparison(*(model_of(training(2)) for _ in "ab"), "all"))]
+    one, two = (model_of(training(2)) for _ in "ab")
+    paths = [names([node])[0][0] for node in everything(Comparison(one, two, "all"))]
     assert [EVALUATE + "LossBackward0"] in [p[-1:] for p in paths]
     assert ["Linear_1.backward"] in paths
 

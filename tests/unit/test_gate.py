@@ -182,8 +182,8 @@ def test_fewer_than_four_steps_cannot_be_judged() -> None:
 
 
 def test_three_short_recordings_can_be_judged() -> None:
-    sides = [[recorded(config(seed, steps=3)) for seed in seeds] for seeds in ((1, 2, 3), (4, 5, 6))]
-    found = check(*sides, default_rules())
+    base, new = ([recorded(config(seed, steps=3)) for seed in seeds] for seeds in ((1, 2, 3), (4, 5, 6)))
+    found = check(base, new, default_rules())
     assert found.exit_code == 0
     assert judged(found, "step_time").test == "recordings"
     assert judged(found, "step_time").counts == (3, 3)

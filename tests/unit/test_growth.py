@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.growth import MOST, Work, beside, growth
 
 
@@ -16,6 +18,7 @@ def test_what_is_linear() -> None:
     assert growth(prepared, 200_000) < MOST
 
 
+@pytest.mark.slow
 def test_what_grows_with_the_square() -> None:
     def prepared(size: int) -> Work:
         return lambda: count(size * size)

@@ -107,7 +107,10 @@ VLLM_STEP, SGLANG_STEP = "execute_context_1(8)_generation_0(0)", "step[DECODE bs
 
 def served(step: str, *missing: str) -> Note | None:
     """A pass of a server; what is missing of shapes, stacks and memory."""
-    told = {"shapes": {"Input Dims": [[2, 2]]}, "stacks": {"Call stack": "worker.py(1): run"}}
+    told: dict[str, dict[str, Any]] = {
+        "shapes": {"Input Dims": [[2, 2]]},
+        "stacks": {"Call stack": "worker.py(1): run"},
+    }
     events = [e for e in without("cpu_op", "user_annotation") if "memory" not in missing or e["name"] != "[memory]"]
     args = {key: value for option, values in told.items() if option not in missing for key, value in values.items()}
     return notes_of([*events, annotation(step, 0, 100), op("aten::mm", 10, 50, **args)]).get("recorded_by_server")

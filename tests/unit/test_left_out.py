@@ -47,7 +47,7 @@ def _views() -> dict[str, str]:
 
 KINDS = {
     "rule": Kind(
-        {rule.id: rule.id.replace("_", " ") for rule in (*RULES, *RUN_RULES)},
+        {name: name.replace("_", " ") for name in (*(rule.id for rule in RULES), *(rule.id for rule in RUN_RULES))},
         "def {}(",
         ("torch_tb_profiler/insights",),
         "`{}`",

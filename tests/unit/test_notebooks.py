@@ -261,7 +261,7 @@ def outputs_of(path: Path) -> list[dict[str, str]]:
         if cell["cell_type"] != "code":
             continue
         tree = ast.parse("".join(cell["source"]))
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        last: Any = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, str(path), "exec"), names)
         if last is not None:
             value = eval(compile(ast.Expression(last.value), str(path), "eval"), names)

@@ -119,6 +119,7 @@ RULES: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_without_a_rule_some_answer_is_wrong(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced, name = RULES[rule]
@@ -244,7 +245,7 @@ def test_changes_by_hand(change: Change, after: int) -> None:
 
 
 def test_savings_after_one_another_add_up(program: Model) -> None:
-    remedies = [[kernels(0.5)], [scale("launch", 0.5)], [scale("operator", 0.5)], [collectives(0)]]
+    remedies: list[list[Change]] = [[kernels(0.5)], [scale("launch", 0.5)], [scale("operator", 0.5)], [collectives(0)]]
     found = savings(program, remedies)
     marginals = [each.after_others for each in found.changes]
     assert sum(each or 0 for each in marginals) == found.together_ns

@@ -149,6 +149,7 @@ def errors(graphs: dict[int, Graph], names: list[str]) -> float:
 NAMES = ["kernels free", "host", "launch"]
 
 
+@pytest.mark.slow
 def test_with_all_recorded_delays_taken_as_real_nothing_would_save() -> None:
     graphs = {seed: graph_of(model_of(recorded(random_program(seed)).events)) for seed in SEEDS}
     assert errors(graphs, NAMES) <= 0.002

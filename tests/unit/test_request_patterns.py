@@ -86,6 +86,7 @@ def test_memory_stays_flat(pattern: str) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
+@pytest.mark.slow
 def test_other_threads_run_while_one_matches() -> None:
     ended: list[float] = []
 

@@ -62,7 +62,8 @@ def test_rows_of_two_files_meet_by_their_names() -> None:
         for name in names:
             assert allocator.malloc(len(name) * MiB, stack(name, "main")) is not None
     runs[1].malloc(3 * MiB, stack("bb", "main"))
-    found = against(*(side(model_of(dumped(run.snapshot()))) for run in runs), "stack")
+    before, after = (side(model_of(dumped(run.snapshot()))) for run in runs)
+    found = against(before, after, "stack")
     assert list(zip(found.name, found.difference.tolist(), found.blocks_before.tolist(), strict=True)) == [
         ("/app/train.py(12): bb", 3 * MiB, 1),
         ("/app/train.py(11): a", 0, 1),

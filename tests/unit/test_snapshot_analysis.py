@@ -120,8 +120,9 @@ def test_what_is_drawn_adds_up_to_the_curve_in_every_column(run: dict[str, Any],
     model = model_of(dumped(random_run(**run).snapshot(last=60)))
     history = first(model)
     time = history.device.records.time
-    for axis, window in (("time", (None, None)), ("record", (None, None)), ("time", (int(time[20]), int(time[40])))):
-        columns = columns_of(history, axis, *window, 25)  # type: ignore[arg-type]
+    whole, window = (None, None), (int(time[20]), int(time[40]))
+    for axis, (left, right) in (("time", whole), ("record", whole), ("time", window)):
+        columns = columns_of(history, axis, left, right, 25)  # type: ignore[arg-type]
         shapes, bands = drawing(history, stack_names(model), columns, "line", most)
         sums = np.zeros(len(columns.x), np.int64)
         for life, begin, end in zip(shapes.life, shapes.begin, shapes.end, strict=True):

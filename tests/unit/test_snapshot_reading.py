@@ -154,7 +154,7 @@ def test_the_same_columns_however_it_is_written(way: str) -> None:
 @pytest.mark.parametrize("frame", [1, 300, 4096, 1 << 16])
 def test_the_same_columns_however_long_its_frames_are(frame: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pickle._Pickler.__mro__[0], "framer", None, raising=False)
-    monkeypatch.setattr(pickle._Framer, "_FRAME_SIZE_TARGET", frame)
+    monkeypatch.setattr(vars(pickle)["_Framer"], "_FRAME_SIZE_TARGET", frame)
     out = io.BytesIO()
     pickle._Pickler(out, 4).dump(SNAPSHOT)
     assert tables_of(out.getvalue())[0] == EXPECTED

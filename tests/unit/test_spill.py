@@ -226,7 +226,7 @@ def test_arrays_are_found_in_what_was_computed(files: SpillFiles) -> None:
     class Late(LazyColumns):
         pass
 
-    late = Late.of_fields_read_by(frozenset({"column"}), lambda _: np.arange(10))
+    late: Any = Late.of_fields_read_by(frozenset({"column"}), lambda _: np.arange(10))
     whole = Parts((values, [values, "text"]), {"a": Parts(values)})
     whole.__dict__["cached"] = values
     found = spilled(whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_a_directory_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatc
     touch(tmp_path / "closed" / "y")
     scan = os.scandir
 
-    def refuse(path: str) -> os.ScandirIterator[str]:
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:
         # root may read everything, so permissions would not do
         if path.endswith("closed"):
             raise PermissionError(13, "Permission denied")

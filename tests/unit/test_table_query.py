@@ -17,7 +17,6 @@ from tests.events import annotation, kernel, launch, memory, op
 from tests.growth import beside
 from tests.many import write_many_launches
 from tests.served import client_of, everything_read, get
-from tests.tiny import wait_until
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.kernels import KernelTable
@@ -160,8 +159,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def workspace(root: Path) -> Iterator[Workspace]:
-    with everything_read(root / "logs", root / "cache") as workspace:
-        wait_until(lambda: not workspace._pending, "the answers are prepared")
+    with everything_read(root / "logs", root / "cache", questions="") as workspace:
         yield workspace
 
 

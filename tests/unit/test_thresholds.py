@@ -20,7 +20,7 @@ LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
 def test_sections_are_rules() -> None:
     of_snapshots = {SECTION + each for each in get_args(SnapshotFindingId)}
-    rules = {rule.id for rule in (*RULES, *RUN_RULES)}
+    rules = {rule.id for rule in RULES} | {rule.id for rule in RUN_RULES}
     assert not rules & of_snapshots
     assert set(thresholds().limits) - {"findings", "run"} <= rules | of_snapshots
     assert of_snapshots <= set(thresholds().limits)

@@ -55,7 +55,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def workspace(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    with everything_read(logs, tmp_path_factory.mktemp("cache")) as workspace:
+    with everything_read(logs, tmp_path_factory.mktemp("cache"), questions="") as workspace:
         yield workspace
 
 
@@ -126,7 +126,7 @@ def test_whatever_stands_at_the_end_of_the_file(gpu: bool, tmp_path: Path) -> No
     (tmp_path / "run").mkdir()
     for name, stored in ends.items():
         (tmp_path / "run" / f"{name}.pt.trace.json").write_bytes(stored)
-    with everything_read(tmp_path, tmp_path / "cache") as workspace:
+    with everything_read(tmp_path, tmp_path / "cache", questions="") as workspace:
         client = client_of(workspace)
         for name in ends:
             for path in ("/trace", "/api/trace/window"):

@@ -126,7 +126,8 @@ def test_every_rule_has_its_words() -> None:
         for name in file("en", area)
         if name != "shared"
     }
-    assert said == {(f"rules/{rule.family}", rule.id) for rule in (*RULES, *RUN_RULES)}
+    rules = [*((rule.family, rule.id) for rule in RULES), *((rule.family, rule.id) for rule in RUN_RULES)]
+    assert said == {(f"rules/{family}", id_) for family, id_ in rules}
     for area, name in said:
         for language in ("en", "zh-CN"):
             assert set(TEXTS) <= file(language, f"{area}.toml")[name].keys(), name

@@ -328,7 +328,14 @@ PATTERNS: dict[str, tuple[str, list[Instruction]]] = {
 }
 
 
-@pytest.mark.parametrize("nothing", ["dropout", "type_as", "contiguous", "mul", "my::identity"])
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        "dropout",
+        "my::identity",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("type_as", "contiguous", "mul")),
+    ],
+)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_operators_that_do_nothing_are_no_part_of_a_pattern(pattern: str, nothing: str) -> None:
     """Between any two operators, whatever their name: they start no work, and call nothing."""

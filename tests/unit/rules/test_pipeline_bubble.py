@@ -173,6 +173,7 @@ def test_a_group_that_is_called_pipeline(reduced: bool) -> None:
     assert "pipeline_bubble" not in found_in(Pipeline(named=False, group="CONTEXT_PARALLEL_GROUP"))
 
 
+@pytest.mark.slow
 def test_a_slow_rank_of_a_pipeline_is_named_by_its_own_time() -> None:
     """Stages wait for one another, whoever is slow: waiting alone names nobody."""
     run = simulate_job(Job(dp=4, pp=4, micro=8, layers=1, faults=(SlowGpu(5, 1.1),)))

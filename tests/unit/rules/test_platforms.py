@@ -67,6 +67,7 @@ def test_launches_are_advised_on_as_the_device_has_it(where: Platform, advised: 
     assert [link.key for link in said.links] == (["cuda_graphs"] if where in ("cuda", "rocm") else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", FOREIGN)
 def test_findings_on_other_devices_have_no_words_of_cuda(where: Platform) -> None:
     for program in (host_faults.synchronized_steps, host_faults.emptied_cache, inference.eager_decode):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from torch_tb_profiler.api import Profile, ProfileError, TraceProfile
-from torch_tb_profiler.tables.sql.columns import SqlTexts
+from torch_tb_profiler.tables.sql.columns import RunTable, SqlColumn, SqlTable, SqlTexts
 from torch_tb_profiler.tables.sql.connection import distinct_names, schema_names, split_name
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 
-EVERY = [(table.name, column) for table in (*TABLES, *RUN_TABLES) for column in table.columns]
+EVERY_TABLE: list[SqlTable | RunTable] = [*TABLES, *RUN_TABLES]
+EVERY = [(table.name, column) for table in EVERY_TABLE for column in table.columns]
 
 
 @pytest.mark.parametrize(("table", "column"), EVERY, ids=lambda each: each if isinstance(each, str) else each.name)
-def test_columns_are_described(table: str, column: object) -> None:
+def test_columns_are_described(table: str, column: SqlColumn) -> None:
     assert column.meaning.strip()
     if column.name.endswith("_ns"):
         assert column.unit == "ns"
@@ -46,7 +47,7 @@ def test_definitions_are_comments(rank: TraceProfile) -> None:
 
 def test_every_table_of_the_catalog_is_there(rank: TraceProfile) -> None:
     names = {name for (name,) in rank.sql("show tables")}
-    assert {table.name for table in (*TABLES, *RUN_TABLES)} <= names
+    assert {table.name for table in EVERY_TABLE} <= names
     described = [row[0] for row in rank.sql("describe kernels")]
     assert described == [column.name for column in next(t for t in TABLES if t.name == "kernels").columns]
 
