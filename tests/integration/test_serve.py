@@ -34,6 +34,14 @@ def test_serves_the_interface_and_the_page(start: Starter, logs: Path) -> None:
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'self'" in page.headers["Content-Security-Policy"]
     assert server.get("nonsense").json() == {"error": "there is no /nonsense"}
+    printed = server.printed().splitlines()
+    assert [line for line in printed if "events" in line] == [], "the address stays in sight"
+
+
+def test_on_request_there_is_a_line_for_each_trace(start: Starter, logs: Path) -> None:
+    server = start("serve", str(logs), "--port", "0", "-v", tensorboard=False)
+    wait_for_all(server)
+    assert len([line for line in server.printed().splitlines() if "events" in line]) == 3
 
 
 def test_answers_to_its_own_names_only(start: Starter, logs: Path) -> None:
@@ -158,6 +166,7 @@ def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
         result = run("serve", str(logs), "--port", str(taken.getsockname()[1]))
     assert result.returncode == 2
     assert "torch-tb-profiler: cannot listen on 127.0.0.1:" in result.stderr
+    assert result.stderr.endswith("--port 0 takes any free port\n")
     assert "Traceback" not in result.stderr
 
 

@@ -95,7 +95,13 @@ def test_every_table_is_small_html_and_markdown(trace: TraceProfile, profile: Pr
         assert set(bundle) == {"text/html", "text/markdown", "text/plain"}
         grid = each.as_grid()
         assert f"of {grid.size:,} rows" in bundle["text/markdown"]
+        assert f"of {grid.size:,} rows" in bundle["text/plain"]
         assert len(grid.first(3).get(grid.columns[0].key, [])) == min(3, grid.size) if grid.columns else not grid.size
+    head, first, *_ = repr(trace.operators()).splitlines()
+    assert "|" not in head + first, "in a Python prompt a table is aligned, and nothing in it is escaped"
+    assert first.startswith(str(trace.operators().name[0]))
+    ends = [head.index(label) + len(label) for label in ("Calls", "Host self")]
+    assert all(first[end - 1] != " " and first[end] == " " for end in ends)
     operators = trace.operators()._repr_html_()
     assert "Σ durations of the kernels, copies and fills launched by the operator itself" in operators
     assert "50.168&nbsp;ms" in operators

@@ -29,7 +29,7 @@ from torch_tb_profiler.cli.messages import (
 from torch_tb_profiler.cli.options import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.defaults import LOG_LEVEL, ONE_BLAS_THREAD
+from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.ending import ended_by_signals
 
 #: any value: our own faults are shown with their traceback
@@ -112,8 +112,6 @@ def _run(words: Sequence[str]) -> int:
         name, rest = "summary", words
     command = COMMANDS[name].load()
     arguments = command_parser(command).parse_args(with_orders(rest))
-    if arguments.verbose:
-        os.environ.setdefault(LOG_LEVEL, "INFO")
     if paths_read(arguments) and not sys.stdout.isatty():
         from torch_tb_profiler.cli.work.targets import refuse_stdout_of
 

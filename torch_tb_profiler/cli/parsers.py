@@ -111,9 +111,7 @@ def command_parser(command: Command) -> argparse.ArgumentParser:
     made_by = _Intermixed if getattr(command, "intermixed", False) else _Parser
     parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
     command.declare(parser)
-    loud = parser.add_mutually_exclusive_group()
-    loud.add_argument("-q", "--quiet", action="store_true", help="print only warnings and errors on stderr")
-    loud.add_argument("-v", "--verbose", action="store_true", help="print a line on stderr for each trace that is read")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only warnings and errors on stderr")
     return parser
 
 

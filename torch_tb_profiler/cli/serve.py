@@ -63,7 +63,7 @@ class ServeCommand:
             if not address.is_for_this_machine:
                 raise UserError("--sql needs a server that only this machine reaches: omit --host and --allow-host")
             connect().close()
-        process.configure_logging()
+        process.configure_logging("INFO" if arguments.verbose else "WARNING")
         with _real_stderr():
             faulthandler.enable()  # a library that ends the process leaves a word of where that was
         with ended_by_signals(_stop):
@@ -91,6 +91,9 @@ def declare_server(parser: argparse.ArgumentParser) -> None:
         "repeated (always allowed: localhost, IP addresses and the name given as --host)",
     )
     parser.add_argument("--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="print a line on stderr for each trace that is read"
+    )
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     declare_cache_dir(parser)
     parser.add_argument("--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)")

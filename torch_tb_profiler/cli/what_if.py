@@ -62,6 +62,6 @@ def as_text(answer: WhatIfAnswer) -> str:
         change = "longer" if share < 0 else "less"
         lines.append(
             f"A step would take {least}{with_unit(after, 'ns')} instead of {with_unit(before, 'ns')}"
-            f" ({abs(share):.0%} {change})."
+            f" ({100 * abs(share):.0f} % {change})."
         )
     return "\n".join(map(safe, lines))

@@ -116,6 +116,15 @@ def test_what_is_wrong_is_a_sentence(
     assert told in output(capsys, trace, *words, code=2)
 
 
+def test_an_error_points_at_its_place_in_the_query(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = output(capsys, trace, "select\nfoo from steps", code=2)
+    assert "\ufffd" not in told
+    sentence, *_, line, mark = told.splitlines()
+    assert "foo" in sentence
+    assert line.endswith("LINE 2: foo from steps")
+    assert line.index("foo") == mark.index("^")
+
+
 def test_a_path_that_holds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no trace" in output(capsys, str(tmp_path), "select 1", code=2)
     assert "stdin is the trace" in output(capsys, "-", "-", code=2)
