@@ -1,8 +1,9 @@
 """Finds words that the project does not use, and sentences that are too long: python _build/words.py, in `make lint`.
 
-The list of words is words.toml. It applies to documents (without code), to the English texts of the UI, to strings and
-docstrings of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a word puts it
-between backquotes. The length applies to pages for users: not to docs/maintainers, contributing.md and architecture.md.
+The list of words is words.toml. It applies to documents (without code), to the English texts of the UI, to strings,
+docstrings and comments of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a
+word puts it between backquotes. The length applies to pages for users: not to docs/maintainers, contributing.md and
+architecture.md.
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ def _too_long(line: int, texts: list[str], end: str) -> Iterator[tuple[int, int]
                 yield line, length
 
 
+#: whole lines; one in a line of code is after two spaces
+_COMMENT = re.compile(r"(?:^[ ]*#.*\n)+|(?<=  )# .*$", re.MULTILINE)
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
 
 
@@ -142,6 +145,14 @@ def of_module(path: Path) -> Iterator[Text]:
             yield Text(path, "package", node.lineno, node.value)
 
 
+def comments_of(path: Path) -> Iterator[Text]:
+    """Yield the comments of a module, the lines of one together."""
+    source = path.read_text("utf-8")
+    for match in _COMMENT.finditer(source):
+        text = re.sub(r"^\s*#:?", "", match[0], flags=re.MULTILINE)
+        yield Text(path, "package", source.count("\n", 0, match.start()) + 1, text)
+
+
 def all_texts(root: Path = ROOT) -> Iterator[Text]:
     """Whatever users and contributors read."""
     for pattern in ("*.md", "docs/**/*.md", "samples/*.md", "examples/*.md", "fe/src/**/*.md"):
@@ -151,6 +162,7 @@ def all_texts(root: Path = ROOT) -> Iterator[Text]:
         yield from of_ui(path)
     for path in sorted((root / "torch_tb_profiler").rglob("*.py")):
         yield from of_module(path)
+        yield from comments_of(path)
     for path in sorted((root / "torch_tb_profiler" / "words" / "en").rglob("*.toml")):
         yield Text(path, "package", 1, path.read_text("utf-8"))
 

@@ -16,14 +16,14 @@ from tests.attack.snapshot_contents import hostile_snapshot
 from tests.snapshots import random_run
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS
-from torch_tb_profiler.analysis.table import Table
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Table
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.workspace.answering.asking import subject_of
+from torch_tb_profiler.workspace.answering.answerer import subject_of
 from torch_tb_profiler.workspace.reading.worker import summary_of
 
 OPENED: Any = SimpleNamespace(run="r", worker="w", span="s", size=1, workers_of_run=1)

@@ -23,10 +23,10 @@ def unexpected() -> str:
     raise AssertionError("it is known")
 
 
-def test_a_memo_beside_another_knows_what_that_knows_and_tells_it_nothing() -> None:
+def test_a_memo_knows_what_its_parent_knows_and_adds_nothing_to_it() -> None:
     first = Memo()
     first.get("a", lambda: "of the first")
-    second = Memo(beside=first)
+    second = Memo(parent=first)
     assert second.get("a", unexpected) == "of the first"
     assert second.get("b", lambda: "of the second") == "of the second"
     assert "b" in second

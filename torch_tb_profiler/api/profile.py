@@ -20,9 +20,8 @@ from torch_tb_profiler.api.results import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped
-from torch_tb_profiler.insights.run.facts import run_rank
+from torch_tb_profiler.insights.run.facts import RunFinding, run_rank
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of
@@ -34,7 +33,7 @@ from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.ranks.what_if import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.storage import shown
-from torch_tb_profiler.workspace.answering.asking import trace_of
+from torch_tb_profiler.workspace.answering.answerer import trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError, tell
-from torch_tb_profiler.cli.options import declare_color, declare_sides, declare_step_choice
+from torch_tb_profiler.cli.parsers import declare_color, declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class CompareCommand:
 def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> str:
     """Return what `--each` prints."""
     from torch_tb_profiler.analysis.change.trends import numbered, trends
-    from torch_tb_profiler.arrays.json import dumps_indented
+    from torch_tb_profiler.arrays.types import dumps_indented
     from torch_tb_profiler.cli.work.compare_text import trends_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
     from torch_tb_profiler.workspace.recordings import recordings_of
@@ -104,7 +104,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
     """Return what is printed of two sides. Raises UserError and RecordingError."""
     from torch_tb_profiler.analysis.change.change import changed
     from torch_tb_profiler.analysis.change.question import ROWS, change_answer
-    from torch_tb_profiler.arrays.json import dumps_indented
+    from torch_tb_profiler.arrays.types import dumps_indented
     from torch_tb_profiler.cli.work.compare_text import change_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
 
@@ -183,6 +183,6 @@ def _first(run: RunFiles, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFil
 def _of(model: Model, run: RunFiles, file: TraceFile) -> _Read:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import recording
-    from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
+    from torch_tb_profiler.workspace.answering.answerer import subject_of, trace_of
 
     return _Read(TraceMeta(**subject_of(model, trace_of(run, file)).about("compare")), recording(model, run.name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from torch_tb_profiler.cli.messages import tell
-from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.parsers import declare_trace
 
 
 class SummaryCommand:
@@ -24,7 +24,7 @@ class SummaryCommand:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.cli.work.summaries import summary_of
         from torch_tb_profiler.insights.summary.text import as_text
 

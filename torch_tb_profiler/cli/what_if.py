@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.messages import safe
-from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.parsers import declare_trace
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.replay.resources import WhatIfAnswer
@@ -30,7 +30,7 @@ class WhatIfCommand:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.critical_path import WHAT_IF, WhatIfParams
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import process
 

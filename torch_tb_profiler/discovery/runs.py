@@ -24,12 +24,14 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.discovery.content import Content
+from torch_tb_profiler.discovery.content import Content, Snapshot, named_snapshots
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     PACKINGS,
     Guess,
+    Root,
     TraceName,
+    base_name,
     guess,
     is_candidate,
     is_looked_at,
@@ -41,12 +43,10 @@ from torch_tb_profiler.discovery.names import (
     unpacked,
     why_skipped,
 )
-from torch_tb_profiler.discovery.roots import Root, base_name
-from torch_tb_profiler.discovery.snapshots import Snapshot, named_snapshots
 from torch_tb_profiler.other_formats import other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 TraceKind = Literal["trace", "snapshot"]
 
@@ -87,7 +87,7 @@ class RunFiles(msgspec.Struct, frozen=True):
 class RunListing(msgspec.Struct, frozen=True):
     """runs: in natural order. skipped: what lies outside of all runs, with its path.
 
-    complete: false when there are files whose content is not known yet
+    complete: false when there are files whose content is still unknown
     """
 
     runs: tuple[RunFiles, ...]
@@ -109,7 +109,7 @@ def must_be_examined(entry: Entry) -> bool:
 
 
 def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> RunListing:
-    """Find runs in listings. Files whose content is not known yet are left out."""
+    """Find runs in listings. Files whose content is still unknown are left out."""
     runs: list[RunFiles] = []
     skipped: list[Skipped] = []
     for root, entries in listings:

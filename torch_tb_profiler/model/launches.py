@@ -9,12 +9,11 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
-from torch_tb_profiler.arrays.lane_index import LaneCoverage
-from torch_tb_profiler.arrays.lookup import take_known, window_of
+from torch_tb_profiler.arrays.lookup import LaneCoverage, take_known, window_of
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication_names import is_communication_work
+from torch_tb_profiler.model.communication import is_communication_work
 from torch_tb_profiler.model.launch_of_work import LaunchEvidence, LaunchOfWork
 from torch_tb_profiler.model.processes import Processes
 from torch_tb_profiler.trace import Note, Trace, note
@@ -158,10 +157,10 @@ def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
     first_of_stream = np.full(len(streams), _NEVER)
     first_of_device = np.full(len(devices), -_NEVER)
     for first, groups in ((first_of_stream, streams), (first_of_device, devices)):
-        there = distinct(groups.of[known])
-        first[there] = least_at(groups.of[known], start[known], len(groups))[there]
-    limit = first_of_stream[streams.of]
-    limit = np.where(limit == _NEVER, first_of_device[devices.of], limit)
+        there = distinct(groups.inverse[known])
+        first[there] = least_at(groups.inverse[known], start[known], len(groups))[there]
+    limit = first_of_stream[streams.inverse]
+    limit = np.where(limit == _NEVER, first_of_device[devices.inverse], limit)
     before: Bool = orphan & (start < limit)
     return before
 

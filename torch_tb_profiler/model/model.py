@@ -12,9 +12,8 @@ from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, ForwardBackward, FrameTree, call_heads, clamping_note
-from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication import Communications, collective_calls
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
-from torch_tb_profiler.model.communication_names import collective_calls
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, link_notes
 from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.recording import DeviceEvidence
@@ -37,7 +36,7 @@ class Model:
     ones, but for `CallTree.operator`, an index into `Trace.operators`.
 
     answers   what questions found, until the memory is needed
-    pinned    answers so small that nothing is gained by letting go of them
+    pinned    answers so small that releasing them gains nothing
     kept      gives what was kept of an answer about the whole trace, by name; None for nothing
     """
 
@@ -91,10 +90,10 @@ class Model:
         steps = replace(self.steps, start=self.steps.overview_start)
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
-    def apart(self) -> Model:
+    def fork(self) -> Model:
         """Copy the model with `answers` of its own, which reuse those of this model and can be cleared separately."""
         same = copy(self)
-        same.answers = Memo(beside=self.answers)
+        same.answers = Memo(parent=self.answers)
         return same
 
     @property

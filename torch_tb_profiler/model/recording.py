@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.communication_names import where_named
+from torch_tb_profiler.model.communication import where_named
 from torch_tb_profiler.model.event_names import STARTS_WORK, SYNCHRONIZE, WHOLE_DEVICE
 from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
@@ -48,7 +48,7 @@ _OF_TORCH = (
 _LEGACY_PROCESS, _LEGACY_EVENT = lazy_pattern(r"(?:CPU|CUDA) functions$"), lazy_pattern(r"aten::|ProfilerStep#|c10d::")
 #: the device of torch_npu, whose operators of the host are written as torch writes them
 ASCEND = lazy_pattern(r"Ascend Hardware")
-#: of a program that is not known
+#: of a program that is unknown
 OTHER = ""
 
 

@@ -1,6 +1,6 @@
 """Select some of the steps of a trace: which events belong to them, and what the structure says of those.
 
-Positions in the parts of a structure are numbered anew for the selected events.
+Positions in the parts of a structure are renumbered for the selected events.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import EventPhase
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 
 class RowNumbering:

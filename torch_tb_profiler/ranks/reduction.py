@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.json import enc_hook
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.types import Float64, Int64, enc_hook
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.ranks.peers import StepGrid, representatives
 from torch_tb_profiler.ranks.run.answers import (
@@ -72,7 +71,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
 
 def reduce_run(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
-    """Reduce summaries, in any order; they may be read anew each time. loading, failed: files not among them."""
+    """Reduce summaries, in any order; they may be read again each time. loading, failed: files not among them."""
     chosen = chosen_ranks(summaries)
     return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
 

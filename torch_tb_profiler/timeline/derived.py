@@ -18,8 +18,8 @@ from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseEvidence
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Node, Subject
 from torch_tb_profiler.analysis.replay.graph import Edge
+from torch_tb_profiler.analysis.replay.on_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.replay.path import PARTS, UNKNOWN, slack_of_rows
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -76,7 +76,7 @@ class DerivedAnswer(msgspec.Struct, frozen=True):
     edges            by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is
                      known
     refused          why there are none; null if there are
-    unexplained      share of the time of the steps that nothing in the trace explains; null if it is not known
+    unexplained      share of the time of the steps that nothing in the trace explains; null if unknown
     longest_step_ns  how long the longest step takes; 0 without steps
     has_slack        whether `/api/timeline/slack` can be asked
     """
@@ -97,7 +97,7 @@ class Derived(msgspec.Struct, frozen=True):
     part     shape (pieces,), index into `about.parts`
     edge     shape (pieces,), index into `about.edges`; NO_EDGE for none
     row      shape (pieces,): the event that a piece belongs to, -1 for none
-    slack    shape (events,), ns, NaN where it is not known; empty if it is not said
+    slack    shape (events,), ns, NaN where unknown; empty if it is not said
     size     bytes, about
     """
 

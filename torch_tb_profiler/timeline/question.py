@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
@@ -108,7 +108,7 @@ Level = Annotated[
     int,
     Meta(description="How coarse, as in levels.", extra_json_schema={"minimum": 0}, extra={"bounded": "later"}),
 ]
-TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which stretch of the level.")]
+TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which interval of the level.")]
 
 
 def needed(name: str, value: T | None) -> T:

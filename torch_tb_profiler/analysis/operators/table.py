@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication_names import is_host_communication
+from torch_tb_profiler.model.communication import is_host_communication
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category, StringTable
 
@@ -364,7 +364,7 @@ def _work(model: Model, calls: OperatorCalls, groups: Groups) -> RateSums:
     node = take_known(found.calls.node, found.activities.call)
     of = calls.of_node[np.where(found.activities.recorded >= 0, found.activities.node, node)]
     own = np.flatnonzero((of >= 0) & (not found.on_host))
-    return rate_sums(model, own, Groups(groups.of[of[own]], groups.first))
+    return rate_sums(model, own, Groups(groups.inverse[of[own]], groups.first))
 
 
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:

@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups, descending, greatest_at, group, least_at, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, place_of_running_maximum, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -358,9 +357,9 @@ def outside_graphs(model: Model) -> OutsideGraphs:
 
 def _longest(groups: Groups, value: Int64, weight: Int64) -> Int64:
     """Return the value of each group with the largest sum of weights."""
-    pairs = group([groups.of, value.astype(np.int64)])
+    pairs = group([groups.inverse, value.astype(np.int64)])
     order = descending(pairs.sum(weight))
-    of, least = groups.of[pairs.first[order]], np.full(len(groups), len(order), np.int64)
+    of, least = groups.inverse[pairs.first[order]], np.full(len(groups), len(order), np.int64)
     np.minimum.at(least, of, np.arange(len(order)))
     found: Int64 = value[pairs.first[order]][least].astype(np.int64)
     return found

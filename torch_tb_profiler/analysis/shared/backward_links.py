@@ -14,8 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct, distinct_counts, distinct_places
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
@@ -60,7 +59,7 @@ def evaluates(model: Model) -> Bool:
 def recomputed(model: Model) -> Int64:
     """Find the outermost operators that run again, as positions in the call tree.
 
-    Operators of the backward pass have no number of the autograd engine, but those that compute anew what was not
+    Operators of the backward pass have no number of the autograd engine, but those that recompute what was not
     kept. They count when they follow one another as they do somewhere in the forward pass, the last ones left out:
     recomputation stops where all that is needed is there. Of a gradient of gradients they do not.
     """

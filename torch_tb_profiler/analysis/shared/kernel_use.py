@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
-from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles, share
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
+from torch_tb_profiler.analysis.text_format import whole_number
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
@@ -147,7 +147,7 @@ def _completed(recorded: Float64, missing: Bool, trace: Trace, work: DeviceWork,
             *(column[groups.first].tolist() for column in launch), strict=True
         )
     ]
-    recorded[wanted] = np.array(computed, np.float64)[groups.of]
+    recorded[wanted] = np.array(computed, np.float64)[groups.inverse]
     return recorded
 
 
@@ -171,7 +171,7 @@ class TensorCores(msgspec.Struct, frozen=True):
 
     yes      part of kernels known to use tensor cores, 0…1; None if it is known of none
     no       part of kernels known not to, 0…1; None if it is known of none
-    unknown  part of kernels of which it is not known, 0…1
+    unknown  part of kernels where it is unknown, 0…1
     """
 
     yes: Annotated[

@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 LinkReason = Literal["linked", "nothing_recorded", "no_times", "other_time", "other_process"]
 """`linked`; one of the two has no allocations with addresses; the snapshot has no times (before torch 2.2); they do not
@@ -47,7 +47,7 @@ class SnapshotLink(msgspec.Struct, frozen=True):
 
     reason     whether they do, and if not, why
     device     number of the device; null if not linked
-    offset_ns  to be added to Unix times of the snapshot; null if not known
+    offset_ns  to be added to Unix times of the snapshot; null if unknown
     spread_ns  the 95th percentile of how far single records are from that
     matched    which part of the records in the time that both cover has a counterpart
     records    how many records of the trace that is

@@ -12,13 +12,13 @@ from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.snapshot.alive import AgainstRows, AliveRows
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
-from torch_tb_profiler.arrays.json import dumps_indented
+from torch_tb_profiler.arrays.types import dumps_indented
 from torch_tb_profiler.cli.messages import safe
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.snapshot.memory_timeline import CATEGORIES, MemoryTimeline
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.words.memory import memory_text
-from torch_tb_profiler.words.numbers import size
+from torch_tb_profiler.words.formats import size
+from torch_tb_profiler.words.sentences import memory_text
 
 _MOST_ROWS = 20
 
@@ -53,7 +53,7 @@ def ranks_as_text(rows: RankRows, files: Sequence[TraceFile]) -> str:
         known = f"at most {size(peak)} requested" if peak >= 0 else f"{size(int(rows.requested[at]))} in use at the end"
         line = f"{file.worker} (span {file.span}): {known}"
         line += f" ({signed(differs)} to the median)" if differs else " (the median)"
-        line += f", {size(reserved)} reserved" if reserved >= 0 else ", peak not known"
+        line += f", {size(reserved)} reserved" if reserved >= 0 else ", peak unknown"
         line += ", out of memory" if rows.ooms[at] else ""
         line += f"; {signed(int(rows.line_bytes[at]))} at {rows.line[at]}" if rows.line[at] else ""
         lines.append(line)

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.idle import CAUSES
 from torch_tb_profiler.analysis.modules import DEVICE_COLUMNS
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
-from torch_tb_profiler.analysis.table import PageMeta, Table, TableMeta
+from torch_tb_profiler.analysis.tabular import PageMeta, Table, TableMeta
 from torch_tb_profiler.analysis.traces import FIGURES, TRACES
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.messages import UserError
@@ -30,7 +30,7 @@ from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.tables.results import COLUMNS, DEPTH, RESULTS, STEP_NAME, STEP_START, NamedGaps
 from torch_tb_profiler.workspace import Unavailable
-from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
+from torch_tb_profiler.workspace.answering.answerer import subject_of, trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
 Own = Mapping[str, str]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.question import Question, Subject
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.cli.messages import UserError, nearest, tell
 from torch_tb_profiler.cli.work.progress import ReadingLine
 from torch_tb_profiler.codec import from_json
@@ -26,7 +26,7 @@ from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.workspace.answering.asking import plain_answer_key, subject_of, trace_of
+from torch_tb_profiler.workspace.answering.answerer import plain_answer_key, subject_of, trace_of
 from torch_tb_profiler.workspace.cache.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import (
     LocalTrace,

@@ -15,8 +15,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import DEVICE, HOST, PROPERTIES, SHAPES, STEPS
+from torch_tb_profiler.insights.facts import DEVICE, HOST, PROPERTIES, SHAPES, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
@@ -184,7 +183,7 @@ def _least_ns(facts: Facts) -> tuple[Int64, Float64]:
         size = tensor_bytes(*(str(strings[int(key[first])]) for key in keys[1:]))
         if of is not None and size is not None:
             least[at] = 1e9 * size / of.bandwidth
-    found = least[groups.of] if len(groups) else np.empty(0)
+    found = least[groups.inverse] if len(groups) else np.empty(0)
     known = ~np.isnan(found)
     return place[known], found[known]
 

@@ -14,8 +14,7 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, STEPS, Facts
 from torch_tb_profiler.insights.places import groups_of_places, places_of
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.copies import (
@@ -202,7 +201,7 @@ def _groups(facts: Facts, copies: StepCopies) -> list[tuple[list[int], int]]:
     of = group([place, facts.step_of(copies.row), copies.device])
     rate = facts.limit("tiny_copies", "bytes_per_ns")
     together: list[tuple[list[int], int]] = []
-    for at in np.split(np.argsort(of.of, kind="stable"), np.cumsum(of.count())[:-1]):
+    for at in np.split(np.argsort(of.inverse, kind="stable"), np.cumsum(of.count())[:-1]):
         took = copies.duration_ns[at]
         target = min(int(took.sum()), int(took.max()) + int(copies.bytes[at].sum() / rate))
         together.append((copies.row[at].tolist(), target))

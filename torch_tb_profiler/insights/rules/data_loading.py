@@ -8,11 +8,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.analysis.shared.host_threads import main_lane
-from torch_tb_profiler.arrays.lane_index import LaneIndex
+from torch_tb_profiler.arrays.lookup import LaneIndex
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import FRAMES, HOST, STEPS
+from torch_tb_profiler.insights.facts import FRAMES, HOST, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.loading import (
     FEWEST,
@@ -148,7 +147,7 @@ def synchronous_dataloader(facts: Facts) -> Iterator[Found]:
 
 @rule("R3", STEPS, HOST, replaces=("dataloader",))
 def worker_stalls(facts: Facts) -> Iterator[Found]:
-    """Every k-th batch comes late: k worker processes finish together, and all begin anew."""
+    """Every k-th batch comes late: k worker processes finish together, and all begin again."""
     fetches = fetches_of(facts)
     fetches = fetches.take(fetches.workers)
     fetches = (

@@ -9,8 +9,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, HOST, MACHINE, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, link, rule
 from torch_tb_profiler.insights.shared.fusions import Fusion, WrittenOut, fusion_of, written_out
 from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types, operator_line
@@ -18,7 +17,7 @@ from torch_tb_profiler.insights.shared.patterns import (
     Group,
     attention,
     attention_group,
-    by_hand,
+    attention_written_out,
     chains,
     in_backward_of_attention,
     norm_spans,
@@ -111,7 +110,7 @@ def unfused_norm(facts: Facts) -> Iterator[Found]:
 @rule("R30", STEPS, HOST, MACHINE)
 def unfused_attention(facts: Facts) -> Iterator[Found]:
     """Attention made of two products and a softmax."""
-    spans = by_hand(facts.model, attention(facts.model))
+    spans = attention_written_out(facts.model, attention(facts.model))
     one = None if facts.model.has_device_work else _on_cpu(facts, "unfused_attention", spans, stays="G")
     if one is not None:
         yield Found(

@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.program.engine_question import engine_gaps
 from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.quality import USELESS, ReplayRefusal
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.step_kinds import step_kinds
@@ -23,8 +23,7 @@ from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
 from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
+from torch_tb_profiler.insights.facts import DEVICE, HOST, STEPS, Facts
 from torch_tb_profiler.insights.places import is_known, running_at
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.device_words import platform
@@ -82,7 +81,7 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
     )
 
 
-#: with fewer steps, what is usual is not known
+#: with fewer steps, what is usual is unknown
 _FEWEST_STEPS = 5
 #: fewest steps for one that takes far longer than all others to be reported, too
 _FEWEST_OF_ALL = 3

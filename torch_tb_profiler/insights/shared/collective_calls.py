@@ -18,8 +18,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, Communications
 
 #: prefixes of the ranges of FullyShardedDataParallel and fully_shard
 FSDP = ("FSDP::", "FullyShardedDataParallel.")
@@ -50,7 +49,7 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
         """All communication of the trace."""
         return self.facts.model.communications
 
-    def are(self, *kinds: str) -> Bool:
+    def has_kind(self, *kinds: str) -> Bool:
         """Mark operations of some kinds."""
         return np.isin(self.of.operations.kind[self.operation], [KINDS.index(kind) for kind in kinds])
 
@@ -129,7 +128,7 @@ def has_fsdp(facts: Facts) -> bool:
     return bool(facts.trace.strings.where(lambda name: name.startswith(FSDP), tree.name)[tree.name].any())
 
 
-def bare(facts: Facts, calls: CollectiveCalls) -> Float64:
+def exposed_share(facts: Facts, calls: CollectiveCalls) -> Float64:
     """Return the share of each operation's duration in which no device computes, 0…1, shape (n,)."""
     computing = Coverage(union_of(device_spans(facts.model, is_compute(facts.model))))
     covered = computing.between(calls.start, calls.start + calls.duration)

@@ -8,9 +8,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.device_time import step_of_operations
+from torch_tb_profiler.analysis.device_time import WHY, communication_kernels, exposure, step_of_operations
 from torch_tb_profiler.analysis.device_use import step_use
-from torch_tb_profiler.analysis.exposed_communication import WHY, communication_kernels, exposure
 from torch_tb_profiler.analysis.overview import average_step
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
@@ -21,8 +20,7 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, Link, evidence, link
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Communications, ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS, bus_factor, nccl_tests_bytes
+from torch_tb_profiler.model.communication import KINDS, Communications, ProcessGroup, bus_factor, nccl_tests_bytes
 from torch_tb_profiler.reason import Value
 
 #: why what communication costs is no saving
@@ -70,9 +68,9 @@ def most_exposed(facts: Facts) -> dict[str, Value]:
         return {}
     ns, operations = exposed.exposed_ns[inside], communications.operations
     alike = group([operations.name[inside], operations.group[inside], exposed.phase[inside]])
-    total = sums_at(alike.of, ns, len(alike))
+    total = sums_at(alike.inverse, ns, len(alike))
     longest = int(np.argmax(total))
-    mine = inside[alike.of == longest]
+    mine = inside[alike.inverse == longest]
     why = WHY[int(np.argmax(np.bincount(exposed.why[mine], exposed.exposed_ns[mine])))]
     first = int(mine[0])
     return {
@@ -85,7 +83,7 @@ def most_exposed(facts: Facts) -> dict[str, Value]:
 
 
 def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:
-    """Shape (operations,): bytes as the bus bandwidth counts them; 0 where not known, or of a group not wanted."""
+    """Shape (operations,): bytes as the bus bandwidth counts them; 0 where unknown, or of a group not wanted."""
     operations = communications.operations
     if not len(communications):
         return np.zeros(0)
@@ -97,11 +95,11 @@ def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], b
         size = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), ranks.size)
         factor = bus_factor(kind, ranks.size)
         moved[at] = size * factor if factor and size and wanted(ranks) else 0.0
-    found: Float64 = moved[same.of]
+    found: Float64 = moved[same.inverse]
     return found
 
 
-#: as in `analysis.exposed_communication`
+#: as in `analysis.device_time`
 Held = Literal["overtaken", "asynchronous", "queued"]
 
 #: least share of exposed communication that is held up in one way for that way to be named
@@ -118,7 +116,7 @@ class HeldTransfers(msgspec.Struct, frozen=True):
 def held_transfers(model: Model) -> HeldTransfers | None:
     """Say what holds up the collectives in the steps; None where that may be the host, or no launch is known."""
     kernels = communication_kernels(model.in_steps)
-    least = _MOST * int(kernels.bare.sum())
+    least = _MOST * int(kernels.exposed.sum())
     how = next((how for how, ns in kernels.ways.items() if least and int(ns.sum()) >= least), None)
     return None if how is None else HeldTransfers(how, median(kernels.delay))
 
@@ -143,7 +141,7 @@ def transfer_links(sent: Sent) -> tuple[Link, ...]:
 def most_sent(ranks: Iterable[tuple[Communications, Int64]], is_training: bool, held: Held | None) -> Sent:
     """Say what most of the time goes to, or what holds it up where the advice on that would be wrong.
 
-    ranks   of each its communication, and the time of each operation, ns; below 0 where it is not known
+    ranks   of each its communication, and the time of each operation, ns; below 0 where unknown
     held    what holds up most of it; None where that may be the host
     """
     sent = _most_time(ranks, is_training)

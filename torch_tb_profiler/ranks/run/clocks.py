@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS
 from torch_tb_profiler.ranks.matching.by_order import LEAST_SHARED, line_through
 from torch_tb_profiler.ranks.run.answers import Clock
 from torch_tb_profiler.ranks.run.data import RunData
@@ -45,7 +45,7 @@ class RankEnds(msgspec.Struct, frozen=True):
     """The ends of a rank's collectives, from which its clock follows.
 
     worker   name of its trace
-    host     empty if it is not known
+    host     empty if unknown
     origin   ns since the epoch: the start of its trace
     middle   ns since the epoch: where in its trace the offset is wanted
     groups   the largest group first

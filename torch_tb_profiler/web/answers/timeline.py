@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.question import Node, Question
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.timeline.question import AbsentTrace, RunTimelines, TimelineVersion
 from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -20,7 +20,7 @@ from torch_tb_profiler.web.answers.run import rank_node
 from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeline
 from torch_tb_profiler.web.http import JSON, NO_CACHE, HttpAnswer, HttpError, Parameters, Stream, read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
-from torch_tb_profiler.workspace.answering.asking import TimelineOf
+from torch_tb_profiler.workspace.answering.answerer import TimelineOf
 from torch_tb_profiler.workspace.cache.identity import answers_version
 
 A = TypeVar("A")

@@ -9,24 +9,24 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Listed, Question, Scope
-from torch_tb_profiler.analysis.table import Page
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Page
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.web.answers.request import (
     TraceRequest,
     answer_query,
     body_of,
-    given,
     refusals,
     step_choice,
     step_range,
+    unwrap,
 )
 from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters, why
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, RunStatus, Status, TraceStatus, Workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, subject_of
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, question_key, subject_of
 
 
 def answer_of_traces(
@@ -70,7 +70,7 @@ def _typed(workspace: Workspace, question: Question, params: msgspec.Struct, req
     answer = kept_answer(question, params, request, workspace)
     if isinstance(answer, Page) and answer.meta.total > len(next(iter(answer.rows.values()))):
         all_rows = partial(TableAnswer.page, query=Query(limit="all"))
-        return given(request.cut(workspace, partial(table_of, question, params, None), all_rows))
+        return unwrap(request.from_cached_table(workspace, partial(table_of, question, params, None), all_rows))
     return answer
 
 

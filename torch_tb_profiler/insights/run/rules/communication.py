@@ -16,12 +16,10 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.rule import RunInstance, evidence, link
-from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunRank
+from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunFound, RunRank, run_rule
 from torch_tb_profiler.insights.run.lateness import steps_of_ranks
-from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.insights.shared.communication import Sent, bus_bytes, most_sent, transfer_links
-from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.run.collectives import judge_links
 
 
@@ -142,7 +140,7 @@ def slow_link(facts: RunFacts) -> Iterator[RunFound]:
     alike = group([known.kind, known.bus_bytes.astype(np.int64), size, known.nodes])
     middle = np.full(len(known), np.nan)
     for each in range(len(alike)):
-        at = np.flatnonzero(alike.of == each)
+        at = np.flatnonzero(alike.inverse == each)
         for number, ns in _slow_groups(facts, known.take(at)).items():
             middle[at[known.group[at] == number]] = ns
     slow = np.flatnonzero(~np.isnan(middle))
