@@ -8,7 +8,7 @@ from typing import Any
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.arrays.json import dumps
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
-from torch_tb_profiler.web import logdir, report, static_files, trace_file
+from torch_tb_profiler.web import hang, logdir, report, static_files, trace_file
 from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.request import Route
 from torch_tb_profiler.web.http import HttpAnswer, Parameters
@@ -54,6 +54,7 @@ ROUTES: dict[str, Route] = {
     "/index.html": _page,
     "/index.js": _entry_module,
     "/api/openapi.json": _openapi,
+    "/api/hang": hang.hang_answer,
     "/api/report": report.report_answer,
     "/api/status": logdir.status,
     "/runs": logdir.runs,
