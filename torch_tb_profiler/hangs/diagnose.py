@@ -175,7 +175,7 @@ def explained(job: HungJob, left_out: Sequence[tuple[str, Reason]] = ()) -> Expl
     report = HangReport(
         "hang/1.0",
         _answer(job, waits, named),
-        " ".join(each.text for each in sentence),
+        " ".join(part.text for part in sentence),
         len(job.ranks),
         len(job.dumps),
         named,
@@ -197,7 +197,7 @@ def explained(job: HungJob, left_out: Sequence[tuple[str, Reason]] = ()) -> Expl
         for rank, dump in job.dumps.items()
         if rank not in waits and dump.calls
     ]
-    finished = {each.rank: _finished(job, each.rank) for each in named}
+    finished = {suspect.rank: _finished(job, suspect.rank) for suspect in named}
     return ExplainedReport(report, sentence, evidence, [reason for _, reason in left_out], others, finished)
 
 
@@ -301,16 +301,16 @@ def _name(job: HungJob, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int
 
 def _differing(rank: int, wait: Wait) -> dict[str, Value]:
     """Tell what a rank passes or calls, and what another one does."""
-    mine = wait.call
     assert wait.differs is not None
-    others = [other for other in wait.group.ranks if other != rank and other not in wait.odd] or sorted(
-        wait.odd - {rank}
-    )
+    calls = wait.group.calls[wait.call.number]
+    mine = calls.get(rank, wait.call)
+    # those who call it like most come first; sizes are not known of all
+    others = sorted(calls.items(), key=lambda item: (item[0] in wait.odd, item[0]))
     theirs = next(
         call
-        for other in others
-        if (call := wait.group.calls[mine.number].get(other)) is not None
-        and _value(call, wait.differs) != _value(mine, wait.differs)
+        for _, call in others
+        if _value(call, wait.differs) != _value(mine, wait.differs)
+        and (wait.differs != "size" or min(call.elements) >= 0)
     )
     return {"differs": wait.differs, "mine": _value(mine, wait.differs), "theirs": _value(theirs, wait.differs)}
 

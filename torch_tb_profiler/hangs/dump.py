@@ -20,6 +20,8 @@ from torch_tb_profiler.words.reasons import because
 
 #: finished calls of a group that are kept: enough to compare a call that some ranks have finished
 KEPT_FINISHED = 16
+#: ranks of a group: more than any job has
+_MOST_RANKS = 1_000_000
 #: characters of a text that are kept
 _LONGEST_TEXT = 200
 #: operators whose ranks may pass tensors of different sizes
@@ -249,14 +251,17 @@ def _ranks(value: Any) -> tuple[int, ...]:
     numbers = re.findall(r"[0-9]{1,9}", value) if isinstance(value, str) else value
     if not isinstance(numbers, list):
         return ()
-    return tuple(int(number) for number in numbers if isinstance(number, str | int))
+    known = (
+        int(number) if isinstance(number, str) and number.isdecimal() else number for number in numbers[:_MOST_RANKS]
+    )
+    return tuple(rank for rank in (_number(each, None) for each in known) if rank is not None)
 
 
 def _elements(sizes: Any) -> int:
     """Count the elements of tensors of these sizes; -1 where the sizes are not known."""
     try:
-        return sum(math.prod(size) for size in sizes)
-    except (TypeError, ValueError):
+        return int(_number(sum(math.prod(size) for size in sizes), -1))
+    except (OverflowError, TypeError, ValueError):
         return -1
 
 
@@ -277,7 +282,9 @@ def _line(frames: Any) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
-        return value[:_LONGEST_TEXT]
+        text = value[:_LONGEST_TEXT]
+        # a pickle may hold halves of characters, which no message can
+        return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     number = _number(value, None)
     return "" if number is None else str(number)
 
