@@ -41,7 +41,7 @@ class Picture(NamedTuple):
 
     @property
     def runs(self) -> set[str]:
-        """Of samples/: the one that is shown, and the one it is compared with."""
+        """Of samples/ and examples/: the one that is shown, and the one it is compared with."""
         return {self.state["r"], self.state.get("b", self.state["r"]).partition("~")[0]}
 
 
@@ -55,6 +55,7 @@ PICTURES = {
     "many-ranks": Picture(_RANKS, "2 ranks are slow"),
     "ranks-and-steps": Picture(_RANKS, "Ranks × steps", "Ranks × steps"),
     "pipeline-stages": Picture(_RANKS, "Pipeline stages", "Pipeline stages, step 12"),
+    "hang": Picture({"v": "hang", "r": "hang"}, "Rank 2 stopped"),
     "operators": Picture({"v": "operators", "r": "cnn_workers2"}, "aten::"),
 }
 
@@ -110,7 +111,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as work:
         logs = Path(work) / "samples"
         for run in {run for name in names for run in PICTURES[name].runs}:
-            shutil.copytree(ROOT / "samples" / run, logs / run)
+            sources = [ROOT / "samples" / run, ROOT / "examples" / run]
+            shutil.copytree(next(filter(Path.is_dir, sources)), logs / run)
         with served(logs, Path(work) / "cache") as address, browser.launched([]) as chromium:
             context = chromium.new_context(viewport=SIZE, color_scheme="light", locale="en-US", reduced_motion="reduce")
             page = context.new_page()

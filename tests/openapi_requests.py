@@ -40,6 +40,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/index.js": [{}],
     "/api/openapi.json": [{}],
     "/api/status": [{}],
+    "/api/hang": [{"run": "hung"}],
     "/runs": [{}],
     "/views": [{"run": "cnn_workers0"}],
     "/workers": [{"run": "cnn_workers0", "view": "Overview"}],

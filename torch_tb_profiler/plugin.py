@@ -37,7 +37,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         # The page asks once: until the first listing has ended the answer is unknown, and "no" would stay.
         status = self._workspace.status()
         # A directory whose files are all skipped is shown too, so that the reasons can be read.
-        if status.loading or status.runs or status.skipped:
+        if status.loading or status.runs or status.dumps or status.skipped:
             return True
         # What is wrong with a store is more than TensorBoard says about it.
         return status.remote and status.error is not None

@@ -240,6 +240,40 @@ def test_a_file_that_is_no_dump_is_left_out_with_the_reason(
     assert not (tmp_path / "hostile").exists()
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"profiling_name": "nccl:\ud800"},
+        {"input_sizes": [[1.5]]},
+        {"input_sizes": [["a", 2**70]]},
+        {"output_sizes": [[2**40, 2**40]]},
+        {"record_id": 2**70},
+        {"frames": [{"filename": "a.py", "line": []}, None]},
+        {"process_group": [None, {}]},
+    ],
+)
+def test_a_value_that_torch_does_not_write_costs_only_itself(tmp_path: Path, odd: dict[str, Any]) -> None:
+    write(tmp_path, [rank.call(done=False, **(odd if number == 1 else {})) for number, rank in enumerate(ranks_of(3))])
+    report = hang_report(str(tmp_path))
+    assert (report.dumps, report.left_out) == (3, [])
+    assert {0, 2} <= {wait.rank for wait in report.waits}
+
+
+def test_ranks_of_a_group_may_be_anything(tmp_path: Path) -> None:
+    rank = ranks_of(2)[0].call(done=False).dump()
+    rank["pg_config"][WORLD]["ranks"] = [0, 1, "x", 2**70, None]
+    (tmp_path / "nccl_trace_rank_0").write_bytes(pickle.dumps(rank))
+    assert named(hang_report(str(tmp_path))) == {1: "missing"}
+
+
+def test_a_size_that_is_not_known_of_all_is_compared_where_it_is() -> None:
+    ranks = ranks_of(4)
+    for number, rank in enumerate(ranks):
+        sizes = {3: None, 1: [[7]]}.get(number, [[8]])
+        rank.call(done=False, input_sizes=sizes, output_sizes=[[1]])
+    assert named(report_of(ranks)) == {1: "desync"}
+
+
 def test_a_file_that_ends_its_reader_costs_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hang_reports, "SECONDS", 2)
     write(tmp_path, [rank.call(done=False) for rank in ranks_of(3)])

@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from werkzeug.test import Client, TestResponse
 
+from tests.flight_recorder import HANG
 from tests.openapi_requests import BROKEN, CPU, H100, TINY, fill, places_in, requests_to
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
@@ -83,6 +84,7 @@ def workspace(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     shutil.copytree(samples, logs)
     write_trace(logs / "tiny" / "w.pt.trace.json")
     write_trace(logs / "cpu" / "w.pt.trace.json", gpu=False)
+    shutil.copytree(HANG, logs / "hung")
     (logs / "broken").mkdir()
     (logs / "broken" / "w.pt.trace.json").write_text("{}")
     with everything_read(logs, logs.parent / "cache") as workspace:

@@ -28,6 +28,8 @@ _TRACE = lazy_pattern(
 _CANDIDATE = lazy_pattern(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
 _SNAPSHOT = lazy_pattern(r"\.(?:pickle|pkl|snapshot)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
 _SNAPSHOT_PAGE = lazy_pattern(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
+#: `nccl_trace_rank_3`, `_dump_3`: flight-recorder dumps have no extension
+_DUMP = lazy_pattern(r"(?:rank|dump)[-_]?[0-9]{1,7}\Z", re.IGNORECASE)
 _MOMENT_FOLDER = lazy_pattern(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
 _PACKED = lazy_pattern(r"\.(?:gz|zst)\Z", re.IGNORECASE)
 _OTHERWISE_PACKED = lazy_pattern(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
@@ -77,7 +79,7 @@ def is_candidate(name: str) -> bool:
 
 def is_looked_at(name: str) -> bool:
     """Return whether the content of a file decides what it is: a trace, a memory snapshot, or another program's."""
-    return is_candidate(name) or may_be_other(name)
+    return is_candidate(name) or may_be_other(name) or _DUMP.search(name) is not None
 
 
 def may_be_snapshot(name: str) -> bool:

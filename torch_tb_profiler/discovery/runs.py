@@ -12,6 +12,7 @@ The rules
             a file without a number. Names that torch gave come first, so that others never change their spans.
     twins   `x.json` beside `x.json.gz` is one recording: while a file is being compressed the plain one is the
             complete one, so that is taken.
+    dumps   flight-recorder dumps of a directory are its hang report. They make no run of it.
     snapshots   memory snapshots of a directory, known by their content. They are workers of their own, by rank, and
             their moments are spans. Those in a directory named for a moment (`iteration_12`) belong to the run above.
 """
@@ -25,6 +26,7 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.discovery.content import Content, Snapshot, named_snapshots
+from torch_tb_profiler.discovery.dumps import DumpFolder, dumps_by_folder
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     PACKINGS,
@@ -88,11 +90,13 @@ class RunListing(msgspec.Struct, frozen=True):
     """runs: in natural order. skipped: what lies outside of all runs, with its path.
 
     complete: false when there are files whose content is still unknown
+    dumps: folders of flight-recorder dumps, whether runs or not
     """
 
     runs: tuple[RunFiles, ...]
     skipped: tuple[Skipped, ...]
     complete: bool = True
+    dumps: tuple[DumpFolder, ...] = ()
 
 
 #: reasons that do not say what a file is
@@ -112,23 +116,29 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
     """Find runs in listings. Files whose content is still unknown are left out."""
     runs: list[RunFiles] = []
     skipped: list[Skipped] = []
+    dumps: list[DumpFolder] = []
     for root, entries in listings:
         by_directory: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in entries:
             by_directory[_directory(entry)].append(entry)
-        names = {run.name for run in runs}
+        names, run_of = {run.name for run in runs}, dict[str, str]()
         # The log directory itself comes last: those below it have the older right to its name.
         for directory in sorted(by_directory, key=lambda d: (not d, natural_key(d))):
             traces, left = _traces(by_directory[directory], content_of)
             if traces:
                 name = _run_name(root, directory, names)
                 names.add(name)
+                run_of[directory] = name
                 runs.append(RunFiles(name, traces, left))
             else:
                 prefix = "/".join(part for part in (root.name, directory) if part)
                 skipped += [Skipped(f"{prefix}/{s.file}" if prefix else s.file, s.reason) for s in left]
+        for directory, files in dumps_by_folder(by_directory, content_of, run_of).items():
+            name = run_of.get(directory) or _run_name(root, directory, names)
+            names.add(name)
+            dumps.append(DumpFolder(name, tuple(files)))
     runs.sort(key=lambda run: natural_key(run.name))
-    return RunListing(tuple(runs), tuple(skipped))
+    return RunListing(tuple(runs), tuple(skipped), dumps=tuple(dumps))
 
 
 def _directory(entry: Entry) -> str:

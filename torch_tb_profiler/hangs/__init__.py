@@ -8,4 +8,5 @@ it, and the diagnosis. Does not belong here: finding files, and starting the pro
     job       the dumps of all ranks together: which groups exist, and how far each rank came in each of them
     waits     for whom a rank waits in its first unfinished call
     diagnose  which ranks stopped the job, and the report
+    join      a rank's last finished call in the trace of the same rank
 """

@@ -6,6 +6,7 @@ started it starts another one for the rest.
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import IO
 
@@ -29,9 +30,12 @@ def main() -> None:
     limit_time(int(sys.argv[1]))
     allow_memory = memory_limit()
     encoder = msgspec.msgpack.Encoder()
+    gc.freeze()
+    gc.disable()  # a dump is thousands of dicts, which it would walk again and again, for cycles that none has
     while (content := receive(sys.stdin.buffer)) is not None:
         allow_memory(len(content))
         send(sys.stdout.buffer, encoder.encode(_outcome(content)))
+        gc.collect()
 
 
 def _outcome(content: bytes) -> DumpOutcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from torch_tb_profiler.hangs.dump import DumpedCall
 from torch_tb_profiler.hangs.job import HungJob, RankGroup
 from torch_tb_profiler.hangs.waits import Wait, waits_of
-from torch_tb_profiler.reason import Value
+from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.words.sentences import section
 
 Answer = Literal["yes", "partly", "cannot"]
@@ -22,9 +23,11 @@ _ORDER: Sequence[Kind] = ("desync", "device_stopped", "host_stopped", "deadlock"
 class Named(msgspec.Struct, frozen=True):
     """A rank that stopped the job, as far as the dumps show.
 
-    call      the call that it did not finish, or did not enter; None: unknown
+    rank      number of the rank in the job
+    kind      in which way
+    call      the call that it did not finish, or did not enter; null: unknown
     group     description of its process group
-    line      where the program called, or called last; None: no stack was recorded
+    line      where the program called, or called last; null: no stack was recorded
     evidence  why it is named
     """
 
@@ -37,7 +40,14 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class RankWait(msgspec.Struct, frozen=True, rename={"on": "for"}):
-    """A rank in its first unfinished call. on: the ranks that it waits for; empty where none of them can be told."""
+    """A rank in its first unfinished call.
+
+    rank   number of the rank in the job
+    for    number of each rank that it waits for; empty where none of them can be told
+    call   which
+    group  description of its process group
+    line   where the program called; null: no stack was recorded
+    """
 
     rank: int
     on: list[int]
@@ -49,7 +59,14 @@ class RankWait(msgspec.Struct, frozen=True, rename={"on": "for"}):
 class GroupState(msgspec.Struct, frozen=True):
     """How far the members of a process group came in the first call that any of them has not finished.
 
-    unknown: without a dump, or with one that does not say
+    name         of the group
+    description  what torch calls it
+    ranks        number of each member
+    call         which
+    finished     number of each rank that has finished it
+    entered      number of each rank that has queued it, and not finished it
+    not_entered  number of each rank that has not queued it
+    unknown      number of each rank without a dump, or with one that does not say
     """
 
     name: str
@@ -63,7 +80,11 @@ class GroupState(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A file that is no part of the report."""
+    """A file that is no part of the report.
+
+    file    its path
+    reason  why, a sentence that goes on after the name of the file
+    """
 
     file: str
     reason: str
@@ -72,10 +93,16 @@ class LeftOut(msgspec.Struct, frozen=True):
 class HangReport(msgspec.Struct, frozen=True):
     """What the dumps of a job say.
 
+    schema     version of these keys
     answer     yes: who stopped it, or that nothing hangs; partly: a part is missing or cannot be told; cannot: no dump
                could be read
+    sentence   the answer in words
     ranks      how many the job has
     dumps      how many of them left a dump that could be read
+    named      the ranks that stopped it
+    waits      the ranks with an unfinished call
+    groups     process groups with an unfinished collective
+    left_out   files that say nothing
     """
 
     schema: str
@@ -89,14 +116,66 @@ class HangReport(msgspec.Struct, frozen=True):
     left_out: list[LeftOut]
 
 
-def diagnose(job: HungJob, left_out: Sequence[LeftOut] = ()) -> HangReport:
+class SaidOfHang(msgspec.Struct, frozen=True):
+    """A sentence, for saying it in another language.
+
+    key     which of the sentences of its kind
+    text    in English
+    values  what it says, by name
+    """
+
+    key: str
+    text: str
+    values: Mapping[str, Value]
+
+
+class LastCall(msgspec.Struct, frozen=True):
+    """The last call of a rank that has no unfinished one.
+
+    rank   number of the rank in the job
+    call   which
+    group  description of its process group
+    line   where the program called; null: no stack was recorded
+    """
+
+    rank: int
+    call: str
+    group: str
+    line: str | None
+
+
+class ExplainedReport(msgspec.Struct, frozen=True):
+    """A report, and what a page shows beside it.
+
+    sentence   of which the report's sentence consists
+    evidence   of each named rank
+    left_out   why each file is left out
+    others     ranks without an unfinished call
+    finished   by named rank its last finished collectives, the newest first
+    """
+
+    report: HangReport
+    sentence: list[SaidOfHang]
+    evidence: list[SaidOfHang]
+    left_out: list[Reason]
+    others: list[LastCall]
+    finished: dict[int, list[DumpedCall]]
+
+
+def diagnose(job: HungJob) -> HangReport:
     """Return the report of a job."""
+    return explained(job).report
+
+
+def explained(job: HungJob, left_out: Sequence[tuple[str, Reason]] = ()) -> ExplainedReport:
+    """Return the report of a job with what explains it. left_out: files with the reason of each."""
     waits = waits_of(job)
-    named = _named(job, waits)
-    return HangReport(
+    named, evidence = _named(job, waits)
+    sentence = _sentences(job, waits, named, evidence)
+    report = HangReport(
         "hang/1.0",
         _answer(job, waits, named),
-        _sentence(job, waits, named),
+        " ".join(part.text for part in sentence),
         len(job.ranks),
         len(job.dumps),
         named,
@@ -111,14 +190,35 @@ def diagnose(job: HungJob, left_out: Sequence[LeftOut] = ()) -> HangReport:
             for rank, wait in waits.items()
         ],
         _group_states(waits),
-        list(left_out),
+        _without_reasons(left_out),
     )
+    others = [
+        LastCall(rank, title(dump.calls[-1]), job.group_of(rank, dump.calls[-1]).description, dump.last_line or None)
+        for rank, dump in job.dumps.items()
+        if rank not in waits and dump.calls
+    ]
+    finished = {suspect.rank: _finished(job, suspect.rank) for suspect in named}
+    return ExplainedReport(report, sentence, evidence, [reason for _, reason in left_out], others, finished)
 
 
-def several_jobs(folders: Sequence[str], left_out: Sequence[LeftOut]) -> HangReport:
+def several_jobs(folders: Sequence[str], left_out: Sequence[tuple[str, Reason]]) -> ExplainedReport:
     """Return the report of dumps that are not of one job. folders: two of them that have a dump of one rank."""
-    sentence = section("hangs", "sentence").say("several", dict(zip(("one", "other"), folders, strict=True)))
-    return HangReport("hang/1.0", "cannot", sentence, 0, 0, [], [], [], list(left_out))
+    said = _said("sentence", "several", dict(zip(("one", "other"), folders, strict=True)))
+    report = HangReport("hang/1.0", "cannot", said.text, 0, 0, [], [], [], _without_reasons(left_out))
+    return ExplainedReport(report, [said], [], [reason for _, reason in left_out], [], {})
+
+
+def _without_reasons(left_out: Sequence[tuple[str, Reason]]) -> list[LeftOut]:
+    return [LeftOut(file, reason.text) for file, reason in left_out]
+
+
+def _said(name: str, key: str, values: Mapping[str, Value]) -> SaidOfHang:
+    return SaidOfHang(key, section("hangs", name).say(key, values), values)
+
+
+def _finished(job: HungJob, rank: int) -> list[DumpedCall]:
+    calls = job.dumps[rank].calls if rank in job.dumps else []
+    return [call for call in reversed(calls) if call.is_finished and not call.is_transfer]
 
 
 def title(call: DumpedCall) -> str:
@@ -144,8 +244,8 @@ def ranks_text(ranks: Iterable[int]) -> str:
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
-def _named(job: HungJob, waits: Mapping[int, Wait]) -> list[Named]:
-    """Find the ranks that stopped the job.
+def _named(job: HungJob, waits: Mapping[int, Wait]) -> tuple[list[Named], list[SaidOfHang]]:
+    """Find the ranks that stopped the job, and the evidence for each.
 
     Those whose own call shows it, those that others wait for while they wait for nobody, and those in a cycle.
     """
@@ -165,7 +265,8 @@ def _named(job: HungJob, waits: Mapping[int, Wait]) -> list[Named]:
             named.append(_name(job, rank, kind, _best_known(waits, waiters), waiters))
     for cycle in _cycles(waits):
         named += [_name(job, rank, "deadlock", waits[rank]) for rank in cycle]
-    return sorted(named, key=lambda each: (_ORDER.index(each.kind), each.rank))
+    named.sort(key=lambda each: (_ORDER.index(each[0].kind), each[0].rank))
+    return [each for each, _ in named], [evidence for _, evidence in named]
 
 
 def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
@@ -178,7 +279,7 @@ def _best_known(waits: Mapping[int, Wait], waiters: Sequence[int]) -> Wait:
     return max((waits[rank] for rank in waiters), key=weight)
 
 
-def _name(job: HungJob, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = ()) -> Named:
+def _name(job: HungJob, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int] = ()) -> tuple[Named, SaidOfHang]:
     """wait: its own, or of the first rank that waits for it. waiters: those ranks."""
     line = wait.call.line if not waiters else job.dumps[rank].last_line if rank in job.dumps else ""
     group = wait.group.description
@@ -194,21 +295,22 @@ def _name(job: HungJob, rank: int, kind: Kind, wait: Wait, waiters: Sequence[int
     }
     if kind == "desync":
         values |= _differing(rank, wait)
-    return Named(rank, kind, title(wait.call), group, line or None, section("hangs", "evidence").say(kind, values))
+    evidence = _said("evidence", kind, values)
+    return Named(rank, kind, title(wait.call), group, line or None, evidence.text), evidence
 
 
 def _differing(rank: int, wait: Wait) -> dict[str, Value]:
     """Tell what a rank passes or calls, and what another one does."""
-    mine = wait.call
     assert wait.differs is not None
-    others = [other for other in wait.group.ranks if other != rank and other not in wait.odd] or sorted(
-        wait.odd - {rank}
-    )
+    calls = wait.group.calls[wait.call.number]
+    mine = calls.get(rank, wait.call)
+    # those who call it like most come first; sizes are not known of all
+    others = sorted(calls.items(), key=lambda item: (item[0] in wait.odd, item[0]))
     theirs = next(
         call
-        for other in others
-        if (call := wait.group.calls[mine.number].get(other)) is not None
-        and _value(call, wait.differs) != _value(mine, wait.differs)
+        for _, call in others
+        if _value(call, wait.differs) != _value(mine, wait.differs)
+        and (wait.differs != "size" or min(call.elements) >= 0)
     )
     return {"differs": wait.differs, "mine": _value(mine, wait.differs), "theirs": _value(theirs, wait.differs)}
 
@@ -256,33 +358,36 @@ def _is_tied(waits: Mapping[int, Wait]) -> bool:
     return any(wait.differs and set(wait.odd) >= set(wait.group.ranks) for wait in waits.values())
 
 
-def _sentence(job: HungJob, waits: Mapping[int, Wait], named: Sequence[Named]) -> str:
-    words = section("hangs", "sentence")
+def _sentences(
+    job: HungJob, waits: Mapping[int, Wait], named: Sequence[Named], evidence: Sequence[SaidOfHang]
+) -> list[SaidOfHang]:
+    say = partial(_said, "sentence")
     if not job.dumps:
-        return words.say("unread", {})
+        return [say("unread", {})]
     if not waits:
-        return words.say("nothing", {"ranks": len(job.dumps), "missing": ranks_text(job.missing)})
+        return [say("nothing", {"ranks": len(job.dumps), "missing": ranks_text(job.missing)})]
     if not named:
         stuck = [wait for wait in waits.values() if not wait.on]
         first = max(stuck, key=lambda wait: sum(other.group is wait.group for other in stuck))
         inside = [rank for rank, wait in waits.items() if wait.group is first.group and not wait.on]
-        values = {"call": title(first.call), "group": first.group.description}
-        return words.say("unclear" if first.unknown else "all_entered", values | {"ranks": ranks_text(inside)})
-    alike: dict[tuple[Kind, str | None, str | None], list[Named]] = defaultdict(list)
-    for each in named:
-        alike[each.kind, each.call, each.group].append(each)
-    texts = [_about(waits, kind, same) for (kind, _, _), same in alike.items()]
-    waiting = set(waits) - {each.rank for each in named}
-    tail = words.say("waiting", {"waiting": len(waiting), "named": len(named)}) if waiting else ""
-    advice = [words.say("advice", {"kind": kind}) for kind in dict.fromkeys(each.kind for each in named)]
-    return " ".join(text for text in [*texts, tail, *advice] if text)
+        place = {"call": title(first.call), "group": first.group.description, "ranks": ranks_text(inside)}
+        return [say("unclear" if first.unknown else "all_entered", place)]
+    alike: dict[tuple[Kind, str | None, str | None], list[tuple[Named, SaidOfHang]]] = defaultdict(list)
+    for each, why in zip(named, evidence, strict=True):
+        alike[each.kind, each.call, each.group].append((each, why))
+    sentences = [_about(waits, kind, same) for (kind, _, _), same in alike.items()]
+    if waiting := set(waits) - {each.rank for each in named}:
+        sentences.append(say("waiting", {"waiting": len(waiting), "named": len(named)}))
+    return sentences + [say("advice", {"kind": kind}) for kind in dict.fromkeys(each.kind for each in named)]
 
 
-def _about(waits: Mapping[int, Wait], kind: Kind, same: Sequence[Named]) -> str:
-    """Write the sentence about ranks that stopped in one call."""
-    first = same[0]
+def _about(waits: Mapping[int, Wait], kind: Kind, pairs: Sequence[tuple[Named, SaidOfHang]]) -> SaidOfHang:
+    """Write the sentence about ranks that stopped in one call. pairs: with the evidence for each."""
+    same = [each for each, _ in pairs]
+    first, evidence = pairs[0]
     passed = {rank for each in same if each.rank in waits for rank in waits[each.rank].passed}
     values: dict[str, Value] = {
+        **evidence.values,
         "ranks": ranks_text(each.rank for each in same),
         "count": len(same),
         "call": first.call or "",
@@ -290,9 +395,9 @@ def _about(waits: Mapping[int, Wait], kind: Kind, same: Sequence[Named]) -> str:
         "passed": ranks_text(passed),
         "passers": len(passed),
         "line": first.line or "",
-        "evidence": first.evidence,
+        "evidence": evidence.text,
     }
-    return section("hangs", "sentence").say(kind, values)
+    return _said("sentence", kind, values)
 
 
 def _group_states(waits: Mapping[int, Wait]) -> list[GroupState]:

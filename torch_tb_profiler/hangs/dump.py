@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,8 @@ from torch_tb_profiler.words.sentences import because
 
 #: finished calls of a group that are kept: enough to compare a call that some ranks have finished
 KEPT_FINISHED = 16
+#: ranks of a group: more than any job has
+_MOST_RANKS = 1_000_000
 #: characters of a text that are kept
 _LONGEST_TEXT = 200
 #: operators whose ranks may pass tensors of different sizes
@@ -103,24 +105,24 @@ def read_dump(content: bytes) -> Dump:
     if listed and not entries:
         raise DumpError(because("no_dump"))
     groups = _groups(root, entries)
-    calls = sorted((_call(entry) for entry in entries), key=lambda call: call.record)
-    calls = _without_parts(calls)
-    collectives = [call for call in calls if not call.is_transfer]
+    marks = _without_parts(sorted(map(_mark, entries), key=lambda mark: mark.record))
+    collectives = [mark for mark in marks if not mark.is_transfer]
     return Dump(
         version,
         groups,
-        _kept(calls),
+        [_call(mark) for mark in _kept(marks)],
         _greatest(collectives),
-        _greatest([call for call in collectives if call.is_finished]),
-        sorted({call.group for call in calls if call.is_transfer}),
-        calls[-1].line if calls else "",
+        _greatest([mark for mark in collectives if mark.is_finished]),
+        sorted({mark.group for mark in marks if mark.is_transfer}),
+        _line(marks[-1].entry.get("frames")) if marks else "",
     )
 
 
 def _root(content: bytes) -> Any:
     if content[:1] == b"\x80":
         try:
-            return PlainUnpickler(io.BytesIO(content)).load()
+            # buffered, as the unpickler reads single bytes of files that cannot be peeked into
+            return PlainUnpickler(io.BufferedReader(io.BytesIO(content))).load()
         except NotPlain as error:
             raise DumpError(because("no_dump", {"names": str(error)})) from None
         except MemoryError:
@@ -167,28 +169,50 @@ def _groups(root: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> li
     return groups
 
 
-def _call(entry: Mapping[str, Any]) -> DumpedCall:
-    group, _ = _name_of(entry)
-    number = _number(entry.get("collective_seq_id"), -1)
-    operator = _text(entry.get("profiling_name")).partition(":")[2] or _text(entry.get("profiling_name"))
-    is_transfer = bool(entry.get("is_p2p")) or operator.startswith(("send ", "recv "))
-    # a call that timed out is retired, too: only the state says that it has finished
-    ended = entry.get("state") == "completed"
-    uneven = _UNEVEN.search(operator) and not _EVEN.search(operator)
-    return DumpedCall(
+class _Mark(NamedTuple):
+    """What decides whether an entry is kept; the rest of it is read of those alone."""
+
+    record: int
+    group: str
+    number: int
+    operator: str
+    is_transfer: bool
+    is_finished: bool
+    entry: Mapping[str, Any]
+
+
+def _mark(entry: Mapping[str, Any]) -> _Mark:
+    profiling_name = _text(entry.get("profiling_name"))
+    operator = profiling_name.partition(":")[2] or profiling_name
+    return _Mark(
         _number(entry.get("record_id"), -1),
-        group,
-        number,
+        _name_of(entry)[0],
+        _number(entry.get("collective_seq_id"), -1),
         operator,
+        bool(entry.get("is_p2p")) or operator.startswith(("send ", "recv ")),
+        # a call that timed out is retired, too: only the state says that it has finished
+        entry.get("state") == "completed",
+        entry,
+    )
+
+
+def _call(mark: _Mark) -> DumpedCall:
+    entry = mark.entry
+    uneven = _UNEVEN.search(mark.operator) and not _EVEN.search(mark.operator)
+    return DumpedCall(
+        mark.record,
+        mark.group,
+        mark.number,
+        mark.operator,
         (-1, -1) if uneven else (_elements(entry.get("input_sizes")), _elements(entry.get("output_sizes"))),
         " → ".join(_dtypes(entry.get(key)) for key in ("input_dtypes", "output_dtypes")),
-        is_transfer,
-        ended,
+        mark.is_transfer,
+        mark.is_finished,
         _line(entry.get("frames")),
     )
 
 
-def _without_parts(calls: list[DumpedCall]) -> list[DumpedCall]:
+def _without_parts(calls: list[_Mark]) -> list[_Mark]:
     """Leave out the parts of coalesced calls that have finished, as only the whole is ever seen to finish."""
     ended = {(call.group, call.number) for call in calls if call.operator == "coalesced" and call.is_finished}
     if not ended:
@@ -196,10 +220,10 @@ def _without_parts(calls: list[DumpedCall]) -> list[DumpedCall]:
     return [call for call in calls if call.operator == "coalesced" or (call.group, call.number) not in ended]
 
 
-def _kept(calls: Iterable[DumpedCall]) -> list[DumpedCall]:
+def _kept(calls: Sequence[_Mark]) -> list[_Mark]:
     finished: dict[str, int] = {}
     kept = []
-    for call in reversed(list(calls)):
+    for call in reversed(calls):
         if call.is_finished:
             finished[call.group] = finished.get(call.group, 0) + 1
         if not call.is_finished or finished[call.group] <= KEPT_FINISHED:
@@ -207,7 +231,7 @@ def _kept(calls: Iterable[DumpedCall]) -> list[DumpedCall]:
     return kept[::-1]
 
 
-def _greatest(calls: Iterable[DumpedCall]) -> dict[str, int]:
+def _greatest(calls: Iterable[_Mark]) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for call in calls:
         numbers[call.group] = max(call.number, numbers.get(call.group, -1))
@@ -227,14 +251,17 @@ def _ranks(value: Any) -> tuple[int, ...]:
     numbers = re.findall(r"[0-9]{1,9}", value) if isinstance(value, str) else value
     if not isinstance(numbers, list):
         return ()
-    return tuple(int(number) for number in numbers if isinstance(number, str | int))
+    known = (
+        int(number) if isinstance(number, str) and number.isdecimal() else number for number in numbers[:_MOST_RANKS]
+    )
+    return tuple(rank for rank in (_number(each, None) for each in known) if rank is not None)
 
 
 def _elements(sizes: Any) -> int:
     """Count the elements of tensors of these sizes; -1 where the sizes are unknown."""
     try:
-        return sum(math.prod(size) for size in sizes)
-    except (TypeError, ValueError):
+        return int(_number(sum(math.prod(size) for size in sizes), -1))
+    except (OverflowError, TypeError, ValueError):
         return -1
 
 
@@ -255,7 +282,9 @@ def _line(frames: Any) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
-        return value[:_LONGEST_TEXT]
+        text = value[:_LONGEST_TEXT]
+        # a pickle may hold halves of characters, which no message can
+        return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     number = _number(value, None)
     return "" if number is None else str(number)
 

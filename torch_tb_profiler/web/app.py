@@ -19,7 +19,7 @@ from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.defaults import ANSWER_SECONDS
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.web import logdir, report, static_files, trace_file
+from torch_tb_profiler.web import hang, logdir, report, static_files, trace_file
 from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.request import Route
 from torch_tb_profiler.web.http import NO_THREAD, HttpAnswer, HttpError, Parameters
@@ -66,6 +66,7 @@ ROUTES: dict[str, Route] = {
     "/index.html": _page,
     "/index.js": _entry_module,
     "/api/openapi.json": _openapi,
+    "/api/hang": hang.hang_answer,
     "/api/report": report.report_answer,
     "/api/status": logdir.status,
     "/runs": logdir.runs,

@@ -58,6 +58,8 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     total      how many it has
     traces     by worker, then span
     skipped    JSON files of the run that are no traces, and why
+    dumps      how many flight-recorder dumps its folder has, which /api/hang reads; a folder with these alone is a run
+               without traces here, and none of /runs
     newest_ms  when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the
                file, otherwise from its time of writing; null if neither is known
     """
@@ -68,6 +70,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     total: Count
     traces: Sequence[TraceStatus]
     skipped: Sequence[SkippedEntry]
+    dumps: Count
     newest_ms: int | None
 
 
@@ -98,33 +101,42 @@ def status(workspace: Workspace, _: Parameters) -> HttpAnswer:
 
 def status_of(status: Status) -> StatusAnswer:
     """Return the answer of /api/status."""
+    counts = {folder.name: len(folder.files) for folder in status.dumps}
+    alone = [RunStatus(name, ()) for name in counts.keys() - {run.name for run in status.runs}]
+    runs = sorted((*status.runs, *alone), key=lambda run: natural_key(run.name)) if alone else status.runs
+    # these are shown as hang reports, and not skipped
+    dumps = frozenset(file.entry.path.rpartition("/")[2] for folder in status.dumps for file in folder.files)
     return StatusAnswer(
         version=__version__,
         logdir=status.logdir,
         scanning=status.scanning,
         error=status.error.text if status.error else None,
         why=Why.of(status.error),
-        runs=[_run(run) for run in status.runs],
-        skipped=_skipped(status.skipped),
+        runs=[_run(run, counts.get(run.name, 0), dumps) for run in runs],
+        skipped=_skipped(status.skipped, dumps),
     )
 
 
-def _run(run: RunStatus) -> RunProgress:
+def _run(run: RunStatus, count: int, dumps: frozenset[str]) -> RunProgress:
     return RunProgress(
         name=run.name,
         state=run.state,
         ready=len(_ready(run)),
         total=len(run.traces),
         traces=run.traces,
-        skipped=_skipped(run.skipped),
+        skipped=_skipped(run.skipped, dumps),
+        dumps=count,
         newest_ms=None if run.newest_ns is None else run.newest_ns // 1_000_000,
     )
 
 
-def _skipped(files: Sequence[Skipped]) -> list[SkippedEntry]:
+def _skipped(files: Sequence[Skipped], dumps: frozenset[str]) -> list[SkippedEntry]:
     """Return the first skipped files: a data set of thousands of JSON files must not make this answer heavy."""
-    shown = list(files[:MOST_SKIPPED])
-    if more := len(files) - len(shown):
+    listed = [
+        file for file in files if file.reason.kind != "flight_recorder" or file.file.rpartition("/")[2] not in dumps
+    ]
+    shown = listed[:MOST_SKIPPED]
+    if more := len(listed) - len(shown):
         shown.append(Skipped("…", because("more_files", {"count": more})))
     return [SkippedEntry(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
 

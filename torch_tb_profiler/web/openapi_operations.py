@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.tables.sql.connection import LONGEST_STATEMENT
 from torch_tb_profiler.web.answers.timeline import BINARY as BINARY_TYPE
+from torch_tb_profiler.web.hang import RunHangAnswer
 from torch_tb_profiler.web.http import JSON, query_parameters
 from torch_tb_profiler.web.logdir import StatusAnswer
 from torch_tb_profiler.web.old_plugin import openapi_shapes
@@ -184,7 +185,7 @@ _NO_WORKER = query("worker", "Without it the first eight traces of the run.", TE
 _PAGE = Operation("page", "The page", TEXT, fails=MISTAKE, content_type=_HTML, headers=("Content-Security-Policy",))
 
 #: types of answers that are not of questions
-FILE_ANSWERS = (StatusAnswer,)
+FILE_ANSWERS = (StatusAnswer, RunHangAnswer)
 
 FILE_OPERATIONS: dict[str, Operation] = {
     "/": _PAGE,
@@ -196,6 +197,14 @@ FILE_OPERATIONS: dict[str, Operation] = {
         "The contents of the log directory, and the progress of reading it",
         schema_of(StatusAnswer),
         fails=MISTAKE,
+    ),
+    "/api/hang": Operation(
+        "several traces",
+        "Which ranks stopped a job that hangs, from its flight-recorder dumps",
+        schema_of(RunHangAnswer),
+        shared("run"),
+        "The run may be one of dumps alone.",
+        fails=LISTING,
     ),
     "/runs": Operation("old plugin", "Names of the runs that can be looked at", openapi_shapes.RUNS, fails=MISTAKE),
     "/views": Operation(

@@ -9,6 +9,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import Skipped, TraceKind
+from torch_tb_profiler.discovery.dumps import DumpFolder
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, Why
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.words.sentences import because
@@ -155,6 +156,7 @@ class Status(msgspec.Struct, frozen=True):
     scanning: true until they have been listed and their files looked at for the first time
     error: why they could not be listed the last time
     remote: whether a part of them is remote
+    dumps: folders of flight-recorder dumps, also those that are no runs
     skipped: JSON files outside all runs that are no traces, and directories that could not be listed
     """
 
@@ -164,6 +166,7 @@ class Status(msgspec.Struct, frozen=True):
     runs: tuple[RunStatus, ...]
     skipped: tuple[Skipped, ...] = ()
     remote: bool = False
+    dumps: tuple[DumpFolder, ...] = ()
 
     @property
     def loading(self) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 
 from torch_tb_profiler import spill
 from torch_tb_profiler.discovery import Root, RunFiles, RunListing
+from torch_tb_profiler.discovery.dumps import DumpFolder
 from torch_tb_profiler.timeline.summary import TimelineSummary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
@@ -131,6 +132,10 @@ class Workspace:
     def run(self, name: str) -> RunStatus:
         """Return a run and how far its traces are. Raises UnknownTrace."""
         return self._runs.run(name)
+
+    def dumps(self, run: str) -> DumpFolder:
+        """Return the flight-recorder dumps of a run, or of a folder that is none. Raises UnknownTrace."""
+        return self._runs.dumps(run)
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
         """Return the trace of these names; `span` may be left out when the worker has one.

@@ -36,6 +36,7 @@ export function runStatus(name: string, ...traces: TraceStatus[]): RunStatus {
     total: traces.length,
     traces,
     skipped: [],
+    dumps: 0,
     newest_ms: null,
   };
 }

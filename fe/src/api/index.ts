@@ -3,6 +3,7 @@ export { ApiError, setBase } from "./client";
 export type * from "./compare";
 export { useChange, useCompare, useCompareRoofline } from "./compare";
 export * from "./distributed";
+export * from "./hang";
 export * from "./memory";
 export * from "./modules";
 export { isPending } from "./poll";

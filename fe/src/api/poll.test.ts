@@ -12,6 +12,7 @@ function status(state: TraceState, scanning = false): Status {
       total: 1,
       traces: [trace],
       skipped: [],
+      dumps: 0,
       newest_ms: null,
     },
   ];

@@ -22,4 +22,6 @@ export type {
   PairedItem,
   ScatterSeries,
   Slice,
+  WaitsData,
 } from "./types";
+export { Waits } from "./Waits";

@@ -209,3 +209,18 @@ export interface SegmentsData {
   /** The colour of a piece, null of free memory, and which part of its height is filled. */
   readonly look: (piece: number) => { readonly color: ChartColor | null; readonly part: number };
 }
+
+/** Who waits for whom. Columns count from the left; rows within their column from the top. */
+export interface WaitsData {
+  readonly boxes: readonly {
+    readonly title: string;
+    readonly about: string;
+    readonly place: string;
+    readonly column: number;
+    readonly row: number;
+    /** It is to blame. */
+    readonly isNamed: boolean;
+  }[];
+  /** From who waits to whom; indices of boxes. */
+  readonly lines: readonly { readonly from: number; readonly to: number }[];
+}

@@ -21,6 +21,7 @@ export {
 } from "./names";
 export { count, decimal, fraction, MISSING, percent, setNumberLocale } from "./number";
 export { parseDuration } from "./parse";
+export { rangesOf } from "./ranges";
 export { mean, median, medianDeviation, percentile } from "./statistics";
 export { unbroken } from "./unbroken";
 export {

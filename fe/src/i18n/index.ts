@@ -31,6 +31,7 @@ export {
   findingAdvice,
   findingDetail,
   findingTitle,
+  hangText,
   linkText,
   memoryText,
   noteText,

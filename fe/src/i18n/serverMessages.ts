@@ -188,3 +188,21 @@ export function linkText({ key, text }: { key: string; text: string }): string {
 export function counterName({ kind, name }: { kind: string; name: string }): string {
   return serverMessages()?.counters[kind] ?? name;
 }
+
+/** Ranks as the server lists them. */
+const RANKS = /^[\d–, ]+ and \d+$/;
+
+/** A sentence about a job that hangs; one that quotes the evidence for its ranks has the values of that, too. */
+export function hangText(
+  section: "sentence" | "evidence",
+  { key, text, values: given }: { key: string; text: string; values: Values },
+): string {
+  const plain = (value: Values[string]) =>
+    RANKS.test(String(value)) ? String(value).replace(" and ", ", ") : value;
+  const values = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, plain(value)]),
+  );
+  const say = (name: string, said: Values) => serverMessages()?.words("hangs", name, key, said);
+  const evidence = say("evidence", values);
+  return apart(say(section, evidence === undefined ? values : { ...values, evidence }) ?? text);
+}

@@ -18,7 +18,7 @@ export interface ServerMessages {
   readonly columns: By<readonly [label: string, help: string]>;
   /** A sentence of `torch_tb_profiler/words`, by its area, section and key; undefined where it cannot be said. */
   readonly words: (
-    area: "rules" | "bounds" | "evidence" | "links" | "memory" | "notes" | "refusals",
+    area: "rules" | "bounds" | "evidence" | "hangs" | "links" | "memory" | "notes" | "refusals",
     name: string,
     key: string,
     values: Values,

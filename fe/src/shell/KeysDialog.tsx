@@ -1,7 +1,6 @@
 import { Fragment } from "react";
-import type { TraceStatus } from "../api";
 import { dialogsTexts, timelineTexts } from "../i18n";
-import { allViews, useViewId } from "../state";
+import { allViews, type CurrentTrace, useViewId } from "../state";
 import { Dialog } from "../ui";
 import { Licences } from "./Licences";
 import { isOf } from "./presence";
@@ -10,9 +9,11 @@ import "./keysDialog.css";
 const words = dialogsTexts.keys;
 
 /** Each with the keys that do the same; a key may be several in a row. */
-const keys = (trace: TraceStatus | null): readonly [string[], string][] => [
+const keys = ({ trace, run }: CurrentTrace): readonly [string[], string][] => [
   ...allViews().flatMap(({ id, name, key, digit }): [string[], string][] =>
-    isOf(id, trace) ? [[[...(digit ? [String(digit)] : []), `g ${key}`], words.view(name)]] : [],
+    isOf(id, trace, run)
+      ? [[[...(digit ? [String(digit)] : []), `g ${key}`], words.view(name)]]
+      : [],
   ),
   [["Ctrl K", "⌘ K"], words.palette],
   [["/"], words.filter],
@@ -45,11 +46,11 @@ const TIMELINE_KEYS: readonly [string[], string][] = [
 
 interface Props {
   /** What is shown. */
-  trace: TraceStatus | null;
+  current: CurrentTrace;
   onClose: () => void;
 }
 
-export default function KeysDialog({ trace, onClose }: Props) {
+export default function KeysDialog({ current, onClose }: Props) {
   const [view] = useViewId();
   return (
     <Dialog title={words.title} onClose={onClose}>
@@ -60,7 +61,7 @@ export default function KeysDialog({ trace, onClose }: Props) {
           <h3>{words.everywhere}</h3>
         </>
       )}
-      <KeyList keys={keys(trace)} />
+      <KeyList keys={keys(current)} />
       <p className="muted keys-more">{words.more}</p>
       <Licences />
     </Dialog>

@@ -1,6 +1,6 @@
 /** The list of views. Entries are links, so that they can be opened elsewhere, too. */
 import { type MouseEvent, useId, useState } from "react";
-import type { TraceStatus } from "../api";
+import type { RunStatus, TraceStatus } from "../api";
 import { readStored, writeStored } from "../host";
 import { t } from "../i18n";
 import { allViews, goToView, linkToView, type View, type ViewId, viewGroups } from "../state";
@@ -15,16 +15,17 @@ const LIMITS = { least: 140, usual: 180, most: 320 };
 interface Props {
   view: ViewId;
   trace: TraceStatus | null;
+  run: RunStatus | null;
 }
 
-export function Rail({ view, trace }: Props) {
+export function Rail({ view, trace, run }: Props) {
   const small = useSmall();
   const [folded, setFolded] = useState(() => readStored("localStorage", KEY) === "narrow");
   // In a small window the menu opens for now; what is remembered is meant for large ones.
   const [opened, setOpened] = useState(false);
   const [width, setWidth] = useWidth("rail", LIMITS);
   const narrow = small ? !opened : folded;
-  const offered = allViews().filter(({ id }) => isOf(id, trace));
+  const offered = allViews().filter(({ id }) => isOf(id, trace, run));
   const recorded = offered.filter(({ id }) => hasData(id, trace));
   const others = offered.filter((each) => !recorded.includes(each));
   const toggle = () => {

@@ -27,7 +27,7 @@ import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { NoRuns } from "./NoRuns";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
-import { isOf, shownView } from "./presence";
+import { HANG, hasDumps, isOf, shownView } from "./presence";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
 import { useShortcuts } from "./useShortcuts";
@@ -57,7 +57,7 @@ export function Shell({ views, inspectors }: Props) {
   const client = useQueryClient();
   const current = useTrace();
   const [wanted] = useViewId();
-  const view = shownView(wanted, current.trace);
+  const view = shownView(wanted, current.trace, current.run);
   const [selected, setSelected] = usePicked();
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const main = useRef<HTMLElement>(null);
@@ -74,7 +74,7 @@ export function Shell({ views, inspectors }: Props) {
   useShortcuts(dialog === null, {
     // what the rail does not offer of this file has no key either
     view: (id) => {
-      if (isOf(id, current.trace)) goToView(id);
+      if (isOf(id, current.trace, current.run)) goToView(id);
     },
     palette: () => setDialog("palette"),
     help: () => setDialog("keys"),
@@ -107,7 +107,7 @@ export function Shell({ views, inspectors }: Props) {
         onKeys={() => setDialog("keys")}
         onPalette={() => setDialog("palette")}
       />
-      <Rail view={view} trace={current.trace} />
+      <Rail view={view} trace={current.trace} run={current.run} />
       <main className="main" ref={main}>
         <Notices
           dropped={current.dropped}
@@ -120,6 +120,9 @@ export function Shell({ views, inspectors }: Props) {
           ) : (
             <Connecting />
           )
+        ) : view === HANG && hasDumps(current.run) ? (
+          // It needs no trace, and does not wait for one.
+          <CurrentView view={view} View={views[view] ?? Nothing} current={current} />
         ) : current.trace === null ? (
           <NoRuns status={status} />
         ) : current.trace.state !== "ready" ? (
@@ -145,7 +148,7 @@ export function Shell({ views, inspectors }: Props) {
       />
       {dialog === "keys" && (
         <Boundary>
-          <KeysDialog trace={current.trace} onClose={close} />
+          <KeysDialog current={current} onClose={close} />
         </Boundary>
       )}
       {dialog === "files" && status && (
@@ -188,7 +191,7 @@ function CurrentView({ view, View, current }: CurrentViewProps) {
   const missing =
     needsServer && reportMade() !== null
       ? t.report.missing
-      : onlyIfOffered && !isOf(view, current.trace)
+      : onlyIfOffered && !isOf(view, current.trace, current.run)
         ? onlyIfOffered
         : null;
   return (

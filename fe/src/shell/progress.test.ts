@@ -27,6 +27,7 @@ const RUN: RunStatus = {
     trace("failed", 0, 9),
   ],
   skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false, why: null }],
+  dumps: 0,
   newest_ms: null,
 };
 

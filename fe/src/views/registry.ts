@@ -6,6 +6,7 @@ import { view as capture } from "./capture/view";
 import { view as compare } from "./compare/view";
 import { view as criticalpath } from "./criticalpath/view";
 import { view as distributed } from "./distributed/view";
+import { view as hang } from "./hang/view";
 import { view as kernels } from "./kernels/view";
 import { view as memory } from "./memory/view";
 import { lightning, modules } from "./modules/view";
@@ -31,6 +32,7 @@ export const VIEWS: readonly View[] = [
   memory,
   snapshot,
   distributed,
+  hang,
   program,
   modules,
   lightning,

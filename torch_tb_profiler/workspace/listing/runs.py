@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Root, RunFiles, RunListing
+from torch_tb_profiler.discovery.dumps import DumpFolder
 from torch_tb_profiler.discovery.runs import Skipped
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, shown, storage_for
@@ -122,12 +123,19 @@ class RunRegistry:
                 runs=runs,
                 skipped=self._listed.skipped,
                 remote=any(storage_for(root.url).is_remote for root in self._roots),
+                dumps=self._listed.dumps,
             )
 
     def run(self, name: str) -> RunStatus:
         self._take_over_added()
         with self._lock:
             return self._status_of(*self._index.named(name))
+
+    def dumps(self, run: str) -> DumpFolder:
+        for folder in self._listed.dumps:
+            if folder.name == run:
+                return folder
+        raise UnknownTrace(because("no_dumps", {"run": run}))
 
     def _status_of(self, name: str, urls: Sequence[str], skipped: tuple[Skipped, ...]) -> RunStatus:
         traces = [self._traces[url] for url in urls]

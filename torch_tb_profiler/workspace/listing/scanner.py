@@ -269,7 +269,7 @@ def resolved(roots: Sequence[Root]) -> list[Root]:
 def runs_of(listing: FileListing, sniffer: Sniffer, complete: bool) -> RunListing:
     found = discover(listing.files, sniffer.content_of)
     unlisted = tuple(Skipped(p.path, p.reason, unlisted=True) for p in listing.problems)
-    return RunListing(found.runs, unlisted + found.skipped, complete)
+    return RunListing(found.runs, unlisted + found.skipped, complete, found.dumps)
 
 
 def list_files(roots: Sequence[Root]) -> FileListing:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -15,77 +14,64 @@ from threading import Timer
 import msgspec
 
 from torch_tb_profiler.codec import from_msgpack
+from torch_tb_profiler.discovery.dumps import DumpFile, dump_file
 from torch_tb_profiler.hangs.child import DumpOutcome, receive, send
-from torch_tb_profiler.hangs.diagnose import HangReport, LeftOut, diagnose, several_jobs
+from torch_tb_profiler.hangs.diagnose import ExplainedReport, HangReport, explained, several_jobs
 from torch_tb_profiler.hangs.dump import Dump
 from torch_tb_profiler.hangs.job import HungJob
-from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, Storage, StorageError, storage_for
+from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.reading.pool import variables
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[2:]; from torch_tb_profiler.hangs.child import main; main()"
-#: `nccl_trace_rank_3`, `_dump_3`, `trace_rank_3.json`: the number is the rank
-_NAME = lazy_pattern(r"(?P<prefix>.*?)(?P<rank>[0-9]{1,7})(?P<ending>\.(?:json|pkl|pickle|dump|bin))?\Z", re.DOTALL)
 #: bytes of the largest dump that is read: some hundred times that of a full buffer of 2,000 calls with stacks
 LARGEST = 256 << 20
 #: seconds for one dump, and bytes of one that get a second more
 SECONDS, BYTES_PER_SECOND = 20, 2_000_000
 
 
-class _File(msgspec.Struct, frozen=True):
-    entry: Entry
-    rank: int
-    family: tuple[str, str]
-
-
 def hang_report(directory: str) -> HangReport:
     """Read the dumps in a folder, or below it where it has none itself. Raises StorageError."""
     storage = storage_for(directory)
     root = storage.resolve(directory)
-    files = [file for entry in storage.list(root, lambda _: None) if (file := _file(entry)) is not None]
+    files = [file for entry in storage.list(root, lambda _: None) if (file := dump_file(entry)) is not None]
     here = [file for file in files if "/" not in file.entry.path]
-    families: dict[tuple[str, str], list[_File]] = defaultdict(list)
-    for file in sorted(here or files, key=lambda each: (each.rank, each.entry.path)):
+    return report_of(here or files).report
+
+
+def report_of(files: Sequence[DumpFile]) -> ExplainedReport:
+    """Read the dumps among files."""
+    families: dict[tuple[str, str], list[DumpFile]] = defaultdict(list)
+    for file in sorted(files, key=lambda each: (each.rank, each.entry.path)):
         families[file.family].append(file)
-    left_out: list[LeftOut] = []
+    left_out: list[tuple[str, Reason]] = []
     by_size = sorted(families.values(), key=lambda family: (-len(family), family[0].family))
     for at, family in enumerate(by_size):
         if (twice := _same_rank(family)) is not None:
             return several_jobs([_folder(file) for file in twice], left_out)
-        if dumps := _read(storage, family, left_out):
+        if dumps := _read(family, left_out):
             for others in by_size[at + 1 :]:
                 pattern = "*".join(others[0].family)
-                left_out.append(_left_out(others[0].entry, because("other_dumps", {"pattern": pattern})))
-            return diagnose(HungJob(dumps), left_out)
-    return diagnose(HungJob({}), left_out)
+                left_out.append((others[0].entry.path, because("other_dumps", {"pattern": pattern})))
+            return explained(HungJob(dumps), left_out)
+    return explained(HungJob({}), left_out)
 
 
-def _same_rank(files: Sequence[_File]) -> tuple[_File, _File] | None:
+def _same_rank(files: Sequence[DumpFile]) -> tuple[DumpFile, DumpFile] | None:
     """Two files of one rank: nodes of one job write theirs into folders of their own, and so do several jobs."""
     return next(((one, other) for one, other in pairwise(files) if one.rank == other.rank), None)
 
 
-def _folder(file: _File) -> str:
+def _folder(file: DumpFile) -> str:
     return file.entry.path.rpartition("/")[0]
 
 
-def _file(entry: Entry) -> _File | None:
-    """Return a file as its name describes it; None for one that is not named like a dump."""
-    match = _NAME.fullmatch(entry.path.rpartition("/")[2])
-    return match and _File(entry, int(match["rank"]), (match["prefix"], match["ending"] or ""))
-
-
-def _left_out(entry: Entry, reason: Reason) -> LeftOut:
-    return LeftOut(entry.path, reason.text)
-
-
-def _read(storage: Storage, files: Sequence[_File], left_out: list[LeftOut]) -> dict[int, Dump]:
+def _read(files: Sequence[DumpFile], left_out: list[tuple[str, Reason]]) -> dict[int, Dump]:
     """Return the dumps of files by rank; report files that cannot be read to `left_out`."""
     dumps: dict[int, Dump] = {}
     members: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for file, outcome in _outcomes(storage, files):
+    for file, outcome in _outcomes(files):
         if outcome.dump is not None:
             # a thousand ranks list the same groups of a thousand ranks
             groups = [
@@ -94,11 +80,11 @@ def _read(storage: Storage, files: Sequence[_File], left_out: list[LeftOut]) -> 
             ]
             dumps[file.rank] = msgspec.structs.replace(outcome.dump, groups=groups)
         elif outcome.reason is not None:
-            left_out.append(_left_out(file.entry, outcome.reason))
+            left_out.append((file.entry.path, outcome.reason))
     return dumps
 
 
-def _outcomes(storage: Storage, files: Sequence[_File]) -> Iterator[tuple[_File, DumpOutcome]]:
+def _outcomes(files: Sequence[DumpFile]) -> Iterator[tuple[DumpFile, DumpOutcome]]:
     """Read files one after the other in another process, in a new one after each that has ended it."""
     reader: _Reader | None = None
     try:
@@ -107,7 +93,7 @@ def _outcomes(storage: Storage, files: Sequence[_File]) -> Iterator[tuple[_File,
                 yield file, DumpOutcome(reason=because("dump_limits", {"limit": "size", "most": LARGEST}))
                 continue
             try:
-                with storage.open(file.entry) as stream:
+                with storage_for(file.entry.url).open(file.entry) as stream:
                     content = stream.read(LARGEST)
             except StorageError as error:
                 yield file, DumpOutcome(reason=error.reason)

@@ -50,7 +50,7 @@ export function useEntries(
 
 /** Views, runs, workers, spans and steps: known without asking. */
 function placeEntries(status: Status | undefined, { run, trace, steps }: CurrentTrace): Entry[] {
-  const ofFile = allViews().filter(({ id }) => isOf(id, trace));
+  const ofFile = allViews().filter(({ id }) => isOf(id, trace, run));
   const workers = run ? workersOf(run) : [];
   const spans = run && trace ? spansOf(run, trace.worker) : [];
   return [

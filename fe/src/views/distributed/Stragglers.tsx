@@ -1,12 +1,11 @@
 /** Who works longer than its peers, why, and what that costs; slow links; collectives that ranks lack. */
 import type { MissingCollective, RanksOverview, SlowLink, Straggler } from "../../api";
-import { count, decimal, duration, fraction, MISSING } from "../../format";
+import { count, decimal, duration, fraction, MISSING, rangesOf } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { useTrace, viewName } from "../../state";
 import { ListTable } from "../../table";
 import { Button, Each, Link, Panel } from "../../ui";
 import { compareRanks, showStraggler } from "./go";
-import { rangesOf } from "./ranks";
 import { laterOfTwo, named, rankName, typical } from "./sentence";
 
 const text = ranksTexts.stragglers;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Distributed, type RankWorker, type Status, stateOfSpan } from "../../api";
-import { groupsOf, numbersOf, rangesOf, rankRows, stepNames, waitParts } from "./ranks";
+import { rangesOf } from "../../format";
+import { groupsOf, numbersOf, rankRows, stepNames, waitParts } from "./ranks";
 import { deviceTable, operationTable } from "./tables";
 
 interface Spent {

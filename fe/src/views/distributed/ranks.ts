@@ -73,22 +73,6 @@ export function rankRows(workers: readonly RankWorker[], step: string | null): R
   }));
 }
 
-/** `0–3, 7`: numbers in order, neighbours joined. */
-export function rangesOf(numbers: readonly number[]): string {
-  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
-  const ranges: [number, number][] = [];
-  for (const number of sorted) {
-    const last = ranges.at(-1);
-    if (last && last[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges
-    .map(([from, to]) =>
-      from === to ? `${from}` : to === from + 1 ? `${from}, ${to}` : `${from}–${to}`,
-    )
-    .join(", ");
-}
-
 /** Process groups that a rank belongs to, as they are called; those that do not name their ranks are left out. */
 export function groupsOf(groups: Distributed["groups"], rank: number | null): string[] {
   return rank === null ? [] : groups.filter(({ ranks }) => ranks.includes(rank)).map(groupLabel);

@@ -6,6 +6,7 @@ import type {
   RanksOverview,
   RunGroup,
 } from "../../api";
+import { rangesOf } from "../../format";
 import { ranksTexts as text } from "../../i18n";
 import {
   type Cell,
@@ -17,7 +18,6 @@ import {
   tableOf,
   textColumn,
 } from "../../table";
-import { rangesOf } from "./ranks";
 
 /** Fractions as percents, which are drawn as bars. */
 const percent = (share: number | null): Cell => (share === null ? null : share * 100);
