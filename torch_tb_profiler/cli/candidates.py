@@ -19,14 +19,14 @@ class CandidatesCommand:
     """List what is worth optimizing: work with its shapes, its roof, and what a step saves.
 
     The saving is replayed: work that nothing waits for saves nothing, however slow it is. The exit code is 0 also where
-    the trace cannot answer; the answer then says why, and what to record (docs/candidates.md).
+    the trace cannot answer; the answer then says why, and what to record.
     """
 
     name = "candidates"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         declare_trace(parser)
-        parser.add_argument("--json", action="store_true", help="as JSON, candidates/1.0 (docs/candidates.md)")
+        parser.add_argument("--json", action="store_true", help="as JSON, candidates/1.0")
         parser.add_argument("--top", type=int, default=20, metavar="N", help="how many at most to 50 (default: 20)")
         parser.add_argument("--kind", choices=_KINDS, help="those of one kind alone")
         parser.add_argument("--finding", metavar="KEY", help="those that a finding names alone")

@@ -40,7 +40,7 @@ class ProveCommand:
         )
         parser.add_argument("--worker", help="which worker of each run (default: the first)")
         declare_step_choice(parser)
-        parser.add_argument("--json", action="store_true", help="as JSON, prove/1.0 (docs/prove.md)")
+        parser.add_argument("--json", action="store_true", help="as JSON, prove/1.0")
         declare_cache_dir(parser)
         parser.epilog = (
             "Examples:\n"
