@@ -45,6 +45,7 @@ from torch_tb_profiler.timeline.labels import TIMELINE_NAMES
 from torch_tb_profiler.timeline.one_slice import ARGS, NEXT, SLICE
 from torch_tb_profiler.timeline.overview import TIMELINE_OVERVIEW
 from torch_tb_profiler.timeline.search import SEARCH
+from torch_tb_profiler.timeline.step_picture import STEP_PICTURE
 from torch_tb_profiler.timeline.tiles import (
     COUNTERS,
     DERIVED,
@@ -60,6 +61,7 @@ from torch_tb_profiler.timeline.tracks import TIMELINE, TIMELINE_STEPS
 #: in the order in which the page asks them: so they are answered ahead
 QUESTIONS: tuple[Question, ...] = (
     OVERVIEW,
+    STEP_PICTURE,
     OPERATORS,
     KERNELS,
     HEALTH,

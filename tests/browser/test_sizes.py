@@ -152,7 +152,7 @@ def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
     width: int, open_page: OpenPage, alone: Server
 ) -> None:
     page = open_page(viewport={"width": width, "height": 900})
-    Profiler(page, alone).open(r=GPU_RUN)
+    Profiler(page, alone).open(r=GPU_RUN, x="all")
     places = [f".overview-parts > .{each}" for each in ("area-waterfall", "tiles", "area-findings")]
     for place in places:
         expect(page.locator(place)).to_be_visible()
@@ -264,6 +264,7 @@ def test_the_edge_of_a_column_follows_the_pointer(open_page: OpenPage, alone: Se
 
 def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:
     profiler = Profiler(page, alone).open(r=GPU_RUN)
+    profiler.ui.get_by_role("button", name="All numbers").click()
     panel = profiler.panel("Configuration")
     expect(panel).to_be_visible()
     assert measured(page) == {"page": 0, "wide": [], "small": [], "silent": []}

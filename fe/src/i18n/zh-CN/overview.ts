@@ -29,9 +29,31 @@ export const overview: typeof en = {
     findings: "所有 rank",
   },
 
+  all: "全部数字",
+
+  picture: {
+    title: "中位步",
+    which: (step, time) => `第 ${step} 步：${time}`,
+    help: "时长居中的一步。阶段是主线程的阶段。设备的空隙以一半高度画出，颜色表示空闲的原因。短于一个像素的部分合并画出，颜色取其中占时最多的部分。数字标出某个发现在这一步中最长的位置。点击可在 Trace 视图中查看。",
+    keys: "左右键在一条泳道内移动，上下键换泳道；回车在 Trace 视图中显示，或打开发现的详情。",
+    none: "此跟踪中没有找到步。",
+    remedy: "prof.step()  # at the end of each iteration",
+    lanes: { phases: "阶段", host: "主线程", communication: "通信" },
+    device: (id) => `GPU ${id}`,
+    devices: (shown, all) => `${all} 个设备中工作最久的 ${shown} 个。`,
+    pin: (number, title) => `${number}. ${title}`,
+    lane: "泳道",
+    part: "部分",
+    at: "自该步开始",
+    duration: "时长",
+    share: "占该步的比例",
+    merged: "合并的区间",
+  },
+
   kinds: {
     title: "步的种类",
     help: "运行同一程序的步属于同一种类：要么都有反向传播，要么都没有；并且其中一步的算子和内核至少有一半也在另一步中运行。耗时长短不影响种类。如果某一种类的各步相连，可用上方的步范围只看这一种类。",
+    short: (n) => `各步分为 ${n} 种：本页的平均值是对所有种类取的。`,
     line: (n) => `各步运行不同的程序。本页的所有平均值都是对 ${n} 种步取的，它们分别耗时：`,
     kind: "种类",
     count: "步数",
@@ -89,6 +111,7 @@ export const overview: typeof en = {
   },
 
   tiles: {
+    average: "平均步时间",
     step: "每步时间",
     steps: (n) => `${n} 步`,
     oneStep: "1 步",
@@ -108,7 +131,7 @@ export const overview: typeof en = {
     ofStep: "占平均每步时间",
     knownOf: (share) => `估算值；已知部分占计算时间的 ${share}`,
     notKnown: "性能分析器没有计算",
-    unknownOf: (share) => `占计算时间；${share} 未知`,
+    unknownOf: (share) => `${share} 未知`,
     notInNames: "未知：根据内核名称无法判断",
     estimated: "估算值",
     notRecorded: "没有记录",
@@ -117,6 +140,7 @@ export const overview: typeof en = {
   stepChoice: {
     foundBy: "识别步的依据：",
     count: (n) => `${n} 步`,
+    label: (n, rule) => `${n} 步（${rule}）`,
     choose: "识别步的方式",
     automatic: "第一条适用的规则",
     rules: {
@@ -188,6 +212,10 @@ export const overview: typeof en = {
     noLine: (setting) => `（${setting}=True 会记录行号）`,
     places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，其中 ${shown} 处：`),
     place: (time, step) => (step === null ? time : `${time}（步 ${step}）`),
+    top: "最重要的发现",
+    takes: (share) => `占一步的 ${share}，节省未知`,
+    details: "详情",
+    more: (n) => `另有 ${n} 个发现`,
     hide: "隐藏",
     hidden: (ids) => `已隐藏：${ids}。`,
     markAll: (view) => `在${view}中全部标记`,
