@@ -33,13 +33,13 @@ export default function AllNumbers({ overview, job }: Props) {
         <Breakdown overview={overview} />
         <CategoryPanel category={category} step={null} onClose={() => setCategory("")} />
         <Findings overview={overview} />
+        {job && job.findings.length > 0 && <JobFindings job={job} />}
         <Waterfall overview={overview} />
         {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
-        <MoreTiles overview={overview} />
         <TopOperators overview={overview} />
         {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
+        <MoreTiles overview={overview} />
       </Flow>
-      {job && job.findings.length > 0 && <JobFindings job={job} />}
       <Kinds overview={overview} />
     </div>
   );

@@ -115,7 +115,7 @@ function OfDevices({ overview }: { overview: Overview }) {
         remark={text.unknownOf(fraction(tensor.unknown))}
         missing={tensor.unknown === null ? text.notRecorded : text.notInNames}
       />
-      <OfPeak />
+      <OfPeak of="mfu" />
     </>
   );
 }
@@ -141,6 +141,7 @@ function Estimates({ overview }: { overview: Overview }) {
         remark={text.knownOf(fraction(occupancy.known_share))}
         missing={occupancy.known_share === 0 ? text.notKnown : text.notRecorded}
       />
+      <OfPeak of="hfu" />
     </>
   );
 }
@@ -163,7 +164,9 @@ function OfHost({ overview: { waterfall } }: { overview: Overview }) {
 }
 
 /** Not waited for: the other numbers are here already. */
-function OfPeak() {
+function OfPeak({ of }: { of: "mfu" | "hfu" }) {
   const { data } = useFlops(useTrace().sel);
-  return data ? <UtilizationTiles flops={data} onOpen={() => goToView("roofline")} /> : null;
+  return data ? (
+    <UtilizationTiles flops={data} of={[of]} onOpen={() => goToView("roofline")} />
+  ) : null;
 }

@@ -57,7 +57,7 @@ export function timeOf(
 
 /** Parts of at least this share of their lanes are named below the picture. */
 const LEAST = 0.02;
-const MOST = 6;
+const MOST = 5;
 
 /** What the colours of the host and the devices mean; phases have their names on them. */
 export function legendOf(answer: StepPicture): string[] {
