@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -145,40 +145,42 @@ def _step_picture(subject: Subject, _: NoParameters) -> StepPicture:
 
 
 def _median_step(model: Model, length: Int64) -> int:
-    """Return the step of median length; where steps run different programs, of those of the kind that took most time."""
+    """Return the step of median length, of the kind that took most time where steps run different programs."""
     kinds, steps = step_kinds(model), np.arange(len(length))
     if kinds.are_several:
         steps = np.flatnonzero(kinds.of == sums_at(kinds.of, length, int(kinds.of.max()) + 1).argmax())
     return int(steps[np.argsort(length[steps], kind="stable")[(len(steps) - 1) // 2]])
 
 
-def _lanes(model: Model, step: int, window: Spans) -> list[_Pieces]:
+def _lanes(model: Model, step: int, window: Spans) -> Iterator[_Pieces]:
     known = _phases(model, window)
-    length = int(window.end[0] - window.start[0])
-    found = [known] if int((known.end - known.start).sum()) >= LEAST_KNOWN * length else []
+    if int((known.end - known.start).sum()) >= LEAST_KNOWN * int(window.end[0] - window.start[0]):
+        yield known
     start, end, causes = main_thread_pieces(model, window)
-    found.append(_Pieces("host", causes, start, end, np.full(len(start), -1, np.int64)))
-    parts = waterfall(model)
-    if parts.devices:
-        pieces = step_pieces(model, parts, step)
-        idle = np.array([cause.startswith("idle") for cause in parts.causes], np.bool_)
-        busy = sums_at(
-            np.searchsorted(np.array(parts.devices), pieces.device),
-            np.where(idle[pieces.cause], 0, pieces.duration_ns),
-            len(parts.devices),
-        )
-        row = take_known(model.trace.device_work.row, pieces.closing_work, -1).astype(np.int64)
-        for place in np.sort(descending(busy)[:MOST_DEVICES]).tolist():
-            device = parts.devices[place]
-            mine = np.flatnonzero(pieces.device == device)
-            begin = pieces.start_ns[mine]
-            named = [parts.causes[code] for code in pieces.cause[mine].tolist()]
-            found.append(_Pieces("device", named, begin, begin + pieces.duration_ns[mine], row[mine], device))
+    yield _Pieces("host", causes, start, end, np.full(len(start), -1, np.int64))
+    yield from _devices(model, step)
     ranges = model.communications.ranges
     spans = intervals.intersection(intervals.union(ranges.start, ranges.end), window)
-    names = ["communication"] * spans.size
-    found.append(_Pieces("communication", names, spans.start, spans.end, np.full(spans.size, -1, np.int64)))
-    return found
+    nothing = np.full(spans.size, -1, np.int64)
+    yield _Pieces("communication", ["communication"] * spans.size, spans.start, spans.end, nothing)
+
+
+def _devices(model: Model, step: int) -> Iterator[_Pieces]:
+    """Yield the lanes of the devices that worked longest in a step, by number."""
+    parts = waterfall(model)
+    if not parts.devices:
+        return
+    pieces = step_pieces(model, parts, step)
+    idle = np.array([cause.startswith("idle") for cause in parts.causes], np.bool_)
+    work = np.where(idle[pieces.cause], 0, pieces.duration_ns)
+    busy = sums_at(np.searchsorted(np.array(parts.devices), pieces.device), work, len(parts.devices))
+    row = take_known(model.trace.device_work.row, pieces.closing_work, -1).astype(np.int64)
+    for place in np.sort(descending(busy)[:MOST_DEVICES]).tolist():
+        device = parts.devices[place]
+        mine = np.flatnonzero(pieces.device == device)
+        start = pieces.start_ns[mine]
+        causes = [parts.causes[code] for code in pieces.cause[mine].tolist()]
+        yield _Pieces("device", causes, start, start + pieces.duration_ns[mine], row[mine], device)
 
 
 def _phases(model: Model, window: Spans) -> _Pieces:

@@ -23,7 +23,7 @@ interface Props {
   readonly tableRows: () => readonly ChartRow[];
 }
 
-/** What went on side by side in a stretch of time. */
+/** What went on side by side in an interval. */
 export function Lanes({ data, tip, tableRows, ...props }: Props) {
   const build = useCallback(
     (theme: SceneTheme, width: number) => lanesPicture(data, theme, width),

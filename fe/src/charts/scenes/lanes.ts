@@ -1,4 +1,4 @@
-/** What went on side by side in a stretch of time: a lane of marks for each, and numbered pins above them. Pure. */
+/** What went on side by side in an interval: a lane of marks for each, and numbered pins above them. Pure. */
 import { contrast, parseColor, timeAxis } from "../../draw";
 import { fitted, head } from "../labels";
 import { type Box, boxPath, filled, type Picture, type SceneTheme, type Shape } from "../scene";

@@ -50,6 +50,7 @@ export const overview = area("overview", {
 
   picture: {
     title: "The median step",
+    only: "The only step",
     which: (step: string, time: string) => `Step ${step}: ${time}`,
     help: "The step of median length. Phases are those of the main thread. Below a device's work, in half height, are its gaps, coloured by why it idled. What is shorter than a pixel is merged; a mark then has the colour of what takes most of it. A number marks the longest place of a finding in this step. Click a mark to see it in the Trace view.",
     keys: "Left and right go along a lane, up and down to another one; Enter shows the mark in the Trace view, or the details of a finding.",

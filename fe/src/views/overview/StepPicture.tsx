@@ -15,6 +15,8 @@ const text = overviewTexts.picture;
 
 interface Props {
   readonly sel: TraceKey | null;
+  /** There is no other step. */
+  readonly isOnly: boolean;
   /** The findings in sight: those with a place in the step have a pin. */
   readonly lines: readonly Line[];
   /** Opens the details of one. */
@@ -23,13 +25,13 @@ interface Props {
   readonly actions: React.ReactNode;
 }
 
-export function StepPicture({ sel, lines, onPin, actions }: Props) {
+export function StepPicture({ sel, isOnly, lines, onPin, actions }: Props) {
   const query = useTraceQuery("step_picture", sel);
   const step = query.data?.step ?? null;
   return (
     <QueryPanel
       className="area-picture"
-      title={text.title}
+      title={isOnly ? text.only : text.title}
       help={text.help}
       actions={
         <>

@@ -49,6 +49,7 @@ function Content({ overview, choice }: { overview: OverviewAnswer; choice: React
       )}
       <StepPicture
         sel={sel}
+        isOnly={overview.steps.names.length === 1}
         lines={lines}
         onPin={({ key, number }) => unfold(key, `.top-findings li:nth-child(${number}).unfolded`)}
         actions={choice}

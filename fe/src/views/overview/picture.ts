@@ -1,5 +1,6 @@
 /** From the answer about the median step to what is drawn of it. Pure. */
 import type { StepPicture } from "../../api";
+import { partColor } from "../../draw/parts";
 import { overviewTexts } from "../../i18n";
 
 const text = overviewTexts.picture;
@@ -67,5 +68,9 @@ export function legendOf(answer: StepPicture): string[] {
     const total = parts.reduce((sum, { ns }) => sum + ns, 0);
     return parts.filter(({ ns }) => ns >= LEAST * total).map(({ part }) => part);
   });
-  return [...new Set(large)].slice(0, MOST);
+  // What has one colour means the same, on the host and in a gap that waits for it.
+  const byColor = new Map(large.toReversed().map((part) => [partColor(part), part]));
+  return large
+    .filter((part, at) => byColor.get(partColor(part)) === part && large.indexOf(part) === at)
+    .slice(0, MOST);
 }
