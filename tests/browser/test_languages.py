@@ -115,7 +115,7 @@ def test_what_the_server_says_is_said_in_chinese(
         for summary in profiler.ui.locator("details.partial:not([open]) > summary").all():
             summary.click()
         said = profiler.ui.locator(
-            ".notes li > span:last-of-type, .finding h3 > span:not(.badge), "
+            ".notes li > span:last-of-type, .finding h3 > span:not(.badge, .finding-number), "
             ".finding > p:not(.finding-where, .row), "
             ".evidence dt, .health-body > p, .state > span, .state > strong"
         )

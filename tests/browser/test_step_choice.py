@@ -125,7 +125,7 @@ def test_a_pattern(profiler: Profiler, watch: Watch) -> None:
 def test_a_link_that_cannot_be_meant(profiler: Profiler, watch: Watch) -> None:
     profiler.open(sr="<b>moon</b>")
     expect(profiler.ui.get_by_role("status").filter(has_text="There is no rule “<b>moon</b>”")).to_be_visible()
-    expect(steps(profiler)).to_contain_text("marks of an inference engine (4 steps)")
+    expect(steps(profiler)).to_contain_text("4 steps (marks of an inference engine)")
     profiler.open(sp="(")
     expect(profiler.ui.get_by_role("status").filter(has_text="“(” is not a regular expression;")).to_be_visible()
     expect(steps(profiler)).to_contain_text("This is not a regular expression:")

@@ -229,6 +229,7 @@ export const overview = area("overview", {
     top: "Most important findings",
     takes: (share: string) => `${share} of the step, saving unknown`,
     details: "Details",
+    detailsOf: (title: string) => `Details: ${title}`,
     more: (n: number) => counted(n, "more finding"),
     hide: "Hide",
     hidden: (ids: string) => `Hidden: ${ids}.`,

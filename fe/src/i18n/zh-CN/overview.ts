@@ -216,6 +216,7 @@ export const overview: typeof en = {
     top: "最重要的发现",
     takes: (share) => `占一步的 ${share}，节省未知`,
     details: "详情",
+    detailsOf: (title) => `详情：${title}`,
     more: (n) => `另有 ${n} 个发现`,
     hide: "隐藏",
     hidden: (ids) => `已隐藏：${ids}。`,

@@ -66,7 +66,12 @@ export function FindingItem(props: ItemProps) {
         </Link>
       )}
       {fold && (
-        <Link className="finding-hide" aria-expanded={!fold.isFolded} onClick={fold.onFold}>
+        <Link
+          className="finding-hide"
+          aria-label={text.detailsOf(title)}
+          aria-expanded={!fold.isFolded}
+          onClick={fold.onFold}
+        >
           {text.details}
         </Link>
       )}
