@@ -33,6 +33,7 @@ export function Lanes({ data, tip, tableRows, ...props }: Props) {
   return (
     <Chart
       {...props}
+      legendAt="line"
       height={lanesHeight(data)}
       build={build}
       tips={{ count, content: tip }}

@@ -147,8 +147,6 @@ export const overview = area("overview", {
     tensor: "Tensor cores",
     device: (id: number) => `GPU ${id}`,
     devices: (n: number) => `average of ${counted(n, "GPU")}`,
-    cpuShare: "CPU Exec",
-    dataShare: "DataLoader",
     ofStep: "of the average step",
     knownOf: (share: string) => `estimated; known for ${share} of the compute time`,
     notKnown: "not computed by the profiler",

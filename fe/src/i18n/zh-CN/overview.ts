@@ -127,8 +127,6 @@ export const overview: typeof en = {
     tensor: "Tensor Core",
     device: (id) => `GPU ${id}`,
     devices: (n) => `${n} 个 GPU 的平均值`,
-    cpuShare: "CPU 执行",
-    dataShare: "DataLoader",
     ofStep: "占平均每步时间",
     knownOf: (share) => `估算值；已知部分占计算时间的 ${share}`,
     notKnown: "性能分析器没有计算",

@@ -19,7 +19,7 @@ export function Tiles({ overview }: { overview: Overview }) {
   const { average, meta, definitions, steps } = overview;
   const number = steps.names.length;
   return (
-    <dl className="tiles">
+    <dl className="tiles even">
       <Tile
         label={text.step}
         help={definitionText(definitions, "step")}

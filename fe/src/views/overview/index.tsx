@@ -63,7 +63,7 @@ function Content({ overview, choice }: { overview: OverviewAnswer; choice: React
       />
       <Tiles overview={overview} />
       <section className="overview-all" aria-label={text.all}>
-        <Link aria-expanded={isOpen} onClick={() => toggle(ALL)}>
+        <Link className="overview-fold" aria-expanded={isOpen} onClick={() => toggle(ALL)}>
           <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {text.all}
         </Link>
         {isOpen && <AllNumbers overview={overview} job={job} />}
