@@ -2,7 +2,7 @@
 import type { Overview, RunFindings } from "../../api";
 import { CategoryPanel } from "../../shell/doors";
 import { JobFindings } from "../../shell/findings";
-import { useAddress } from "../../state";
+import { useAddress, useBaseline } from "../../state";
 import { Flow } from "../../ui";
 import { AverageStep } from "./AverageStep";
 import { Breakdown } from "./Breakdown";
@@ -10,7 +10,6 @@ import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
 import { Kinds } from "./Kinds";
-import { Pieces } from "./Pieces";
 import { params } from "./params";
 import { MoreTiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
@@ -22,7 +21,7 @@ interface Props {
 }
 
 export default function AllNumbers({ overview, job }: Props) {
-  const [cause, setCause] = useAddress(params.cause);
+  const baseline = useBaseline();
   const [category, setCategory] = useAddress(params.category);
   return (
     <div className="stack">
@@ -34,8 +33,7 @@ export default function AllNumbers({ overview, job }: Props) {
         <CategoryPanel category={category} step={null} onClose={() => setCategory("")} />
         <Findings overview={overview} />
         {job && job.findings.length > 0 && <JobFindings job={job} />}
-        <Waterfall overview={overview} />
-        {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
+        {!baseline && <Waterfall overview={overview} />}
         <TopOperators overview={overview} />
         {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
         <MoreTiles overview={overview} />

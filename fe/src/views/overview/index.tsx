@@ -4,7 +4,7 @@ import { type Overview as OverviewAnswer, useOverview } from "../../api";
 import { overviewTexts } from "../../i18n";
 import { StepChoice } from "../../shell";
 import { JobVerdict, useJob } from "../../shell/findings";
-import { useAddress, useTrace } from "../../state";
+import { useAddress, useBaseline, useTrace } from "../../state";
 import { Async, Link, later } from "../../ui";
 import { Answer } from "./Answer";
 import { linesOf } from "./lines";
@@ -17,6 +17,7 @@ import "../../ui/lines.css";
 import "./overview.css";
 
 const AllNumbers = later(() => import("./AllNumbers"));
+const Waterfall = later(async () => ({ default: (await import("./Waterfall")).Waterfall }));
 const text = overviewTexts;
 
 export default function Overview() {
@@ -33,6 +34,7 @@ export default function Overview() {
 
 function Content({ overview, choice }: { overview: OverviewAnswer; choice: React.ReactNode }) {
   const { sel } = useTrace();
+  const baseline = useBaseline();
   const job = useJob(overview);
   const [hidden] = useAddress(params.mute);
   const { opened, isOpen, toggle, unfold } = useFold();
@@ -54,6 +56,8 @@ function Content({ overview, choice }: { overview: OverviewAnswer; choice: React
         onPin={({ key, number }) => unfold(key, `.top-findings li:nth-child(${number}).unfolded`)}
         actions={choice}
       />
+      {/* Where traces are compared, the parts of both are in sight. */}
+      {baseline && <Waterfall overview={overview} />}
       <TopFindings
         lines={lines}
         more={more}
