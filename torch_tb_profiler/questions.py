@@ -43,6 +43,7 @@ from torch_tb_profiler.timeline.flows import FLOWS
 from torch_tb_profiler.timeline.one_slice import ARGS, NEXT, SLICE
 from torch_tb_profiler.timeline.overview import TIMELINE_OVERVIEW
 from torch_tb_profiler.timeline.search import SEARCH
+from torch_tb_profiler.timeline.step_picture import STEP_PICTURE
 from torch_tb_profiler.timeline.tiles import (
     COUNTER_TILES,
     DERIVED,
@@ -58,6 +59,7 @@ from torch_tb_profiler.timeline.tracks import TIMELINE, TIMELINE_NAMES, TIMELINE
 #: in the order in which the page asks them: so they are answered ahead
 QUESTIONS: tuple[Question, ...] = (
     OVERVIEW,
+    STEP_PICTURE,
     OPERATORS,
     KERNELS,
     HEALTH,

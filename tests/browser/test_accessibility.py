@@ -37,7 +37,10 @@ def test_it_sees_what_is_wrong_in_one_theme_alone(profiler: Profiler) -> None:
 
 
 def test_overview(axe: Axe, profiler: Profiler) -> None:
-    profiler.open(r=GPU_RUN)
+    profiler.open(r=GPU_RUN, x="sync_points")
+    expect(profiler.panel("The median step").get_by_role("slider")).to_be_visible()
+    axe.look("first screen")
+    profiler.ui.get_by_role("button", name="All numbers").click()
     expect(profiler.panel("GPU Summary")).to_be_visible()
     axe.look("GPU run")
     breakdown = profiler.panel("Step Time Breakdown")
@@ -114,7 +117,7 @@ def test_choice_of_steps(axe: Axe, profiler: Profiler) -> None:
 
 def test_frame(axe: Axe, profiler: Profiler) -> None:
     profiler.open(r="gone")
-    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.panel("The median step")).to_be_visible()
     axe.look("notice")
     for button in ("Keyboard shortcuts", "Files", re.compile(r"^(?:no|\d+) notes?$")):
         profiler.ui.get_by_role("button", name=button).click()

@@ -94,7 +94,7 @@ def test_versions_devices_and_ranks(on_its_own: Profiler) -> None:
 
 
 def test_the_overview_leads_here_and_keys_too(on_its_own: Profiler) -> None:
-    on_its_own.open()
+    on_its_own.open(x="all")
     on_its_own.panel("Configuration").get_by_role("button", name="How it was recorded").click()
     expect(on_its_own.heading("Capture")).to_be_visible()
     on_its_own.page.keyboard.press("1")

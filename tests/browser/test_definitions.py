@@ -29,7 +29,7 @@ UNEXPLAINED = """(found) => found
 )
 def test_every_column_and_number_has_its_definition(run: str, on_its_own: Profiler) -> None:
     on_its_own.page.set_viewport_size({"width": 1920, "height": 1750})
-    on_its_own.open(r=run, sel="op:aten::add")
+    on_its_own.open(r=run, sel="op:aten::add", x="all")
     missing: dict[str, list[str]] = {}
     seen = 0
     for view in VIEWS:
@@ -54,7 +54,7 @@ def test_every_column_and_number_has_its_definition(run: str, on_its_own: Profil
 
 def test_the_overview_says_what_the_docs_say(open_page: OpenPage, alone: Server) -> None:
     """The server's definitions, which docs/views/overview.md repeats word for word."""
-    profiler = Profiler(open_page(), alone).open(r=GPU_RUN)
+    profiler = Profiler(open_page(), alone).open(r=GPU_RUN, x="all")
     definitions = alone.api("overview", run=GPU_RUN, worker="rank0")["definitions"]
     panel = profiler.panel("Execution Summary")
     expect(panel.get_by_role("rowheader", name="Runtime")).to_have_attribute("title", definitions["runtime"])

@@ -167,7 +167,8 @@ def test_what_the_sandbox_forbids_is_offered_otherwise(embed: Any) -> None:
     # Addresses of other pages: to be read, since no window opens.
     profiler.go_to("overview")
     profiler.choose("Run", CPU_RUN)
-    findings = profiler.panel("What costs time, and what to do?")
+    findings = profiler.panel("Most important findings")
+    findings.get_by_role("button", name="Details").first.click()
     expect(findings.locator("code").filter(has_text="https://").first).to_be_visible()
     expect(findings.get_by_role("link")).to_have_count(0)
 

@@ -108,13 +108,13 @@ def test_narrow_windows_cut_nothing_off(open_page: OpenPage, tensorboard: Server
 def test_the_menu_opens_in_a_narrow_window(open_page: OpenPage, alone: Server, keep: Keep) -> None:
     page = open_page(viewport={"width": 800, "height": 700})
     profiler = Profiler(page, alone).open(r=GPU_RUN)
-    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.panel("The median step")).to_be_visible()
     assert width(profiler.navigation) == 48
     profiler.ui.get_by_role("button", name="Expand the menu").click()
     assert width(profiler.navigation) == 180
     # What is remembered is meant for large windows.
     page.reload()
-    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.panel("The median step")).to_be_visible()
     assert width(profiler.navigation) == 48
 
 

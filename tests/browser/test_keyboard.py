@@ -13,7 +13,7 @@ from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 @pytest.fixture
 def profiler(on_its_own: Profiler) -> Profiler:
     on_its_own.open()
-    expect(on_its_own.panel("Step Time Breakdown")).to_be_visible()
+    expect(on_its_own.panel("The median step")).to_be_visible()
     return on_its_own
 
 

@@ -20,7 +20,7 @@ def test_steps_operators_and_kernels(tmp_path: Path, serve_logs: Callable[[Path]
     (truth,) = write_run(Config(steps=3, layers=2, seed=7), tmp_path / "run")
     server = serve_logs(tmp_path)
     server.wait_for_traces()
-    profiler = Profiler(page, server).open()
+    profiler = Profiler(page, server).open(x="all")
 
     steps = as_table(profiler.panel("Step Time Breakdown"))
     assert {row[0] for row in steps} <= {name.removeprefix("ProfilerStep#") for name in truth.steps}

@@ -23,7 +23,7 @@ def test_the_browsers_language(open_page: OpenPage, alone: Server, watch: Watch)
     expect(profiler.heading("概览")).to_be_visible()
     expect(profiler.ui.locator("html")).to_have_attribute("lang", "zh-CN")
     expect(profiler.page).to_have_title("概览 – PyTorch Profiler")
-    expect(profiler.panel("每步时间分解").get_by_role("img")).to_be_visible()
+    expect(profiler.panel("中位步").get_by_role("img")).to_be_visible()
     # Texts that are read when the code of a view or of the tables is loaded.
     profiler.ui.get_by_role("link", name="算子").click()
     grid = profiler.grid("算子")
@@ -34,7 +34,7 @@ def test_the_browsers_language(open_page: OpenPage, alone: Server, watch: Watch)
 
 def test_english_readers_load_no_chinese(open_page: OpenPage, alone: Server, watch: Watch) -> None:
     profiler = Profiler(open_page(locale="de-DE"), alone).open(r=GPU_RUN)
-    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.panel("The median step")).to_be_visible()
     expect(profiler.ui.locator("html")).to_have_attribute("lang", "en")
     assert not any("zh-CN" in url for url in watch.requests)
     shown = set(CHINESE.findall(profiler.ui.locator("body").inner_text()))
@@ -115,7 +115,7 @@ def test_what_the_server_says_is_said_in_chinese(
         for summary in profiler.ui.locator("details.partial:not([open]) > summary").all():
             summary.click()
         said = profiler.ui.locator(
-            ".notes li > span:last-of-type, .finding h3 > span:not(.badge), "
+            ".notes li > span:last-of-type, .finding h3 > span:not(.badge, .finding-number), "
             ".finding > p:not(.finding-where, .row), "
             ".evidence dt, .health-body > p, .state > span, .state > strong"
         )

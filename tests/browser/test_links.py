@@ -105,7 +105,7 @@ def test_a_link_to_what_is_gone_says_so(on_its_own: Profiler) -> None:
         "There is no view “flames”; showing the overview.",
     ):
         expect(on_its_own.ui.get_by_role("status").filter(has_text=text)).to_be_visible()
-    expect(on_its_own.panel("Step Time Breakdown")).to_be_visible()
+    expect(on_its_own.panel("The median step")).to_be_visible()
     on_its_own.ui.get_by_role("button", name="Dismiss").first.click()
     expect(on_its_own.ui.get_by_role("button", name="Dismiss")).to_have_count(2)
 

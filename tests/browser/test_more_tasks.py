@@ -56,10 +56,11 @@ def served(tmp_path: Path, serve_logs: Callable[[Path], Server], events: list[Ev
 def test_which_line_makes_the_device_wait(look: Look, alone: Server) -> None:
     hand = look(alone, "light")
     hand.profiler.open(r=GPU_RUN)
-    panel = hand.panel("What costs time, and what to do?")
+    panel = hand.panel("Most important findings")
     finding = next(
         each for each in answer(hand, "overview", GPU_RUN, "rank0")["findings"] if each["id"] == "sync_points"
     )
+    hand.click(panel.get_by_role("listitem").filter(has_text=finding["title"]).get_by_role("button", name="Details"))
     expect(panel).to_contain_text("train.py:61 (main)")
     hand.click(panel.get_by_role("button", name=TIME).first)
     assert selected_row(hand) == str(finding["instances"][0]["row"])
@@ -93,7 +94,8 @@ def test_whether_the_data_loader_is_the_problem(look: Look, alone: Server) -> No
     hand = look(alone, "dark")
     hand.profiler.open(r=CPU_RUN)
     expect(hand.profiler.ui.get_by_text("This run is input-bound")).to_be_visible()
-    panel = hand.panel("What costs time, and what to do?")
+    panel = hand.panel("Most important findings")
+    hand.click(panel.get_by_role("button", name="Details"))
     expect(panel).to_contain_text("cnn_dataloader.py:39 (__getitem__)")
     hand.click(panel.get_by_role("button", name=TIME).first)
     assert selected_row(hand)

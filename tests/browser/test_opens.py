@@ -41,7 +41,7 @@ def test_below_a_path_prefix(start: StartServer, samples: Path, page: Page) -> N
     )
     server.wait_for_traces()
     profiler = Profiler(page, server).open()
-    expect(profiler.panel("Step Time Breakdown").get_by_role("img")).to_be_visible()
+    expect(profiler.panel("The median step").get_by_role("img")).to_be_visible()
     profiler.go_to("operators")
     expect(profiler.grid("Operators").count).to_be_visible()
 
@@ -75,7 +75,7 @@ def test_behind_a_reverse_proxy(host: str, request: pytest.FixtureRequest, watch
 def test_without_tensorboard(on_its_own: Profiler) -> None:
     on_its_own.open()
     expect(on_its_own.page).to_have_title("Overview – PyTorch Profiler")
-    expect(on_its_own.panel("Step Time Breakdown").get_by_role("img")).to_be_visible()
+    expect(on_its_own.panel("The median step").get_by_role("img")).to_be_visible()
 
 
 @pytest.mark.parametrize("host", ["in_tensorboard", "on_its_own"])

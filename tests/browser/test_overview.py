@@ -31,7 +31,7 @@ RUNS = [(CPU_RUN, "worker0"), (GPU_RUN, "rank0")]
 def opened(request: pytest.FixtureRequest, on_its_own: Profiler) -> tuple[Profiler, dict[str, Any]]:
     """The Overview of a run, and the answer behind it."""
     run, worker = request.param
-    on_its_own.open(r=run, k=worker)
+    on_its_own.open(r=run, k=worker, x="all")
     expect(on_its_own.heading("Overview")).to_be_visible()
     return on_its_own, on_its_own.server.api("overview", run=run, worker=worker)
 
@@ -46,8 +46,8 @@ def look_at_the_answer(profiler: Profiler, answer: dict[str, Any]) -> None:
     told = [finding for finding in answer["findings"] if finding["saving"] and finding["saving"]["after_others_ns"]]
     together = sum(finding["saving"]["after_others_ns"] for finding in told)
     assert answer["together_ns"] == pytest.approx(together)
-    (time,) = re.findall(r"save (.*?) per step", region.inner_text())
-    assert numbers.same(time, together)
+    times = re.findall(r"save (.*?) per step", region.inner_text())
+    assert numbers.all_same(times, [together] if len(told) > 1 else [])
 
 
 def look_at_the_waterfall(profiler: Profiler, answer: dict[str, Any]) -> None:
@@ -61,7 +61,7 @@ def look_at_the_waterfall(profiler: Profiler, answer: dict[str, Any]) -> None:
 
 def test_a_part_lists_its_places(on_its_own: Profiler) -> None:
     """And a place leads to the event in the Trace view."""
-    on_its_own.open(r=GPU_RUN, k="rank0")
+    on_its_own.open(r=GPU_RUN, k="rank0", x="all")
     on_its_own.panel(WATERFALL).get_by_role("button", name="Exposed communication", exact=True).click()
     cause = "exposed_communication"
     wait_until(lambda: on_its_own.state.get("f") == cause, "the part in the address")
@@ -77,7 +77,7 @@ def test_a_part_lists_its_places(on_its_own: Profiler) -> None:
 
 def test_a_finding_leads_to_the_trace(on_its_own: Profiler) -> None:
     """To one of its places, selected, and to all of them, marked."""
-    on_its_own.open(r=GPU_RUN, k="rank0")
+    on_its_own.open(r=GPU_RUN, k="rank0", x="all")
     (finding,) = (
         each
         for each in on_its_own.server.api("overview", run=GPU_RUN, worker="rank0")["findings"]
@@ -129,10 +129,11 @@ def look_at_the_tiles(profiler: Profiler, answer: dict[str, Any]) -> None:
             "Tensor cores": device["tensor_cores"]["yes"],
         }
     else:
-        expected["CPU Exec"] = average["category_ns"]["cpu_exec"] / average["step_ns"]
-        expected["DataLoader"] = average["category_ns"]["dataloader"] / average["step_ns"]
+        parts = {part["cause"]: part["ns"] / average["step_ns"] for part in answer["waterfall"]}
+        expected["Operators on the host"] = parts["host.operator"]
+        expected["Data loading"] = parts["host.data"]
     for tile, value in expected.items():
-        shown = definition(body, tile).inner_text()
+        shown = definition(body.locator(".tiles"), tile).inner_text()
         assert numbers.same(shown, value), f"{tile}: {shown}, not {value}"
 
 
@@ -208,7 +209,7 @@ def test_what_it_shows(opened: tuple[Profiler, dict[str, Any]]) -> None:
 
 
 def test_devices(on_its_own: Profiler) -> None:
-    on_its_own.open(r=GPU_RUN, k="rank3")
+    on_its_own.open(r=GPU_RUN, k="rank3", x="all")
     shown = rows_of(on_its_own.panel("GPU Summary").get_by_role("table"))
     devices = on_its_own.server.api("overview", run=GPU_RUN, worker="rank3")["devices"]
     assert len(shown) == len(devices) > 0
@@ -223,7 +224,7 @@ def test_devices(on_its_own: Profiler) -> None:
 
 
 def test_top_bars_lead_to_the_row(on_its_own: Profiler) -> None:
-    on_its_own.open(r=GPU_RUN)
+    on_its_own.open(r=GPU_RUN, x="all")
     top = on_its_own.server.api("overview", run=GPU_RUN, worker="rank0")
     panel = on_its_own.panel("Top operators")
     shown = as_table(panel)
@@ -233,3 +234,49 @@ def test_top_bars_lead_to_the_row(on_its_own: Profiler) -> None:
     expect(on_its_own.heading("Operator")).to_be_visible()
     expect(on_its_own.inspector.get_by_role("heading", name=shown[1][0])).to_be_visible()
     expect(on_its_own.grid("Operators").row(shown[1][0])).to_have_attribute("aria-selected", "true")
+
+
+def test_the_median_step(on_its_own: Profiler) -> None:
+    """Its lanes as the answer has them; a mark leads to the Trace view, a pin to the details of its finding."""
+    on_its_own.open(r=GPU_RUN, k="rank0")
+    answer = on_its_own.server.api("step_picture", run=GPU_RUN, worker="rank0")
+    panel = on_its_own.panel("The median step")
+    expect(panel).to_contain_text(f"Step {answer['step']}:")
+    shown = as_table(panel)
+    assert len(shown) == sum(len(lane["part"]) for lane in answer["lanes"])
+    assert [row[0] for row in shown[:1]] == ["Phases"]
+    assert numbers.all_same([row[3] for row in shown[:9]], answer["lanes"][0]["duration_ns"][:9])
+    panel.get_by_role("button", name="Show as chart").click()
+
+    marks = panel.get_by_role("slider")
+    marks.focus()
+    pins = re.compile(r"^(\d)\. ")
+    expect(marks).to_have_attribute("aria-valuetext", pins)
+    number = pins.match(marks.get_attribute("aria-valuetext") or "")
+    assert number is not None
+    on_its_own.page.keyboard.press("Enter")
+    finding = on_its_own.panel("Most important findings").get_by_role("listitem").nth(int(number[1]) - 1)
+    expect(finding.get_by_role("button", name="Details")).to_have_attribute("aria-expanded", "true")
+    expect(finding.locator(".finding-advice")).to_be_in_viewport()
+    # one lane down after the other: phases, main thread, the device
+    for _ in range(3):
+        on_its_own.page.keyboard.press("ArrowDown")
+    expect(marks).to_have_attribute("aria-valuetext", re.compile("GPU 0"))
+    on_its_own.page.keyboard.press("Enter")
+    expect(on_its_own.heading("Trace")).to_be_visible()
+    assert on_its_own.state["e"]
+
+
+def test_addresses_from_before_there_was_a_fold(on_its_own: Profiler) -> None:
+    for state, panel in (
+        ({"f": "host.data"}, "Where: Data loading"),
+        ({"y": "dataloader"}, "What it is made of: DataLoader"),
+        ({"m": "percent"}, "Step Time Breakdown"),
+    ):
+        on_its_own.open(r=CPU_RUN, **state)
+        expect(on_its_own.panel(panel)).to_be_visible()
+    on_its_own.ui.get_by_role("button", name="All numbers").click()
+    expect(on_its_own.panel("Step Time Breakdown")).to_have_count(0)
+    wait_until(lambda: not {"f", "y", "m", "x"} & set(on_its_own.state), "nothing open in the address")
+    on_its_own.ui.get_by_role("button", name="All numbers").click()
+    wait_until(lambda: on_its_own.state.get("x") == "all", "the fold in the address")

@@ -42,7 +42,7 @@ class Palette:
 @pytest.fixture
 def profiler(in_tensorboard: Profiler) -> Profiler:
     in_tensorboard.open(r=GPU_RUN)
-    expect(in_tensorboard.panel("GPU Summary")).to_be_visible()
+    expect(in_tensorboard.panel("The median step")).to_be_visible()
     # As after any click into the page: without it TensorBoard around us gets the keys.
     in_tensorboard.heading("Overview").click()
     return in_tensorboard
@@ -182,7 +182,7 @@ def test_keeps_what_is_typed_before_its_code_has_arrived(on_its_own: Profiler) -
 
     page.route("**/assets/PaletteSearch-*.js", hold)
     on_its_own.open(r=GPU_RUN)
-    expect(on_its_own.panel("GPU Summary")).to_be_visible()
+    expect(on_its_own.panel("The median step")).to_be_visible()
     with page.expect_request("**/assets/PaletteSearch-*.js"):
         page.keyboard.press("Control+k")
     page.keyboard.type("gpu ")

@@ -64,7 +64,7 @@ def test_real_traces(folder: str, start: StartServer, page: Page, output: Path) 
 
 def test_the_look_sees_what_it_looks_for(on_its_own: Profiler) -> None:
     on_its_own.page.set_viewport_size({"width": 1440, "height": 2600})
-    on_its_own.open(r=GPU_RUN)
+    on_its_own.open(r=GPU_RUN, x="all")
     panel = on_its_own.panel("Configuration")
     expect(panel).to_be_visible()
     assert faults(on_its_own.ui) == []

@@ -21,7 +21,7 @@ def pages(pdf: bytes) -> int:
 def printed(on_its_own: Profiler) -> Profiler:
     """The Overview, higher than its screen."""
     on_its_own.page.set_viewport_size({"width": 1280, "height": 700})
-    on_its_own.open(r=GPU_RUN)
+    on_its_own.open(r=GPU_RUN, x="all")
     has_come(on_its_own, "overview")
     assert on_its_own.page.locator(".main").evaluate("(main) => main.scrollHeight > main.clientHeight + 300")
     return on_its_own

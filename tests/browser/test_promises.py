@@ -25,7 +25,7 @@ def in_sight(element: Locator) -> None:
 
 
 def test_a_part_of_the_step_opens_below_its_row(on_its_own: Profiler) -> None:
-    on_its_own.open(r=GPU_RUN, k="rank0")
+    on_its_own.open(r=GPU_RUN, k="rank0", x="all")
     parts = on_its_own.panel(PARTS)
     part = parts.get_by_role("button", name="Exposed communication", exact=True)
     part.click()

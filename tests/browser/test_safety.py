@@ -72,6 +72,7 @@ def test_markup_in_names_is_text_everywhere(
     page.keyboard.press("Escape")
 
     # Overview: device, bars, their tooltips.
+    ui.get_by_role("button", name="All numbers").click()
     expect(profiler.panel("GPU Summary").get_by_role("cell", name=DEVICE, exact=True)).to_be_visible()
     for title, name in (("Top operators", OPERATOR), ("Top kernels", KERNEL)):
         hover_first_bar(profiler, title)

@@ -147,32 +147,32 @@ def test_a_number_stays_beside_its_unit(width: int, view: str, run: str, open_pa
     assert [text for text, count in lines if count > 1 and any(map(str.isdigit, text))] == []
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
-def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
-    width: int, open_page: OpenPage, alone: Server
-) -> None:
-    page = open_page(viewport={"width": width, "height": 900})
-    Profiler(page, alone).open(r=GPU_RUN)
-    places = [f".overview-parts > .{each}" for each in ("area-waterfall", "tiles", "area-findings")]
-    for place in places:
-        expect(page.locator(place)).to_be_visible()
-    # at one moment: what comes above them moves all
-    parts, numbers, findings = page.evaluate(
-        "(places) => places.map((place) => document.querySelector(place).getBoundingClientRect().toJSON())", places
-    )
-    assert numbers["x"] == parts["x"]
-    assert numbers["y"] >= parts["y"] + parts["height"]
-    assert findings["x"] >= parts["x"] + parts["width"]
-    assert findings["y"] == parts["y"]
+@pytest.mark.parametrize("run", [GPU_RUN, CPU_RUN, "ddp_gloo_2ranks"])
+def test_the_overview_is_one_screen(run: str, open_page: OpenPage, alone: Server) -> None:
+    """Verdicts, the step, findings, numbers and the fold below which the rest is: nothing scrolls."""
+    page = open_page(viewport={"width": 1280, "height": 720})
+    profiler = Profiler(page, alone).open(r=run)
+    has_come(profiler, "overview")
+    if run != CPU_RUN:
+        expect(page.get_by_text("ranks replayed together")).to_be_visible()
+    for width, height in ((1280, 720), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        for part in (".answer", ".area-picture", ".top-findings", ".tiles", ".overview-all"):
+            expect(page.locator(part).last).to_be_in_viewport(ratio=1)
+        main = page.locator(".main")
+        assert main.evaluate("(main) => main.scrollHeight - main.clientHeight") <= 0, (width, height)
+    heights = page.locator(".overview > .tiles > .tile").evaluate_all("(tiles) => tiles.map((t) => t.offsetHeight)")
+    assert len(set(heights)) == 1
 
 
 @pytest.mark.parametrize("run", [GPU_RUN, pytest.param(CPU_RUN, marks=pytest.mark.long)])
 @pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long), 3440])
 def test_no_half_of_the_overview_is_blank(width: int, run: str, open_page: OpenPage, alone: Server) -> None:
     page = open_page(viewport={"width": width, "height": 1440})
-    profiler = Profiler(page, alone).open(r=run)
+    profiler = Profiler(page, alone).open(r=run, x="all")
     has_come(profiler, "overview")
-    wait_until(lambda: half_blank(page, ".overview") < 260, "parts beside each other")
+    expect(profiler.panel("Execution Summary")).to_be_visible()
+    wait_until(lambda: half_blank(page, ".overview") < 200, "parts beside each other")
 
 
 @pytest.mark.parametrize("view", ["steps", "operators", "kernels", "criticalpath", "program", "distributed"])
@@ -195,9 +195,10 @@ def test_parts_of_a_very_wide_page_are_beside_each_other(view: str, open_page: O
 def test_what_somebody_uses_stays_in_its_place(open_page: OpenPage, alone: Server) -> None:
     """Also when something above it grows."""
     page = open_page(viewport={"width": 1280, "height": 900})
-    profiler = Profiler(page, alone).open(r=GPU_RUN)
+    profiler = Profiler(page, alone).open(r=GPU_RUN, x="all")
     has_come(profiler, "overview")
-    wait_until(lambda: half_blank(page, ".overview") < 260, "parts beside each other")
+    expect(profiler.panel("Execution Summary")).to_be_visible()
+    wait_until(lambda: half_blank(page, ".overview") < 200, "parts beside each other")
 
     def lefts() -> list[float]:
         found: list[float] = page.locator(".overview-parts > *").evaluate_all(
@@ -209,15 +210,14 @@ def test_what_somebody_uses_stays_in_its_place(open_page: OpenPage, alone: Serve
     checked = profiler.panel("What costs time, and what to do?").locator("details")
     for number in range(checked.count()):
         checked.nth(number).locator("summary").click()
-    findings = page.locator(".area-findings")
-    below = page.locator(".area-breakdown")
-    wait_until(
-        lambda: (
-            findings.evaluate("(part) => part.getBoundingClientRect().bottom")
-            <= below.evaluate("(part) => part.getBoundingClientRect().top")
-        ),
-        "what is below makes room",
-    )
+    overlaps = """(parts) => {
+        const boxes = parts.map((part) => part.getBoundingClientRect());
+        const findings = boxes[parts.findIndex((part) => part.matches(".area-findings"))];
+        const below = boxes.filter(({ left, top }) => left === findings.left && top > findings.top);
+        return below.length === 0 || below.some(({ top }) => top < findings.bottom);
+    }"""
+    parts = page.locator(".overview-parts > *")
+    wait_until(lambda: not parts.evaluate_all(overlaps), "what is below makes room")
     assert lefts() == before
 
 
@@ -264,6 +264,7 @@ def test_the_edge_of_a_column_follows_the_pointer(open_page: OpenPage, alone: Se
 
 def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:
     profiler = Profiler(page, alone).open(r=GPU_RUN)
+    profiler.ui.get_by_role("button", name="All numbers").click()
     panel = profiler.panel("Configuration")
     expect(panel).to_be_visible()
     assert measured(page) == {"page": 0, "wide": [], "small": [], "silent": []}

@@ -77,7 +77,7 @@ def test_other_traces_can_be_looked_at_meanwhile(on_its_own: Profiler) -> None:
     on_its_own.open(r=CPU_RUN)
     expect(on_its_own.ui.get_by_text("Waiting in the queue.")).to_be_visible()
     on_its_own.ui.get_by_role("button", name=f"{GPU_RUN} · rank1").click()
-    expect(on_its_own.panel("GPU Summary")).to_be_visible()
+    expect(on_its_own.panel("The median step")).to_be_visible()
     assert on_its_own.state["k"] == "rank1"
 
 
@@ -96,7 +96,7 @@ def test_a_panel_waits_for_its_trace(on_its_own: Profiler) -> None:
     on_its_own.page.route("**/api/overview*", late)
     on_its_own.open()
     expect(on_its_own.ui.get_by_text("The trace is still being read: 30 %")).to_be_visible()
-    expect(on_its_own.panel("Step Time Breakdown")).to_be_visible()
+    expect(on_its_own.panel("The median step")).to_be_visible()
     expect(on_its_own.ui.get_by_role("alert")).to_have_count(0)
 
 
@@ -131,7 +131,7 @@ def test_the_server_goes_away_and_the_page_goes_on_when_it_is_back(
     server.wait_for_traces()
     page.clock.install()
     profiler = Profiler(page, server).open()
-    breakdown = profiler.panel("Step Time Breakdown")
+    breakdown = profiler.panel("The median step")
     expect(breakdown).to_be_visible()
 
     server.stop()
@@ -225,7 +225,7 @@ def test_damage_is_shown_as_notes_next_to_what_could_be_read(tmp_path: Path, ser
         touching = [note for note in notes if "overview" in note["touches"]]
         assert touching
         profiler.open(r="run", k=worker)
-        expect(profiler.panel("Step Time Breakdown").get_by_role("img")).to_be_visible()
+        expect(profiler.panel("The median step").get_by_role("img")).to_be_visible()
         profiler.ui.get_by_text("about this data").click()
         for note in touching:
             expect(profiler.ui.get_by_role("main").get_by_text(note["text"])).to_be_visible()
@@ -267,7 +267,7 @@ def test_files_are_listed_with_what_became_of_them(tmp_path: Path, serve_logs: S
     server = serve_logs(tmp_path)
     server.wait_for_traces()
     profiler = Profiler(page, server).open()
-    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.panel("The median step")).to_be_visible()
     profiler.ui.get_by_role("button", name="1 file could not be read").click()
     table = profiler.ui.get_by_role("dialog").get_by_role("table")
     run = server.api("status")["runs"][0]

@@ -258,6 +258,8 @@ def test_without_steps_it_says_why(serve_events: Callable[..., Profiler]) -> Non
     expect(profiler.grid("Steps").count).to_have_text("1 row")
     expect(profiler.panel("Outliers")).to_contain_text("fewer than three steps")
     # Another way to find them is at hand.
+    ways = profiler.panel("Steps found by").get_by_role("button")
+    ways.click()
     profiler.choose("Find steps by", "The whole trace as one step")
     expect(main.get_by_text("There is one step, so there is nothing to compare it with.")).to_be_visible()
     expect(main.get_by_text("No steps are marked")).to_have_count(0)
@@ -265,6 +267,7 @@ def test_without_steps_it_says_why(serve_events: Callable[..., Profiler]) -> Non
     profiler.open(v="steps", r="instants")
     expect(main.get_by_text("No steps were found in this trace")).to_be_visible()
     expect(main.get_by_text("prof.step()")).to_be_visible()
+    ways.click()
     expect(profiler.picker("Find steps by")).to_be_visible()
 
 

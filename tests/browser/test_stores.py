@@ -63,7 +63,7 @@ def test_what_one_may_not_read_is_said_beside_what_one_may(
     expect(main.get_by_text("permission denied (AccessDenied)").first).to_be_visible()
     keep(f"stores-denied-file-{theme}")
     main.get_by_role("button", name="team/good · w").click()
-    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.panel("The median step")).to_be_visible()
     line = profiler.ui.get_by_role("contentinfo")
     expect(line.get_by_role("button", name="1 file could not be read")).to_be_visible()
     keep(f"stores-status-line-{theme}")

@@ -11,7 +11,7 @@ from tests.browser.servers import Server
 
 DARK = "?darkMode=true"
 PANELS = {
-    "overview": "Step Time Breakdown",
+    "overview": "The median step",
     "steps": "Time of each step",
     "criticalpath": "Critical path of each step",
     "operators": "Operators",

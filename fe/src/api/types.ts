@@ -32,6 +32,7 @@ export type {
   Note,
   RecordedDevice,
   SkippedEntry,
+  StepPicture,
   Why,
 } from "./schema.gen";
 

@@ -30,7 +30,7 @@ export interface ChartProps {
   readonly onBrush?: (brush: Brush) => void;
   readonly legend?: readonly LegendEntry[];
   readonly onToggle?: ((key: string) => void) | undefined;
-  readonly legendAt?: "above" | "below" | "beside";
+  readonly legendAt?: "above" | "below" | "beside" | "line";
   /** The same numbers as a table. */
   readonly head: readonly string[];
   /** How many of the first columns are text; the others are numbers. */

@@ -3,6 +3,7 @@ export { Donut } from "./Donut";
 export { Gantt } from "./Gantt";
 export { HBars } from "./HBars";
 export { HeatMap } from "./HeatMap";
+export { Lanes } from "./Lanes";
 export { largestFirst } from "./merge";
 export { PairedBars } from "./PairedBars";
 export { Scatter } from "./Scatter";
@@ -19,6 +20,8 @@ export type {
   CurveSpan,
   GanttSpan,
   HBarItem,
+  LaneMark,
+  LanesData,
   PairedItem,
   ScatterSeries,
   Slice,

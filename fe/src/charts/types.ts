@@ -196,6 +196,30 @@ export interface GanttData {
   readonly end: number;
 }
 
+export interface LaneMark {
+  /** ns, as those of the picture. */
+  readonly start: number;
+  readonly end: number;
+  readonly color: ChartColor;
+  /** Written on it where there is room. */
+  readonly label: string;
+  /** Nothing ran: it is not as high as its lane. */
+  readonly low: boolean;
+}
+
+/** What went on side by side. Marks by time, those of a lane do not overlap. */
+export interface LanesData {
+  /** ns: the edges. */
+  readonly start: number;
+  readonly end: number;
+  readonly lanes: readonly {
+    readonly label: string;
+    readonly size: "thin" | "wide";
+    readonly marks: readonly LaneMark[];
+  }[];
+  readonly pins: readonly { readonly time: number; readonly label: string }[];
+}
+
 /** Segments of memory and what they are cut into, both by address. */
 export interface SegmentsData {
   readonly segments: { readonly bytes: readonly number[] };

@@ -1,11 +1,14 @@
-/** How the steps were found, and a choice of how else to find them. Works while there is no answer, too. */
+/**
+ * How many steps there are and how they were found; behind that, how else to find them. In sight where somebody has
+ * chosen that, and while there is no answer.
+ */
 
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { Steps } from "../api";
 import { count } from "../format";
 import { dialogsTexts, overviewTexts, textFor } from "../i18n";
 import { patternError, STEP_RULES, useStepParams, useTrace } from "../state";
-import { Button, Combo } from "../ui";
+import { Button, Combo, Popup } from "../ui";
 import "./stepChoice.css";
 
 const text = overviewTexts.stepChoice;
@@ -26,8 +29,8 @@ export function StepChoice({ steps, stale }: Props) {
   const value =
     asking || pattern !== null ? PATTERN : rule !== null && rules.includes(rule) ? rule : "";
   const asked = sel?.step_pattern === undefined ? sel?.steps : PATTERN;
-  return (
-    <section className="step-choice" aria-label={text.foundBy}>
+  const choice = (
+    <>
       {steps && <FoundBy steps={steps} chosen={asked === steps.rule} />}
       {steps && !stale && asked !== undefined && asked !== steps.rule && (
         <span className="step-choice-bad">{text.notFound}</span>
@@ -56,7 +59,24 @@ export function StepChoice({ steps, stale }: Props) {
           }}
         />
       )}
+    </>
+  );
+  return (
+    <section className="step-choice" aria-label={text.foundBy}>
+      {steps && value === "" ? (
+        <Popup label={labelOf(steps)}>{() => <div className="step-choice">{choice}</div>}</Popup>
+      ) : (
+        choice
+      )}
     </section>
+  );
+}
+
+/** "5 steps (ProfilerStep marks)". */
+function labelOf({ rule, names }: Steps): string {
+  return (
+    textFor(dialogsTexts.noStepMarks, rule) ??
+    text.label(count(names.length), textFor(dialogsTexts.stepRules, rule) ?? rule)
   );
 }
 

@@ -40,7 +40,11 @@ export function Tile({ label, help, value, title, facts = [], remark, onOpen }: 
             <span className="muted">{name}</span> {fact}
           </span>
         ))}
-        {remark && <span className="muted">{unbroken(remark)}</span>}
+        {remark && (
+          <span className="muted" title={remark}>
+            {unbroken(remark)}
+          </span>
+        )}
       </dd>
     </div>
   );

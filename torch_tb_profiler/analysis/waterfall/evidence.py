@@ -94,6 +94,15 @@ def cause_pieces(model: Model, parts: Waterfall, cause: str) -> Gaps:
     return every.take(descending(every.duration_ns))
 
 
+def step_pieces(model: Model, parts: Waterfall, step: int) -> Gaps:
+    """Return all that the devices did in one step and why they idled, by device and start: together the step."""
+    codes = [at for at, meaning in enumerate(BUSY) if meaning.cause in parts.causes]
+    found = [parts.gaps, *(_busy_pieces(model, parts, device, codes) for device in parts.devices if codes)]
+    every = Gaps(**{name: np.concatenate([getattr(part, name) for part in found]) for name in Gaps.columns})
+    every = every.take(np.flatnonzero(every.step == step))
+    return every.take(np.lexsort((every.start_ns, every.device)))
+
+
 def with_evidence(model: Model, parts: Waterfall, pieces: Gaps) -> list[Piece]:
     """Return the pieces with their evidence."""
     trace, structure = model.trace, model.structure

@@ -169,6 +169,12 @@ def waterfall(model: Model) -> Waterfall:
     )
 
 
+def main_thread_pieces(model: Model, windows: Spans) -> tuple[Int64, Int64, list[str]]:
+    """Cut windows by what the main thread did: start and end in ns, and the cause of each piece, of those of a host."""
+    found = host_segments(GapContext.of(model), windows)
+    return found.start, found.end, [ALL[FIRST_HOST + cause].cause for cause in found.cause.tolist()]
+
+
 def _devices(model: Model) -> list[int]:
     """Choose the devices that are shown: each looks at the time of all threads, so many would take the product of
     both.

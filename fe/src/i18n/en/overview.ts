@@ -46,9 +46,33 @@ export const overview = area("overview", {
     findings: "Over all ranks",
   },
 
+  all: "All numbers",
+
+  picture: {
+    title: "The median step",
+    only: "The only step",
+    which: (step: string, time: string) => `Step ${step}: ${time}`,
+    help: "The step of median length. Phases are those of the main thread. Below a device's work, in half height, are its gaps, coloured by why it idled. What is shorter than a pixel is merged; a mark then has the colour of what takes most of it. A number marks the longest place of a finding in this step. Click a mark to see it in the Trace view.",
+    keys: "Left and right go along a lane, up and down to another one; Enter shows the mark in the Trace view, or the details of a finding.",
+    none: "No steps were found in this trace.",
+    remedy: "prof.step()  # at the end of each iteration",
+    lanes: { phases: "Phases", host: "Main thread", communication: "Communication" },
+    device: (id: number) => `GPU ${id}`,
+    devices: (shown: number, all: number) =>
+      `${shown} of ${all} devices: those that worked longest.`,
+    pin: (number: number, title: string) => `${number}. ${title}`,
+    lane: "Lane",
+    part: "Part",
+    at: "Since the beginning of the step",
+    duration: "Duration",
+    share: "Share of the step",
+    merged: "Merged intervals",
+  },
+
   kinds: {
     title: "Kinds of steps",
     help: "Steps are of one kind if they run the same program: if all or none of them have a backward pass, and at least half of the operators and kernels of one also run in the other. How long they take does not matter. A step range at the top shows the steps of one kind alone, if no others lie between them.",
+    short: (n: number) => `The steps are of ${n} kinds: means on this page are over all of them.`,
     line: (n: number) =>
       `The steps run different programs. All means on this page are over ${n} kinds of steps, which take:`,
     kind: "Kind",
@@ -109,6 +133,7 @@ export const overview = area("overview", {
 
   tiles: {
     step: "Step time",
+    average: "Average step time",
     steps: (n: string) => counted(n, "step"),
     oneStep: "1 step",
     p50: "p50",
@@ -122,12 +147,10 @@ export const overview = area("overview", {
     tensor: "Tensor cores",
     device: (id: number) => `GPU ${id}`,
     devices: (n: number) => `average of ${counted(n, "GPU")}`,
-    cpuShare: "CPU Exec",
-    dataShare: "DataLoader",
     ofStep: "of the average step",
     knownOf: (share: string) => `estimated; known for ${share} of the compute time`,
     notKnown: "not computed by the profiler",
-    unknownOf: (share: string) => `of the compute time; ${share} unknown`,
+    unknownOf: (share: string) => `${share} unknown`,
     notInNames: "unknown: the names of the kernels do not show it",
     estimated: "estimated",
     notRecorded: "not recorded",
@@ -136,6 +159,7 @@ export const overview = area("overview", {
   stepChoice: {
     foundBy: "Steps found by",
     count: (n: string) => counted(n, "step"),
+    label: (n: string, rule: string) => `${counted(n, "step")} (${rule})`,
     choose: "Find steps by",
     automatic: "the first rule that fits",
     /** As choices; how they were found is in `stepRules`. */
@@ -200,6 +224,11 @@ export const overview = area("overview", {
       shown === all ? "Where:" : `${shown} of ${all} places:`,
     place: (time: string, step: string | null) => (step === null ? time : `${time} (step ${step})`),
     markAll: (view: string) => `Mark all in ${view}`,
+    top: "Most important findings",
+    takes: (share: string) => `${share} of the step, saving unknown`,
+    details: "Details",
+    detailsOf: (title: string) => `Details: ${title}`,
+    more: (n: number) => counted(n, "more finding"),
     hide: "Hide",
     hidden: (ids: string) => `Hidden: ${ids}.`,
     showHidden: "Show all",

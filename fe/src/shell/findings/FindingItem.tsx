@@ -23,7 +23,7 @@ import "./findings.css";
 
 const text = overviewTexts.findings;
 
-interface ItemProps {
+export interface ItemProps {
   readonly finding: Omit<Finding, "where" | "instances" | "count">;
   readonly stepNs: number;
   readonly isFirst: boolean;
@@ -36,25 +36,51 @@ interface ItemProps {
   /** Shows in the Trace view what numbers are made of that are seen there; without it nothing is marked. */
   readonly onTrace?: () => void;
   /** Hides the rule; without it nothing is offered. */
-  readonly onHide?: () => void;
+  readonly onHide?: (() => void) | undefined;
+  /** Of the pin that shows it in a picture. */
+  readonly number?: number | undefined;
+  /** Whether it is one line, and what opens and closes it; without it there is nothing to open. */
+  readonly fold?: { readonly isFolded: boolean; readonly onFold: () => void } | undefined;
 }
 
 export function FindingItem(props: ItemProps) {
-  const { finding, stepNs, isFirst, where, places, here, onTrace, onHide } = props;
+  const { finding, stepNs, isFirst, where, places, here, onTrace, onHide, number, fold } = props;
   const { severity, confidence, saving, evidence, links } = finding;
+  const title = findingTitle(finding);
+  const heading = (
+    <h3>
+      {number !== undefined && <span className="finding-number num">{number}</span>}
+      <span className={`badge ${severity}`}>{text.severity[severity]}</span>
+      <span className="finding-title" title={fold && title}>
+        {title}
+      </span>
+      {saving && (
+        <Saving saving={saving} stepNs={stepNs} isFirst={isFirst} isShort={fold !== undefined} />
+      )}
+      {confidence !== "high" && !fold && (
+        <span className="badge">{text.confidence[confidence]}</span>
+      )}
+      {onHide && !fold && (
+        <Link className="finding-hide" onClick={onHide}>
+          {text.hide}
+        </Link>
+      )}
+      {fold && (
+        <Link
+          className="finding-hide"
+          aria-label={text.detailsOf(title)}
+          aria-expanded={!fold.isFolded}
+          onClick={fold.onFold}
+        >
+          {text.details}
+        </Link>
+      )}
+    </h3>
+  );
+  if (fold?.isFolded) return <li className="finding folded">{heading}</li>;
   return (
-    <li className="finding">
-      <h3>
-        <span className={`badge ${severity}`}>{text.severity[severity]}</span>
-        <span>{findingTitle(finding)}</span>
-        {saving && <Saving saving={saving} stepNs={stepNs} isFirst={isFirst} />}
-        {confidence !== "high" && <span className="badge">{text.confidence[confidence]}</span>}
-        {onHide && (
-          <Link className="finding-hide" onClick={onHide}>
-            {text.hide}
-          </Link>
-        )}
-      </h3>
+    <li className={fold ? "finding unfolded" : "finding"}>
+      {heading}
       {where}
       <p>{inCode(findingDetail(finding))}</p>
       <p className="finding-advice">{inCode(findingAdvice(finding))}</p>
@@ -95,10 +121,13 @@ function Saving({
   saving,
   stepNs,
   isFirst,
+  isShort,
 }: {
   saving: NonNullable<Finding["saving"]>;
   stepNs: number;
   isFirst: boolean;
+  /** Without its interval. */
+  isShort: boolean;
 }) {
   const { after_others_ns: after, alone_ns: alone, low_ns: low, high_ns: high } = saving;
   if (after === null || alone === null)
@@ -112,7 +141,9 @@ function Saving({
         })}
       >
         {saving.at_most_ns === null
-          ? text.refused
+          ? isShort && saving.share_of_step !== null
+            ? text.takes(fraction(saving.share_of_step))
+            : text.refused
           : text.atMost(duration(saving.at_most_ns), fraction(saving.at_most_ns / stepNs))}
       </span>
     );
@@ -132,8 +163,8 @@ function Saving({
       )}
     >
       {(saving.bound ? text.atMost : text.about)(duration(after), fraction(after / stepNs))}
-      {low !== null && high !== null && ` [${duration(low)}, ${duration(high)}]`}
-      {!isFirst && `, ${text.afterAbove}`}
+      {!isShort && low !== null && high !== null && ` [${duration(low)}, ${duration(high)}]`}
+      {!isShort && !isFirst && `, ${text.afterAbove}`}
     </span>
   );
 }

@@ -8,30 +8,23 @@ interface Props {
   readonly flops: Flops;
   /** Leads to what they are made of. */
   readonly onOpen: () => void;
+  readonly of: readonly ("mfu" | "hfu")[];
 }
 
 /** Nothing where too little is known. */
-export function UtilizationTiles({ flops: { mfu, hfu, coverage }, onOpen }: Props) {
-  if (mfu.value === null) return null;
-  const remark = text.coverage(fraction(coverage?.matrix ?? null));
-  return (
-    <>
-      <Tile
-        label={text.mfu}
-        help={text.mfuHelp}
-        value={shownUtilization(mfu)}
-        remark={remark}
-        onOpen={onOpen}
-      />
-      <Tile
-        label={text.hfu}
-        help={text.hfuHelp}
-        value={shownUtilization(hfu)}
-        remark={remark}
-        onOpen={onOpen}
-      />
-    </>
-  );
+export function UtilizationTiles({ flops, onOpen, of }: Props) {
+  if (flops.mfu.value === null) return null;
+  const help = { mfu: text.mfuHelp, hfu: text.hfuHelp };
+  return of.map((which) => (
+    <Tile
+      key={which}
+      label={text[which]}
+      help={help[which]}
+      value={shownUtilization(flops[which])}
+      remark={text.coverage(fraction(flops.coverage?.matrix ?? null))}
+      onOpen={onOpen}
+    />
+  ));
 }
 
 export function shownUtilization({ shown, value, low, high }: Utilization): string {

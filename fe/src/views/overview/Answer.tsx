@@ -8,7 +8,7 @@ const text = overviewTexts.answer;
 
 export function Answer({ overview }: { overview: Overview }) {
   const { bound, together_ns: together, average, findings, workers } = overview;
-  const first = findings.find(({ saving }) => saving?.after_others_ns);
+  const number = findings.filter(({ saving }) => saving?.after_others_ns).length;
   return (
     <BoundSentence bound={bound} title={workers > 1 ? text.titleOfRank : text.title}>
       {bound.explained !== null && (
@@ -19,13 +19,10 @@ export function Answer({ overview }: { overview: Overview }) {
           {text.explained(fraction(bound.explained))}
         </span>
       )}
-      {first && together !== null && average.step_ns > 0 && (
+      {/* What a single one saves stands beside it. */}
+      {number > 1 && together !== null && average.step_ns > 0 && (
         <span>
-          {text.together(
-            duration(together),
-            fraction(together / average.step_ns),
-            findings.filter(({ saving }) => saving?.after_others_ns).length,
-          )}
+          {text.together(duration(together), fraction(together / average.step_ns), number)}
         </span>
       )}
     </BoundSentence>

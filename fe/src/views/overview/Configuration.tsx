@@ -16,7 +16,7 @@ export function Configuration({ overview }: { overview: Overview }) {
   ];
   return (
     <Panel className="area-configuration" title={text.title}>
-      <Facts facts={facts} />
+      <Facts look="line" facts={facts} />
       <Link className="capture-link" onClick={() => goToView("capture")}>
         {text.more(viewName("capture"))}
       </Link>

@@ -3,7 +3,13 @@ import type { Finding, Overview } from "../../api";
 import { partName } from "../../draw/parts";
 import { fraction } from "../../format";
 import { overviewTexts } from "../../i18n";
-import { FindingItem, markInTrace, Places, showInTrace } from "../../shell/findings";
+import {
+  FindingItem,
+  type ItemProps,
+  markInTrace,
+  Places,
+  showInTrace,
+} from "../../shell/findings";
 import { useAddress } from "../../state";
 import { Link, Panel } from "../../ui";
 import { params } from "./params";
@@ -21,22 +27,11 @@ export function Findings({ overview }: { overview: Overview }) {
       ) : (
         <ol className="findings">
           {shown.map((finding, at) => (
-            <FindingItem
+            <FindingOfRank
               key={finding.key}
               finding={finding}
               stepNs={average.step_ns}
               isFirst={at === 0}
-              here="overview"
-              onTrace={finding.instances.length > 0 ? () => markInTrace(finding) : undefined}
-              where={finding.where && <Where where={finding.where} />}
-              places={
-                <Places
-                  places={finding.instances}
-                  count={finding.count}
-                  onShow={(place) => showInTrace(place, place.row)}
-                  onMark={() => markInTrace(finding)}
-                />
-              }
               onHide={() => setHidden([...hidden, finding.id])}
             />
           ))}
@@ -44,6 +39,31 @@ export function Findings({ overview }: { overview: Overview }) {
       )}
       <Rest overview={overview} hidden={hidden} onShow={() => setHidden([])} />
     </Panel>
+  );
+}
+
+interface OfRankProps extends Pick<ItemProps, "stepNs" | "isFirst" | "onHide" | "number" | "fold"> {
+  readonly finding: Finding;
+}
+
+/** One of this trace, with its places in the program and on the timeline. */
+export function FindingOfRank({ finding, ...more }: OfRankProps) {
+  return (
+    <FindingItem
+      {...more}
+      finding={finding}
+      here="overview"
+      onTrace={finding.instances.length > 0 ? () => markInTrace(finding) : undefined}
+      where={finding.where && <Where where={finding.where} />}
+      places={
+        <Places
+          places={finding.instances}
+          count={finding.count}
+          onShow={(place) => showInTrace(place, place.row)}
+          onMark={() => markInTrace(finding)}
+        />
+      }
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import { change, goToView, setAddress } from "../../state";
 import { params } from "./params";
 
 /** Lists the stretches of a part of the waterfall. */
-function openCause(cause: string): void {
+export function openCause(cause: string): void {
   setAddress(change(params.cause, cause));
 }
 

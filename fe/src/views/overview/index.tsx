@@ -1,54 +1,77 @@
-/** The answer first: what the step time goes into, what to do about it, where to look next. */
+/** The answer first, on one screen: what the step time goes into, what to do about it; below a fold all numbers. */
+import { useMemo } from "react";
 import { type Overview as OverviewAnswer, useOverview } from "../../api";
+import { overviewTexts } from "../../i18n";
 import { StepChoice } from "../../shell";
-import { CategoryPanel } from "../../shell/doors";
-import { JobVerdict } from "../../shell/findings";
-import { useAddress, useTrace } from "../../state";
-import { Async, Flow } from "../../ui";
+import { JobVerdict, useJob } from "../../shell/findings";
+import { useAddress, useBaseline, useTrace } from "../../state";
+import { Async, Link, later } from "../../ui";
 import { Answer } from "./Answer";
-import { AverageStep } from "./AverageStep";
-import { Breakdown } from "./Breakdown";
-import { Configuration } from "./Configuration";
-import { Devices } from "./Devices";
-import { Findings } from "./Findings";
-import { Kinds } from "./Kinds";
-import { params } from "./params";
+import { linesOf } from "./lines";
+import { ALL, params } from "./params";
+import { StepPicture } from "./StepPicture";
 import { Tiles } from "./Tiles";
-import { TopKernels, TopOperators } from "./Top";
-import { Waterfall } from "./Waterfall";
+import { TopFindings } from "./TopFindings";
+import { useFold } from "./useFold";
 import "../../ui/lines.css";
 import "./overview.css";
+
+const AllNumbers = later(() => import("./AllNumbers"));
+const Waterfall = later(async () => ({ default: (await import("./Waterfall")).Waterfall }));
+const text = overviewTexts;
 
 export default function Overview() {
   const { sel } = useTrace();
   const query = useOverview(sel);
+  const choice = <StepChoice steps={query.data?.steps} stale={query.isPlaceholderData} />;
   return (
     <>
-      <StepChoice steps={query.data?.steps} stale={query.isPlaceholderData} />
-      <Async query={query}>{(overview) => <Content overview={overview} />}</Async>
+      {query.data === undefined && choice}
+      <Async query={query}>{(overview) => <Content overview={overview} choice={choice} />}</Async>
     </>
   );
 }
 
-function Content({ overview }: { overview: OverviewAnswer }) {
-  const [category, setCategory] = useAddress(params.category);
+function Content({ overview, choice }: { overview: OverviewAnswer; choice: React.ReactNode }) {
+  const { sel } = useTrace();
+  const baseline = useBaseline();
+  const job = useJob(overview);
+  const [hidden] = useAddress(params.mute);
+  const { opened, isOpen, toggle, unfold } = useFold();
+  const { lines, more } = useMemo(() => linesOf(overview, job, hidden), [overview, job, hidden]);
   return (
     <div className="overview stack">
-      <JobVerdict overview={overview} />
+      {job && <JobVerdict job={job} />}
       <Answer overview={overview} />
-      <Kinds overview={overview} />
-      <Flow className="overview-parts">
-        <Waterfall overview={overview} />
-        <Findings overview={overview} />
-        <Tiles overview={overview} />
-        <Breakdown overview={overview} />
-        <AverageStep overview={overview} />
-        <CategoryPanel category={category} step={null} onClose={() => setCategory("")} />
-        <TopOperators overview={overview} />
-        {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
-      </Flow>
-      {overview.devices.length > 0 && <Devices overview={overview} />}
-      <Configuration overview={overview} />
+      {overview.steps.kinds.length > 0 && (
+        <p role="note">
+          {text.kinds.short(overview.steps.kinds.length)}{" "}
+          <Link onClick={() => unfold(ALL, ".area-kinds")}>{text.kinds.title}</Link>
+        </p>
+      )}
+      <StepPicture
+        sel={sel}
+        isOnly={overview.steps.names.length === 1}
+        lines={lines}
+        onPin={({ key, number }) => unfold(key, `.top-findings li:nth-child(${number}).unfolded`)}
+        actions={choice}
+      />
+      {/* Where traces are compared, the parts of both are in sight. */}
+      {baseline && <Waterfall overview={overview} />}
+      <TopFindings
+        lines={lines}
+        more={more}
+        opened={opened}
+        onFold={toggle}
+        onAll={() => unfold(ALL, ".area-findings")}
+      />
+      <Tiles overview={overview} />
+      <section className="overview-all" aria-label={text.all}>
+        <Link className="overview-fold" aria-expanded={isOpen} onClick={() => toggle(ALL)}>
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {text.all}
+        </Link>
+        {isOpen && <AllNumbers overview={overview} job={job} />}
+      </section>
     </div>
   );
 }

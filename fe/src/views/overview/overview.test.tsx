@@ -162,12 +162,15 @@ it("marks in the Trace view what a number seen there is made of", () => {
 });
 
 it("says what bounds the run, how sure that is, and what the findings save together", () => {
-  render(<Answer overview={overviewOf({})} />);
+  const another = { ...FINDING, key: "dataloader-2" };
+  render(<Answer overview={overviewOf({ findings: [FINDING, another] })} />);
   expect(screen.getByText("Input bounds this run.")).toBeTruthy();
   expect(screen.getByText("97.0 % of the step time explained")).toBeTruthy();
-  expect(
-    screen.getByText(/Fixing this finding would save 59\.26 ms per step \(33\.3 %\)/),
-  ).toBeTruthy();
+  expect(screen.getByText(/Fixing all 2 findings .* 59\.26 ms per step \(33\.3 %\)/)).toBeTruthy();
+  cleanup();
+  // What a single one saves stands beside it.
+  render(<Answer overview={overviewOf({})} />);
+  expect(screen.queryByText(/Fixing/)).toBeNull();
 });
 
 it("says what a cause costs, where it is, and what to do", () => {
@@ -217,7 +220,7 @@ describe("the tile of tensor cores", () => {
   const facts = (tensor_cores: Cores) => {
     const occupancy = { mean: null, known_share: null };
     const overview = overviewOf({
-      steps: { duration_ns: [], categories: [], category_ns: {} },
+      steps: { names: [], duration_ns: [], categories: [], category_ns: {} },
       device: { busy: 0.5, computing: 0.5, communicating: 0, tensor_cores, occupancy },
       devices: [],
       definitions: DEFINITIONS,
@@ -243,7 +246,7 @@ describe("the tile of tensor cores", () => {
 
   it("has the part that is known, and says how much is not", () => {
     const { shown, opens } = facts({ yes: 0, no: 0.25, unknown: 0.75 });
-    expect(shown).toEqual(["0.0 %", "of the compute time; 75.0 % unknown"]);
+    expect(shown).toEqual(["0.0 %", "75.0 % unknown"]);
     expect(opens).toBe(true);
   });
 

@@ -14,7 +14,7 @@ export function Utilizations({ flops }: { flops: Flops }) {
   const least = (amount: number) => (packed ? text.atLeast(flop(amount)) : flop(amount));
   return (
     <>
-      <UtilizationTiles flops={flops} onOpen={() => open("-flops")} />
+      <UtilizationTiles flops={flops} of={["mfu", "hfu"]} onOpen={() => open("-flops")} />
       {flops.mfu.value !== null && (
         <Tile
           label={text.busy}
