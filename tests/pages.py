@@ -15,6 +15,8 @@ has the extra; servers (`serve`, `tensorboard`) are started, asked for a page an
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
 import os
 import re
 import shlex
@@ -29,9 +31,11 @@ from dataclasses import dataclass, field
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.recorded import ROOT
 from tests.tiny import free_port, wait_until
+from torch_tb_profiler.cli import main
 
 _FENCE = re.compile(r"^( *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _OPTION = re.compile(r'([\w-]+)=("[^"]*"|\S+)')
@@ -53,6 +57,8 @@ _SERVERS = re.compile(r"^(tensorboard |torch-tb-profiler (serve|demo)( |$))")
 #: what a server says when it takes requests
 _ADDRESS = re.compile(r" at (http://\S+/)")
 _SECONDS = 300
+#: what a shell reads in a command, outside of quotation marks
+_QUOTED, _SHELL = re.compile(r"'[^']*'|\"[^\"$`]*\""), re.compile(r"[|<>;&$`~*?{}\"']")
 
 
 @dataclass(frozen=True)
@@ -179,7 +185,7 @@ class Reader:
         self._run(command, place)
 
     def _command(self, command: Command, place: str) -> None:
-        words = shlex.split(command.text, comments=True)
+        words = shlex.split(command.text.replace("\\\n", " "), comments=True)
         if words[0] == "make":
             _has_targets(words, place)
         elif words[:2] == ["pip", "install"]:
@@ -189,7 +195,9 @@ class Reader:
         elif _SERVERS.match(command.text):
             self._serve(words, place)
         else:
-            printed, told = self._run(["bash", "-c", f"set -e -o pipefail\n{command.text}"], place)
+            takes_a_shell = words[0] != "torch-tb-profiler" or _SHELL.search(_QUOTED.sub("", command.text))
+            bash = ["bash", "-c", f"set -e -o pipefail\n{command.text}"]
+            printed, told = self._run(bash, place) if takes_a_shell else self._run_here(words, place)
             # a page may show what a terminal shows, or the output alone
             if command.output is not None and not agrees(printed, command.output):
                 assert agrees(printed + told, command.output), f"{place}: {command.text} prints\n{printed}{told}"
@@ -221,6 +229,24 @@ class Reader:
             f"{place}: {command[-1]}\nexit status {done.returncode}\n{done.stdout}{done.stderr}"
         )
         return done.stdout, done.stderr
+
+    def _run_here(self, words: list[str], place: str) -> tuple[str, str]:
+        """The same of this program, in this process: to start one takes longer than most commands."""
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with (
+            mock.patch.dict(os.environ, self._surroundings()),
+            mock.patch.object(logging.getLogger("torch_tb_profiler"), "handlers", []),
+            _in_folder(self.folder),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                code = main(words[1:])
+            except SystemExit as end:
+                code = int(end.code or 0)
+        printed, told = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+        assert code == 0, f"{place}: {shlex.join(words)}\nexit status {code}\n{printed}{told}"
+        return printed, told
 
     def _serve(self, words: list[str], place: str) -> None:
         """Start, ask for the first page, end."""

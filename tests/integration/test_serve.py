@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -16,12 +17,23 @@ from tests.integration.conftest import Server, Starter, wait_for_all
 from tests.snapshots import dumped, fragmented
 from tests.tiny import wait_until
 from torch_tb_profiler import __version__
+from torch_tb_profiler.cli import main
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "torch_tb_profiler", *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command, in this process."""
+
+    def run_one(*arguments: str) -> subprocess.CompletedProcess[str]:
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return run_one
 
 
 def test_serves_the_interface_and_the_page(start: Starter, logs: Path) -> None:
@@ -55,7 +67,7 @@ def test_answers_to_its_own_names_only(start: Starter, logs: Path) -> None:
     assert server.get("").headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
-def test_serves_all_that_is_in_a_shared_place(start: Starter, logs: Path, tmp_path: Path) -> None:
+def test_serves_all_that_is_in_a_shared_place(start: Starter, run: Run, logs: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
     assert run("ingest", str(logs), "--cache-dir", str(place)).returncode == 0
     shutil.rmtree(logs)
@@ -161,7 +173,7 @@ def test_ends_whatever_holds_it_and_says_where_that_is(logs: Path, tmp_path: Pat
     assert "in wait" in server.printed()
 
 
-def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
+def test_a_port_in_use_is_said_in_words(logs: Path, run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = run("serve", str(logs), "--port", str(taken.getsockname()[1]))
     assert result.returncode == 2
@@ -182,20 +194,23 @@ def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
         ([], "COMMAND"),
     ],
 )
-def test_mistakes_of_users_are_said_in_words(arguments: list[str], words: str) -> None:
+def test_mistakes_of_users_are_said_in_words(
+    arguments: list[str], words: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     result = run(*arguments)
     assert result.returncode == 2
     assert words in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_a_missing_path_ends_it_at_once(logs: Path) -> None:
+def test_a_missing_path_ends_it_at_once(logs: Path, run: Run) -> None:
     refused = run("serve", str(logs), str(logs / "not-there"))
     assert refused.returncode == 2
     assert refused.stderr.endswith("not-there: there is no such file or directory\n")
 
 
-def test_help_and_version() -> None:
+def test_help_and_version(run: Run) -> None:
     assert run("--version").stdout == f"torch-tb-profiler {__version__}\n"
     assert "serve" in run("--help").stdout
     assert "without TensorBoard" in run("serve", "--help").stdout

@@ -18,7 +18,7 @@ import pytest
 
 from tests.invariants.every_trace import each_configuration
 from tests.python_exporter import as_python_exporter
-from tests.recorded import ROOT, SHARED, short, traces
+from tests.recorded import ROOT, SHARED, as_parameters, short, traces
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.kernels import kernels, kernels_by_call
@@ -105,7 +105,8 @@ def test_a_sample_has_the_same_answers(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
-    _cuda_recordings() or [pytest.param(SHARED, marks=pytest.mark.skip(reason="recorded traces are not here"))],
+    as_parameters(_cuda_recordings())
+    or [pytest.param(SHARED, marks=pytest.mark.skip(reason="recorded traces are not here"))],
     ids=short,
 )
 def test_a_recorded_trace_has_the_same_answers(path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import SHARED, sample_traces, shared_model_of, short, traces
+from tests.recorded import SHARED, as_parameters, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import Fused, kernels, scale
 from torch_tb_profiler.analysis.replay.host_time import Label
@@ -25,7 +25,7 @@ _PIECES, GAP_NS = 12, 10_000
 _GENERAL = {rule.id for rule in RULES if rule.general or rule.symptom}
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_what_no_saving_exceeds(path: Path) -> None:
     model = shared_model_of(path)
     found = diagnosis(model)
@@ -39,7 +39,7 @@ def test_what_no_saving_exceeds(path: Path) -> None:
             assert max(ns or 0.0 for ns in numbers) <= 1.0001 * (1 - min(busy)) * step_ns
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_a_fusion_saves_at_most_its_kernels_and_usual_launches(path: Path) -> None:
     model = shared_model_of(path)
     facts = Facts(model, thresholds())
@@ -62,7 +62,7 @@ def test_a_fusion_saves_at_most_its_kernels_and_usual_launches(path: Path) -> No
             assert saved <= max(gone, 0) + n * (usual + _PIECES * dispatch + GAP_NS), rule.id
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_no_step_gets_longer_when_work_goes(path: Path) -> None:
     model = shared_model_of(path)
     for change in (kernels(0.5), kernels(0), scale("python", 0.5), scale("operator", 0.5)):
