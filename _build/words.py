@@ -1,7 +1,7 @@
 """Finds words that the project does not use, and sentences that are too long: python _build/words.py, in `make lint`.
 
-The list of words is words.toml. It applies to documents (without code), to the English texts of the UI, to strings and
-docstrings of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a word puts it
+The list of words is words.toml. It applies to documents (without code), to the English texts of the UI, to strings,
+docstrings and comments of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a word puts it
 between backquotes. The length applies to pages for users: not to docs/maintainers, contributing.md and architecture.md.
 """
 
@@ -119,6 +119,8 @@ def _too_long(line: int, texts: list[str], end: str) -> Iterator[tuple[int, int]
                 yield line, length
 
 
+#: whole lines; one in a line of code is after two spaces
+_COMMENT = re.compile(r"(?:^[ ]*#.*\n)+|(?<=  )# .*$", re.MULTILINE)
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
 
 
@@ -130,8 +132,12 @@ def of_ui(path: Path) -> Iterator[Text]:
 
 
 def of_module(path: Path) -> Iterator[Text]:
-    """Strings and docstrings; the parts of one formatted string together."""
-    tree = ast.parse(path.read_text("utf-8"))
+    """Yield strings and docstrings, the parts of one formatted string together, and comments, the lines of one together."""
+    source = path.read_text("utf-8")
+    for match in _COMMENT.finditer(source):
+        text = re.sub(r"^\s*#:?", "", match[0], flags=re.MULTILINE)
+        yield Text(path, "package", source.count("\n", 0, match.start()) + 1, text)
+    tree = ast.parse(source)
     inside: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):

@@ -12,7 +12,7 @@ from torch_tb_profiler.workspace import (
     Workspace,
     pack,
 )
-from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf
 
 Opener = Callable[..., Workspace]
 

@@ -173,7 +173,7 @@ def may_be_other(name: str) -> bool:
 
 
 def other_format(text: bytes) -> Reason | None:
-    """Name a file that is neither a trace of torch.profiler nor a memory snapshot; None if it is not known.
+    """Name a file that is neither a trace of torch.profiler nor a memory snapshot; None if unknown.
 
     text: its first bytes, unpacked once
     """

@@ -34,7 +34,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return {"/*": self._mounted}
 
     def is_active(self) -> bool:
-        # The page asks once: until the first listing has ended the answer is not known, and "no" would stay.
+        # The page asks once: until the first listing has ended the answer is unknown, and "no" would stay.
         status = self._workspace.status()
         # A directory whose files are all skipped is shown too, so that the reasons can be read.
         if status.loading or status.runs or status.skipped:

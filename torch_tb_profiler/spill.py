@@ -35,7 +35,7 @@ LEAST = 1 << 20
 FILE = 16 << 20
 #: bytes that are left to others on the disk
 ROOM = 1 << 30
-#: bytes of files in the memory of the process, beside its libraries, from which on they are let go of
+#: bytes of files in the memory of the process, beside its libraries, above which they are released
 HELD = 48 << 20
 #: seconds between two looks at that
 _EVERY = 0.01

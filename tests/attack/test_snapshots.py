@@ -23,7 +23,7 @@ from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes
 from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.workspace.answering.asking import subject_of
+from torch_tb_profiler.workspace.answering.answerer import subject_of
 from torch_tb_profiler.workspace.reading.worker import summary_of
 
 OPENED: Any = SimpleNamespace(run="r", worker="w", span="s", size=1, workers_of_run=1)

@@ -28,8 +28,8 @@ from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.workspace import OpenTrace, Unanswered, Workspace
 from torch_tb_profiler.workspace import workspace as workspace_module
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, TimelineOf
 from torch_tb_profiler.workspace.answering.answering_process import AnsweringProcess
-from torch_tb_profiler.workspace.answering.asking import ModelOf, TimelineOf
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.stacks import stack_table as module
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
-from torch_tb_profiler.arrays.rollup import Rollup
+from torch_tb_profiler.arrays.root_paths import RootPaths
 
 Path = tuple[str, ...]
 
@@ -151,7 +151,7 @@ def test_an_unknown_id_is_not_found() -> None:
 def test_texts_upwards(parents: list[int], labels: list[int]) -> None:
     parent = np.array([p % (i + 1) - 1 for i, p in enumerate(parents)], np.int64)
     label = np.array(labels[: len(parent)], np.int64)
-    walks = Rollup(parent, label)
+    walks = RootPaths(parent, label)
     texts: list[list[int]] = []
     above: list[list[int]] = []
     for i, p in enumerate(parent.tolist()):

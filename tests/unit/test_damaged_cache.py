@@ -17,7 +17,7 @@ from tests.workspaces import Opener, settled
 from torch_tb_profiler.trace import column_file, files
 from torch_tb_profiler.trace.schema import OperatorRanges
 from torch_tb_profiler.workspace import Loading, RefusedAnswer, StoredAnswer, pack
-from torch_tb_profiler.workspace.answering.asking import TimelineOf
+from torch_tb_profiler.workspace.answering.answerer import TimelineOf
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays.distinct import (
-    among,
     begins_run,
     distinct,
     distinct_counts,
     distinct_first,
     distinct_places,
+    isin,
     one_of,
 )
 from torch_tb_profiler.arrays.order import median, percentile
@@ -44,8 +44,8 @@ def test_against_sets(values: list[int]) -> None:
 @given(st.one_of(small, any_sign), st.one_of(small, any_sign))
 def test_among_many(values: list[int], wanted: list[int]) -> None:
     expected = [value in wanted for value in values]
-    assert among(np.array(values, np.int64), np.array(wanted, np.int64)).tolist() == expected
-    assert among(np.array(values, np.int64), wanted).tolist() == expected
+    assert isin(np.array(values, np.int64), np.array(wanted, np.int64)).tolist() == expected
+    assert isin(np.array(values, np.int64), wanted).tolist() == expected
 
 
 @given(st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=9))

@@ -29,19 +29,19 @@ def test_groups(data: list[tuple[int, int, int]], random: object, narrow: bool) 
         wanted.setdefault((int(a[i]), int(b[i])), []).append(i)
     assert found.first.tolist() == [members[0] for members in wanted.values()]
     for number, members in enumerate(wanted.values()):
-        assert set(np.flatnonzero(found.of == number).tolist()) == set(members)
+        assert set(np.flatnonzero(found.inverse == number).tolist()) == set(members)
     assert found.count().tolist() == [len(m) for m in wanted.values()]
     assert found.sum(values).tolist() == [int(values[m].sum()) for m in wanted.values()]
     assert found.max(values).tolist() == [int(values[m].max()) for m in wanted.values()]
     assert found.min(values).tolist() == [int(values[m].min()) for m in wanted.values()]
     assert found.sum_of_floats(values / 2).tolist() == [float(values[m].sum()) / 2 for m in wanted.values()]
-    nth = [int(np.count_nonzero(found.of[:i] == found.of[i])) for i in range(len(data))]
+    nth = [int(np.count_nonzero(found.inverse[:i] == found.inverse[i])) for i in range(len(data))]
     assert found.nth().tolist() == nth
 
 
 def test_without_a_rank_groups_come_as_they_are_seen() -> None:
     found = group([np.array([7, 3, 7, 5])])
-    assert found.of.tolist() == [0, 1, 0, 2]
+    assert found.inverse.tolist() == [0, 1, 0, 2]
     assert found.first.tolist() == [0, 1, 3]
 
 

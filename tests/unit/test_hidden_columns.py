@@ -16,7 +16,7 @@ from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Wrong, key_of
+from torch_tb_profiler.mcp.tool import InvalidRequest, key_of
 from torch_tb_profiler.mcp.tools.tables import TABLE, TABLES, TablePage, WhichRows
 from torch_tb_profiler.tables.query import TableAnswer
 
@@ -86,7 +86,7 @@ def test_agents_are_told_their_names_and_ask_for_them(name: str, catalog: TraceC
     asked = TABLE.compute(catalog, WhichRows(trace=which, what=name, columns=told.hidden))
     assert list(asked.table.columns) == list(told.hidden)
     assert not asked.hidden
-    with pytest.raises(Wrong, match=told.hidden[0]):
+    with pytest.raises(InvalidRequest, match=told.hidden[0]):
         TABLE.compute(catalog, WhichRows(trace=which, what=name, columns=["nothing"]))
 
 

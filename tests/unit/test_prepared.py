@@ -27,7 +27,7 @@ from torch_tb_profiler.web.answers.trace import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import Key, OpenTrace, RefusedAnswer, Workspace, open_workspace
-from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf
 from torch_tb_profiler.workspace.answering.open_traces import open_model
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name, pack, stored
 from torch_tb_profiler.workspace.listing.runs import RunRegistry
@@ -123,7 +123,7 @@ def test_findings_are_looked_for_once(logs: Path, tmp_path: Path, monkeypatch: p
         wait_until(lambda: prepared(workspace), "the answers are prepared")
         client = client_of(workspace)
         with monkeypatch.context() as patched:
-            patched.setattr(Model, "apart", lambda _: pytest.fail("rules are applied again"))
+            patched.setattr(Model, "fork", lambda _: pytest.fail("rules are applied again"))
             answers = [client.get(url_of(route, {})) for route in routes]
     assert [answer.status_code for answer in answers] == [200, 200]
     monkeypatch.setattr(AnswerFolder, "get", lambda *_: None)

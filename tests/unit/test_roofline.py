@@ -133,7 +133,7 @@ def test_utilizations_and_coverage() -> None:
     assert whole.mfu.value is not None
     assert 0 < whole.mfu.value < 0.5
     assert whole.mfu.shown == "exact"
-    # a fifth of the time of products is not known: at least; most of it: not shown
+    # a fifth of the time of matmuls is unknown: at least; most of it: not shown
     part = step_flops(model_of_machine(run([[product, product, product, product, shapeless(product)]] * 3), A100))
     assert part.mfu.shown == "at_least"
     assert part.mfu.high is not None

@@ -199,7 +199,7 @@ def test_a_peak_without_a_history_is_unknown_not_the_end(capsys: pytest.CaptureF
     lines = said(capsys, tmp_path, str(run), "--ranks").splitlines()
     assert lines[2].startswith("rank1 (memory)")
     assert ": 12 MiB in use at the end (the median)" in lines[2]
-    assert "peak not known" in lines[2]
+    assert "peak unknown" in lines[2]
     found = json.loads(said(capsys, tmp_path, str(run), "--ranks", "--json"))["snapshots"]
     assert [each["peak_requested"] for each in found] == [130 * MiB, 110 * MiB, None]
     alone = json.loads(said(capsys, tmp_path, str(run / "rank1_memory_snapshot.pickle"), "--json"))

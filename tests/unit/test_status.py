@@ -14,7 +14,7 @@ from tests.served import client_of, everything_read
 from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.workspace import Key, Workspace, open_workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 

@@ -18,7 +18,7 @@ from tests.workspaces import Opener, settled, traces
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 from torch_tb_profiler.workspace.reading import worker

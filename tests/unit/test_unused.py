@@ -13,7 +13,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.workspace import Key, Packed, process
 from torch_tb_profiler.workspace.answering import value_cache
-from torch_tb_profiler.workspace.answering.asking import ModelOf, TimelineOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, TimelineOf
 from torch_tb_profiler.workspace.answering.value_cache import Lru
 from torch_tb_profiler.workspace.process import IdleTrimmer
 from torch_tb_profiler.workspace.workspace import LARGE_VALUE

@@ -185,7 +185,7 @@ def test_a_pageable_copy_holds_the_host() -> None:
 
 
 def test_work_launched_before_the_recording_was_queued() -> None:
-    """Nobody is to blame for its gaps: 4 µs are what a device takes, of 300 the reason is not known."""
+    """Nobody is to blame for its gaps: 4 µs are what a device takes, of 300 the reason is unknown."""
     events = [annotation("ProfilerStep#0", 0, 1000), op("aten::mm", 0, 1000), launch(500, 9), kernel(800, 200, 9)]
     events += [kernel(0, 96, 1, stream=8), kernel(100, 100, 2, stream=8), kernel(500, 300, 3, stream=8)]
     found = check_waterfall(model_of(events).with_steps(StepChoice(rule="whole_trace")))

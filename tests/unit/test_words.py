@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.shared.device_words import Platform
 from torch_tb_profiler.model.recording import DeviceEvidence
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.storage.blob import Blobs
-from torch_tb_profiler.storage.errors import Attempt, ErrorKind, Trouble
+from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StoreFailure
 from torch_tb_profiler.storage.files import _NAME as FILES
 from torch_tb_profiler.storage.gs import Google
 from torch_tb_profiler.storage.s3 import S3
@@ -215,10 +215,10 @@ def test_what_stores_say_has_its_words(language: str) -> None:
 
 
 def test_advice_about_a_store_has_a_key() -> None:
-    sent = Trouble("missing").as_error(Attempt("unreadable"), "s3").reason.values
+    sent = StoreFailure("missing").as_error(Attempt("unreadable"), "s3").reason.values
     assert sent["advice_of"] == "s3.missing"
-    assert "advice_of" not in Trouble("failed").as_error(Attempt("unreadable"), "s3").reason.values
-    assert "advice_of" not in Trouble("missing", advice="Look").as_error(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in StoreFailure("failed").as_error(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in StoreFailure("missing", advice="Look").as_error(Attempt("unreadable"), "s3").reason.values
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -22,7 +22,7 @@ from torch_tb_profiler.workspace import (
     Unreadable,
     pack,
 )
-from torch_tb_profiler.workspace.answering.asking import ModelOf, TimelineOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, TimelineOf
 from torch_tb_profiler.workspace.reading.pool import Pool
 
 

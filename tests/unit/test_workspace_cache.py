@@ -19,7 +19,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import Key, Loading, OpenRun, Packed, Tier, Workspace, open_workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf
 from torch_tb_profiler.workspace.answering.value_cache import Lru
 from torch_tb_profiler.workspace.cache import identity
 from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of

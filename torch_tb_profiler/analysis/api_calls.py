@@ -257,7 +257,7 @@ def stream_queues(model: Model) -> tuple[StreamQueue, ...]:
     device, stream = work.device[known], work.stream[known]
     groups = group([device, stream])
     queues = []
-    for lane in np.split(np.argsort(groups.of, kind="stable"), np.cumsum(groups.count())[:-1]):
+    for lane in np.split(np.argsort(groups.inverse, kind="stable"), np.cumsum(groups.count())[:-1]):
         if not len(lane):
             continue
         waiting = intervals.step_function(begin[lane], end[lane], np.ones(len(lane)))

@@ -1,4 +1,4 @@
-"""What the time of one category consists of: stretches of time, each with the event that accounts for it."""
+"""What the time of one category consists of: intervals, each with the event that accounts for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from torch_tb_profiler.trace import Category
 
 CategoryName = Literal["kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other"]
 
-#: names and stretches of one answer, unless asked otherwise
+#: names and intervals of one answer, unless asked otherwise
 PAGE = 20
 LARGEST_PAGE = 1_000
 
@@ -107,17 +107,17 @@ class WhichCategory(msgspec.Struct, frozen=True):
     """Of which category."""
 
     category: Annotated[CategoryName, Meta(description="A category of the steps, as in /api/overview.")] = "cpu_exec"
-    limit: Annotated[int, Meta(description="Names, and stretches, of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
+    limit: Annotated[int, Meta(description="Names, and intervals, of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
 
 
 class CategoryPart(Answer, frozen=True, kw_only=True):
     """What the events of one name have of a category.
 
-    name         of the events; null for time in which it is not known what ran
+    name         of the events; null for time in which it is unknown what ran
     short_name   for a kernel, its short name; otherwise the name
     kind         what they are: an operator, a kernel, or something else
     ns           Σ of their time in the category, over all steps
-    stretches    how many stretches of time that is
+    stretches    how many intervals that is
     start_ns     start of the longest of them
     duration_ns  how long that is
     row          the event of the longest; null if there is none
@@ -134,7 +134,7 @@ class CategoryPart(Answer, frozen=True, kw_only=True):
 
 
 class CategoryStretch(Answer, frozen=True, kw_only=True):
-    """A stretch of time of one event within one step.
+    """An interval of one event within one step.
 
     step         name of the step
     name         of the event; null if the trace does not show what ran
@@ -160,7 +160,7 @@ class CategoryAnswer(Answer, frozen=True, kw_only=True):
     total_ns   Σ over the steps: what /api/overview says of it
     names      how many names there are
     parts      by name, the most time first
-    stretches  the longest stretches of time, the longest first
+    stretches  the longest intervals, the longest first
     """
 
     meta: TraceMeta

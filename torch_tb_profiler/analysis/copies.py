@@ -80,7 +80,7 @@ def copies(model: Model) -> Copies:
     row, size = work.row[index], work.bytes[index]
     duration = np.maximum(events.duration[row], 0)
     groups = group([work.device[index], kinds.kind])
-    members = [np.flatnonzero(groups.of == g) for g in range(len(groups))]
+    members = [np.flatnonzero(groups.inverse == g) for g in range(len(groups))]
     active = np.array([intervals.total(intervals.union(events.start[row[m]], events.end[row[m]])) for m in members])
     most = np.array([bandwidth(model, index[m]).value.max(initial=0.0) for m in members])
     known = size >= 0

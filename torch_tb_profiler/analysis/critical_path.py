@@ -48,7 +48,7 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.slices import track_name
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.selection import StepRange, steps_in_range
@@ -198,7 +198,7 @@ def _pieces(subject: Subject, params: PathPieceParams) -> Table[TableMeta]:
             raise NotFound(because("no_such_step", {"step": params.step}))
         steps = list(range(len(names)))[steps_in_range(model.steps, StepRange(params.step, params.step))]
     slices = recorded_slices(model)
-    chosen = np.flatnonzero(among(slices.step, np.array(steps, np.int64)))
+    chosen = np.flatnonzero(isin(slices.step, np.array(steps, np.int64)))
     trace = model.trace
     strings, row = trace.strings, slices.row[chosen]
     code = np.where(row >= 0, trace.events.name[np.maximum(row, 0)], -1) if len(trace.events) else row

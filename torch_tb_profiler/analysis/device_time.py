@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.shared.device_roles import (
     work_by_device,
 )
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import among
+from torch_tb_profiler.arrays.distinct import isin
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
@@ -230,6 +230,6 @@ def step_of_operations(model: Model) -> Int32:
     on_host = window_of(steps.host_start, steps.host_end, start)
     structure, trace = model.structure, model.trace
     earlier = structure.launched_before & structure.device_links.is_communication
-    before = among(start, trace.events.start[trace.device_work.row[earlier]])
+    before = isin(start, trace.events.start[trace.device_work.row[earlier]])
     on_device = np.where(before, -1, window_of(steps.start, steps.end, start))
     return np.where(called, on_host, on_device).astype(np.int32)

@@ -27,7 +27,7 @@ from torch_tb_profiler.model import Model
 #: launched_late  the device had nothing to do when it was launched
 #: awaited        what was launched next began when it had ended
 Why = Literal["overtaken", "asynchronous", "queued", "graph", "launched_late", "awaited"]
-#: by code; without a name where it is not known: a library that runs on the host, a launch that was not recorded
+#: by code; without a name where unknown: a library that runs on the host, a launch that was not recorded
 WHY: tuple[Why | Literal[""], ...] = (
     "", "overtaken", "asynchronous", "queued", "graph", "launched_late", "awaited",
 )  # fmt: skip
@@ -47,7 +47,7 @@ class CommunicationKernels(msgspec.Struct, frozen=True):
     """
 
     start: Int64
-    bare: Int64
+    exposed: Int64
     delay: Int64
     ways: Mapping[Literal["overtaken", "asynchronous", "queued"], Int64]
     is_idle: Bool
@@ -58,7 +58,7 @@ class CommunicationKernels(msgspec.Struct, frozen=True):
         """Shape (n,): the position in `WHY` of what explains most of each."""
         of = np.where(self.is_idle, WHY.index("launched_late"), WHY.index("awaited"))
         for way in reversed(tuple(self.ways)):
-            of = np.where(self.ways[way] >= _MOST * np.maximum(self.bare, 1), WHY.index(way), of)
+            of = np.where(self.ways[way] >= _MOST * np.maximum(self.exposed, 1), WHY.index(way), of)
         return np.where(self.in_graph, WHY.index("graph"), of).astype(np.int8)
 
 
@@ -86,7 +86,7 @@ def communication_kernels(model: Model) -> CommunicationKernels:
     pieces = np.bincount(links.launch[links.launch >= 0], minlength=len(model.launches))
     return CommunicationKernels(
         start=start,
-        bare=bare,
+        exposed=bare,
         delay=delay,
         ways={
             "overtaken": np.minimum(computed, bare),

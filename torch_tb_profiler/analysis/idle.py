@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.launched_work import work_items
 from torch_tb_profiler.analysis.replay.stream_edges import LONGEST_LATENCY_NS, stream_waits
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.distribution import distribution
-from torch_tb_profiler.arrays.distinct import among, begins_run
+from torch_tb_profiler.arrays.distinct import begins_run, isin
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, UInt8
@@ -107,9 +107,9 @@ def idle_times(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL
     gaps = idle_gaps(model, per, kernel_wait_ns)
     lane = group([gaps.device, gaps.stream])
     # in the order of lanes, then of causes
-    found = group([gaps.device, gaps.stream, gaps.cause], lane.of * len(CAUSES) * (len(gaps) + 1) + _within(gaps))
+    found = group([gaps.device, gaps.stream, gaps.cause], lane.inverse * len(CAUSES) * (len(gaps) + 1) + _within(gaps))
     spread = distribution(found, gaps.duration_ns)
-    whole = lane.sum(gaps.duration_ns)[lane.of[found.first]]
+    whole = lane.sum(gaps.duration_ns)[lane.inverse[found.first]]
     return IdleTimes(
         device=gaps.device[found.first],
         stream=gaps.stream[found.first],
@@ -140,7 +140,7 @@ def _causes(model: Model, per: Lanes, idle_since: Int64, after: Int64, kernel_wa
         # no stream works that it could wait for, but for one that ended as the gap began
         late = begun - np.maximum(idle_since, returned)
         strange = (late > LONGEST_LATENCY_NS) & (2 * late > begun - idle_since) & ~soon
-        cause[strange & ~among(model.device_work.row[after], _waiting_rows(model))] = GapCause.UNKNOWN
+        cause[strange & ~isin(model.device_work.row[after], _waiting_rows(model))] = GapCause.UNKNOWN
     cause[~known] = GapCause.UNKNOWN
     return cause.astype(np.uint8)
 

@@ -63,7 +63,7 @@ class KernelTable(Result, group="kernels"):
 
     Columns from `operator` to `operator_tensor_core_eligible` are None if grouped by name alone; occupancy and blocks
     per SM if the trace tells neither, `flop_rate` and `byte_rate` if shapes tell neither. The means and rates are NaN
-    for groups of which they are not known.
+    for groups where they are unknown.
     """
 
     name: tuple[str, ...] = column("Name", "Name of the kernel.")
@@ -75,7 +75,7 @@ class KernelTable(Result, group="kernels"):
     kind: tuple[str | None, ...] = column(
         "Kind",
         "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A "
-        "helper prepares or finishes the work of another kernel. Empty if the name is not known.",
+        "helper prepares or finishes the work of another kernel. Empty if the name is unknown.",
     )
     library: tuple[str | None, ...] = column(
         "Library",
@@ -246,7 +246,7 @@ def _rates(model: Model, chosen: Int64, groups: Groups) -> RateSums:
     of_work = np.empty(0, np.int64) if found.on_host else found.activities.place
     place_of = places_of(of_work, len(model.device_work))[chosen]
     has = np.flatnonzero(place_of >= 0)
-    return rate_sums(model, place_of[has], Groups(groups.of[has], groups.first))
+    return rate_sums(model, place_of[has], Groups(groups.inverse[has], groups.first))
 
 
 def by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:

@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.tabular import Tabular, table_text
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.trace.lazy_columns import Declared, LazyColumns, dataclass_transform
+from torch_tb_profiler.trace.lazy_columns import FieldDeclaration, LazyColumns, dataclass_transform
 
 #: the unit that the end of a name says; numbers of other names are counts
 _UNITS: tuple[tuple[str, Unit], ...] = (
@@ -67,7 +67,7 @@ def column(
     api_only            it is not sent: only the Python API has it
     id                  of label and text in translations, where it is not the group and the name
     """
-    return Declared(
+    return FieldDeclaration(
         {
             "column": True,
             "label": label,
@@ -85,7 +85,7 @@ def column(
 
 def column_of(result: type[Result], name: str, **changed: Any) -> Any:
     """Declare a column as another result declares it, translations included; changed: arguments of `column`."""
-    return Declared({**result.declared[name], "id": result.definitions[name].id, **changed})
+    return FieldDeclaration({**result.declared[name], "id": result.definitions[name].id, **changed})
 
 
 def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET) -> Any:
@@ -94,7 +94,7 @@ def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET)
     text   what it is
     label  what a page calls it, if it has a definition, with `unit`
     """
-    return Declared(
+    return FieldDeclaration(
         {"column": False, "label": label, "text": text, "unit": unit, "hidden": False, "api_only": False, "id": ""}
     )
 
@@ -253,10 +253,10 @@ def definitions_of(struct: type[msgspec.Struct], group: str, prefix: str = "") -
         return _definition(group, prefix + name, str(hint.__origin__), {**known, "text": text})
 
     return {
-        prefix + name: defined(name, hint, told.known) if isinstance(told, Declared) else told
+        prefix + name: defined(name, hint, told.known) if isinstance(told, FieldDeclaration) else told
         for name, hint in get_type_hints(struct, include_extras=True).items()
         for told in getattr(hint, "__metadata__", ())
-        if isinstance(told, Declared | Definition)
+        if isinstance(told, FieldDeclaration | Definition)
     }
 
 

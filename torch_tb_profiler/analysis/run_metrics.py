@@ -41,7 +41,7 @@ class Figures(msgspec.Struct, frozen=True):
     achieved_occupancy        estimated occupancy of the compute kernels where it is known, 0…1
     occupancy_known_share     part of the time of compute kernels whose occupancy is known, 0…1
     tensor_cores_yes          part of that time known to use tensor cores, 0…1; None if it is known of none
-    tensor_cores_unknown      part of that time of which it is not known, 0…1
+    tensor_cores_unknown      part of that time where it is unknown, 0…1
     kernel                    ns of a step in compute kernels
     memcpy                    ns of a step in copies, of what no category before has
     memset                    ns in fills, likewise

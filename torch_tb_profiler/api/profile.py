@@ -34,7 +34,7 @@ from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.ranks.what_if import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.storage import shown
-from torch_tb_profiler.workspace.answering.asking import trace_of
+from torch_tb_profiler.workspace.answering.answerer import trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
 

@@ -84,7 +84,7 @@ from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.workspace.answering.asking import step_range, subject_of
+from torch_tb_profiler.workspace.answering.answerer import step_range, subject_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import OpenTrace, Unavailable
 

@@ -88,7 +88,7 @@ def distinct_counts(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
     return found, np.bincount(place, minlength=len(found))
 
 
-def among(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Bool:
+def isin(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Bool:
     """Return which values are among `wanted`, which may be many; for a handful `one_of` is faster.
 
     values   shape (n,), integers

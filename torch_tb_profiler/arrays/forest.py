@@ -115,7 +115,7 @@ def paths(outer: Int32, keys: Sequence[Ints]) -> tuple[Int64, Int32]:
     path = np.full(len(outer) + 1, -1, np.int64)
     parents: list[Int64] = []
     known = 0
-    key = group(keys).of
+    key = group(keys).inverse
     for is_narrow, levels in groupby(by_depth(depths(outer)), lambda level: len(level) < _NARROW):
         if is_narrow:
             parents.append(_one_by_one(list(levels), outer, key, path, known))
@@ -124,7 +124,7 @@ def paths(outer: Int32, keys: Sequence[Ints]) -> tuple[Int64, Int32]:
         for level in levels:
             above = path[outer[level]]
             groups = group([above, key[level]])
-            path[level] = known + groups.of
+            path[level] = known + groups.inverse
             parents.append(above[groups.first])
             known += len(groups)
     parent = np.concatenate(parents) if parents else np.empty(0, np.int64)

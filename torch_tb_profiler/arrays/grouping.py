@@ -25,11 +25,11 @@ WIDEST = 2**31
 class Groups(msgspec.Struct, frozen=True):
     """Rows put into groups. Made by `group`.
 
-    of      shape (rows,): group of each row, 0 … groups - 1
-    first   shape (groups,): the first row of each group, by `rank` when one was given to `group`, else by position
+    inverse  shape (rows,): group of each row, 0 … groups - 1, as np.unique gives it
+    first    shape (groups,): the first row of each group, by `rank` when one was given to `group`, else by position
     """
 
-    of: Int64
+    inverse: Int64
     first: Int64
 
     def __len__(self) -> int:
@@ -37,7 +37,7 @@ class Groups(msgspec.Struct, frozen=True):
 
     def count(self) -> Int64:
         """Count the rows of each group."""
-        return np.bincount(self.of, minlength=len(self)).astype(np.int64, copy=False)
+        return np.bincount(self.inverse, minlength=len(self)).astype(np.int64, copy=False)
 
     def sum(self, values: npt.NDArray[Any]) -> Int64:
         """Sum an integer or bool column by group, exactly.
@@ -45,20 +45,20 @@ class Groups(msgspec.Struct, frozen=True):
         >>> group([np.array([7, 3, 7])]).sum(np.array([1, 2, 3])).tolist()
         [4, 2]
         """
-        return sums_at(self.of, values, len(self))
+        return sums_at(self.inverse, values, len(self))
 
     def sum_of_floats(self, values: Float64) -> Float64:
         """Sum a float column by group."""
-        sums: Float64 = np.bincount(self.of, values, len(self)).astype(np.float64, copy=False)
+        sums: Float64 = np.bincount(self.inverse, values, len(self)).astype(np.float64, copy=False)
         return sums
 
     def max(self, values: Int64) -> Int64:
         """Return the largest value of each group."""
-        return greatest_at(self.of, values, len(self))
+        return greatest_at(self.inverse, values, len(self))
 
     def min(self, values: Int64) -> Int64:
         """Return the smallest value of each group."""
-        return least_at(self.of, values, len(self))
+        return least_at(self.inverse, values, len(self))
 
     def nth(self) -> Int64:
         """Return the number of each row within its group, from 0.
@@ -66,10 +66,10 @@ class Groups(msgspec.Struct, frozen=True):
         >>> group([np.array([7, 3, 7, 7, 3])]).nth().tolist()
         [0, 0, 1, 2, 1]
         """
-        order = stable_order(self.of)
+        order = stable_order(self.inverse)
         before = running_sums(self.count())[:-1]
-        nth = np.empty(len(self.of), np.int64)
-        nth[order] = np.arange(len(order)) - before[self.of[order]]
+        nth = np.empty(len(self.inverse), np.int64)
+        nth[order] = np.arange(len(order)) - before[self.inverse[order]]
         return nth
 
     def mean(self, values: Float64, weights: Int64) -> Float64:
@@ -94,7 +94,7 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
            first positions
 
     >>> found = group([np.array([7, 3, 7, 5]), np.array([1, 1, 1, 1])])
-    >>> found.of.tolist(), found.first.tolist()
+    >>> found.inverse.tolist(), found.first.tolist()
     ([0, 1, 0, 2], [0, 1, 3])
     """
     combined = _combine(keys)

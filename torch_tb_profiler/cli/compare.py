@@ -183,6 +183,6 @@ def _first(run: RunFiles, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFil
 def _of(model: Model, run: RunFiles, file: TraceFile) -> _Read:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import recording
-    from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
+    from torch_tb_profiler.workspace.answering.answerer import subject_of, trace_of
 
     return _Read(TraceMeta(**subject_of(model, trace_of(run, file)).about("compare")), recording(model, run.name))

@@ -212,14 +212,14 @@ def _of_steps(model: Model) -> Bool:
     """Select what belongs to the chosen steps, and the ends of arrows that begin there."""
     import numpy as np
 
-    from torch_tb_profiler.arrays.distinct import among
+    from torch_tb_profiler.arrays.distinct import isin
 
     trace = model.trace
     every = np.ones(len(trace.events), np.bool_)
     wanted = every if model.selected is None else model.selected.copy()
     flows = trace.flows
     begun = flows.id[wanted[flows.row]]
-    wanted[flows.row[among(flows.id, begun)]] = True
+    wanted[flows.row[isin(flows.id, begun)]] = True
     return wanted
 
 

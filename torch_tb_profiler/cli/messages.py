@@ -62,7 +62,7 @@ def lines_of(error: ErrorWithReason) -> list[str]:
 
 
 def drop(stream: TextIO) -> None:
-    """Discard the rest of an output: Python flushes it once more at exit, which must not fail again."""
+    """Discard the rest of an output: Python flushes it again at exit, which must not fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

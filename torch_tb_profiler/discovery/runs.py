@@ -87,7 +87,7 @@ class RunFiles(msgspec.Struct, frozen=True):
 class RunListing(msgspec.Struct, frozen=True):
     """runs: in natural order. skipped: what lies outside of all runs, with its path.
 
-    complete: false when there are files whose content is not known yet
+    complete: false when there are files whose content is still unknown
     """
 
     runs: tuple[RunFiles, ...]
@@ -109,7 +109,7 @@ def must_be_examined(entry: Entry) -> bool:
 
 
 def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> RunListing:
-    """Find runs in listings. Files whose content is not known yet are left out."""
+    """Find runs in listings. Files whose content is still unknown are left out."""
     runs: list[RunFiles] = []
     skipped: list[Skipped] = []
     for root, entries in listings:

@@ -22,7 +22,7 @@ _ORDER: Sequence[Kind] = ("desync", "device_stopped", "host_stopped", "deadlock"
 class Named(msgspec.Struct, frozen=True):
     """A rank that stopped the job, as far as the dumps show.
 
-    call      the call that it did not finish, or did not enter; None: not known
+    call      the call that it did not finish, or did not enter; None: unknown
     group     description of its process group
     line      where the program called, or called last; None: no stack was recorded
     evidence  why it is named

@@ -37,8 +37,8 @@ class DumpedGroup(msgspec.Struct, frozen=True, array_like=True):
     """A process group as a rank names it.
 
     ranks     its members, in the order of their ranks within the group
-    enqueued  number of the last collective that the rank queued; None: not known
-    finished  number of the last one that the rank saw finished; None: not known
+    enqueued  number of the last collective that the rank queued; None: unknown
+    finished  number of the last one that the rank saw finished; None: unknown
     """
 
     name: str
@@ -231,7 +231,7 @@ def _ranks(value: Any) -> tuple[int, ...]:
 
 
 def _elements(sizes: Any) -> int:
-    """Count the elements of tensors of these sizes; -1 where the sizes are not known."""
+    """Count the elements of tensors of these sizes; -1 where the sizes are unknown."""
     try:
         return sum(math.prod(size) for size in sizes)
     except (TypeError, ValueError):

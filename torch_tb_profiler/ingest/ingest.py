@@ -216,7 +216,7 @@ def _sweep(target: IngestTarget) -> None:
 
 
 def _read_all(work: _Work, runner: Runner, readers: Readers, reporter: Reporter) -> None:
-    """Read every file once, and those that could not be read once more."""
+    """Read every file once, and try those that failed a second time."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     order = in_reading_order(work.files, secrets.randbits(32) if readers.seed is None else readers.seed)
     meter = _Meter(work, reporter)
@@ -306,7 +306,7 @@ def _reduced(found: RunListing, work: _Work, with_clock: bool) -> tuple[RunOutco
 
 
 def _mend(work: _Work, kept: RankKept, read_again: set[int]) -> None:
-    """Have a rank made anew whose summary in the place is damaged, or that somebody has made of other columns."""
+    """Have a rank made again whose summary in the place is damaged, or that somebody has made of other columns."""
     number = kept.number
     if number in read_again:
         work.outcomes[number] = RankLost.of(

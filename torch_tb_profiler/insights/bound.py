@@ -34,7 +34,7 @@ from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words import section
 
 #: a resource bounds a run when its relief saves this share of the steps at least
-LEAST = 0.02
+LEAST_SHARE = 0.02
 #: the next resource is named when its relief saves this share of the remaining time at least
 LEAST_NEXT = 0.05
 #: devices that idle for more than this share of the steps may wait for a slower host
@@ -253,13 +253,13 @@ def _unknown_of_all(facts: Facts, quality: Quality, known: ExplainedShare) -> Bo
     """Return an unknown bound where the trace is too poor for any answer, else None."""
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
-        return _idles(facts, known)
+        return _bound_by_unexplained_idle(facts, known)
     if refusal is not None:
         return bound_in_words("unknown", {"why": refusal.id, **_of_rank(facts)}, known, refusal=refusal)
     return None if facts.steps else bound_in_words("unknown", {"why": "no_step", **_of_rank(facts)}, known)
 
 
-def _idles(facts: Facts, known: ExplainedShare, reliefs: Sequence[Relief] = ()) -> Bound:
+def _bound_by_unexplained_idle(facts: Facts, known: ExplainedShare, reliefs: Sequence[Relief] = ()) -> Bound:
     return bound_in_words("unknown", {"why": "idle", "idle": unknown_idle(facts), **_of_rank(facts)}, known, reliefs)
 
 
@@ -274,10 +274,10 @@ def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
     """Return an unknown bound where unrecorded work may bound the steps, or where nothing does; else None."""
     best, share, rank = chosen.reliefs[0].kind, chosen.reliefs[0].share or 0.0, _of_rank(chosen.facts)
     for kind, refusal in chosen.refused.items():
-        if ceiling(chosen.facts.model, kind, chosen.path) >= max(share, LEAST):
+        if ceiling(chosen.facts.model, kind, chosen.path) >= max(share, LEAST_SHARE):
             return bound_in_words("unknown", {"why": refusal.id, **rank}, known, chosen.reliefs, refusal=refusal)
     # removing a good part of a little idle time does not contradict that the devices are busy
-    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, chosen.idle / 4)
+    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST_SHARE, chosen.idle / 4)
     if (
         best != "compute"
         and "compute" not in chosen.refused
@@ -286,8 +286,8 @@ def _unknown(chosen: _Steps, known: ExplainedShare) -> Bound | None:
     ):
         return bound_in_words("unknown", {"why": "busy", **rank}, known, chosen.reliefs)
     if chosen.facts.model.has_device_work and unknown_idle(chosen.facts) > max(share, USELESS):
-        return _idles(chosen.facts, known, chosen.reliefs)
-    return bound_in_words("unknown", {"why": "nothing", **rank}, known, chosen.reliefs) if share < LEAST else None
+        return _bound_by_unexplained_idle(chosen.facts, known, chosen.reliefs)
+    return bound_in_words("unknown", {"why": "nothing", **rank}, known, chosen.reliefs) if share < LEAST_SHARE else None
 
 
 def _determined(
@@ -383,4 +383,4 @@ def slower_host(reliefs: Sequence[Relief], without_waits: BoundKind | None) -> R
     """
     if without_waits not in ("host", "launch"):
         return None
-    return next((each for each in reliefs if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)
+    return next((each for each in reliefs if each.kind == without_waits and (each.share or 0.0) >= LEAST_SHARE), None)

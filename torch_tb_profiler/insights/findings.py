@@ -103,12 +103,12 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in limits.mute and missing[rule.id] is None]
     # the rules' inputs take as much memory as the graph: most of them are freed before the graph is built, with columns
     # that can be read again, and the rest before the replay of the findings
-    facts = Facts(model.apart(), limits)
+    facts = Facts(model.fork(), limits)
     by_rule = {rule.id: rule.find(facts) for rule in evaluated if not rule.replay}
     facts.model.answers.clear()
     model.trace.forget(but=_IN_GRAPH)
     graph_of(model)
-    facts = Facts(model.apart(), limits)
+    facts = Facts(model.fork(), limits)
     by_rule |= {rule.id: rule.find(facts) for rule in evaluated if rule.replay}
     causes = [(rule, cause) for rule in evaluated for cause in by_rule[rule.id]]
     present = {rule.id for rule, _ in causes}
@@ -164,7 +164,7 @@ def _with_savings(
 ) -> tuple[list[Finding], float | None]:
     """Return the findings worth showing, in order, and their saving together, ns per step."""
     changing = [(rule, cause) for rule, cause in causes if cause.changes and cause.refused is None]
-    first, last = _general_last(facts, steps, quality, changing)
+    first, last = _split_general(facts, steps, quality, changing)
     timed = _first_savings(facts, steps, first)
     for rule, cause in last:
         before = [other for _, other, saving in timed if saving.refused is None]
@@ -178,7 +178,7 @@ def _with_savings(
         *((rule, cause, None) for rule, cause in causes if not cause.changes and cause.refused is None),
     ]
     names = keys(rule.id for rule, _, _ in shown)
-    shown = [(rule, cause, _told(facts, rule, cause, saving, bound)) for rule, cause, saving in shown]
+    shown = [(rule, cause, _as_shown(facts, rule, cause, saving, bound)) for rule, cause, saving in shown]
     # a general finding without a number is shown only if nothing weightier is
     least = facts.limit("findings", "medium_share")
     if any(saving is not None and saving_share(saving, facts.step_ns) >= least for _, _, saving in shown):
@@ -215,7 +215,7 @@ def _first_savings(
 DOMINATES = 2.0
 
 
-def _general_last(
+def _split_general(
     facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
 ) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
     """Split findings into those ranked by saving, and those that get the remaining saving.
@@ -341,11 +341,13 @@ _EXPLAINED_BY: Mapping[BoundKind, tuple[str, ...]] = {
     "memory": ("copies",),
     "launch": ("launch",),
     "host": ("launch", "loops", "python", "compilation"),
-    "compute": ("fusion", "kernels", "products"),
+    "compute": ("fusion", "kernels", "matmuls"),
 }
 
 
-def _told(facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
+def _as_shown(
+    facts: Facts, rule: Rule, cause: Found, saving: FindingSaving | None, bound: Bound
+) -> FindingSaving | None:
     """Return a saving as shown: a refused one gets the finding's share of the step, and the bound that it explains.
 
     A finding about idle devices saves no more than their idle time, whatever is done before it.

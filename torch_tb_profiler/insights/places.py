@@ -36,7 +36,7 @@ _FRAME = lazy_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.*)")
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Where events come from. Parallel, shape (n,): codes of strings, -1 for what is not known.
+    """Where events come from. Parallel, shape (n,): codes of strings, -1 for what is unknown.
 
     operator     the innermost operator
     frame        the innermost frame of the user's own code, as `train.py(12): main`
@@ -108,7 +108,7 @@ def places_of(model: Model, rows: Int32) -> Places:
 
 
 def _host_rows(model: Model, rows: Int32) -> Int64:
-    """Return the host event that each event is, or that its device work belongs to; -1 where that is not known."""
+    """Return the host event that each event is, or that its device work belongs to; -1 where unknown."""
     trace, structure = model.trace, model.structure
     at = rows.astype(np.int64)
     on_device = np.isin(trace.events.category[rows], DEVICE_WORK)
@@ -197,14 +197,14 @@ def _holding(model: Model, columns: Sequence[Int64], heavy: Int64, module: Int64
     module     the modules, where `columns` tells them by their class
     """
     groups = group([column - int(column.min()) for column in columns])
-    total = np.bincount(groups.of, heavy, len(groups))
+    total = np.bincount(groups.inverse, heavy, len(groups))
     best = int(np.argmax(total))
     first = int(groups.first[best])
     codes = [int(column[first]) for column in columns]
     share = float(total[best] / total.sum())
     if share < LEAST_HELD or all(code == -1 for code in codes):
         return None
-    return _where(model, codes, share, 0 if module is None else len(distinct(module[groups.of == best])))
+    return _where(model, codes, share, 0 if module is None else len(distinct(module[groups.inverse == best])))
 
 
 def _classes(model: Model, module: Int64) -> Int64:
@@ -282,11 +282,11 @@ def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int
     pairs = group([codes[node], which])
     node, row = node[pairs.first], which[pairs.first]
     kinds = group([codes[node]])
-    total = np.bincount(kinds.of, heavy[row], len(kinds))
+    total = np.bincount(kinds.inverse, heavy[row], len(kinds))
     enough = np.flatnonzero(total >= LEAST_HELD * heavy.sum())
     if len(enough):
         best = enough[np.argmin(total[enough])]
-        innermost[row[kinds.of == best]] = node[kinds.of == best]
+        innermost[row[kinds.inverse == best]] = node[kinds.inverse == best]
     return innermost
 
 
@@ -313,7 +313,7 @@ def running_at(model: Model, track: Int32, time: Int64) -> Int32:
 def groups_of_places(model: Model, rows: Int32) -> Int64:
     """Shape (n,): a number for each event, the same for those of one operator and line."""
     found = places_of(model, rows)
-    return group([column - int(column.min(initial=0)) for column in (found.operator, found.frame)]).of.astype(np.int64)
+    return group([column - int(column.min(initial=0)) for column in (found.operator, found.frame)]).inverse
 
 
 def _modules_of(model: Model, name: str) -> int:

@@ -146,7 +146,7 @@ class FindingSaving(msgspec.Struct, frozen=True):
     refused          why there is no number
     refused_id       the same as a name, for saying it in another language
     refused_share    the measure that decided, 0…1, where there is one
-    share_of_step    where the saving is refused, which part of the step the finding takes; null where that is not known
+    share_of_step    where the saving is refused, which part of the step the finding takes; null where unknown
     at_most_ns       where the saving is refused, and the finding explains what bounds the steps: what relieving that
                      saves, by replay; null else
     """
@@ -198,7 +198,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 class Finding(Cause, frozen=True, kw_only=True):
     """A cause of lost time, or a warning, for one trace.
 
-    where       where in the program; null if it is not known
+    where       where in the program; null if unknown
     instances   where it can be seen in the trace, the longest first: the first of `count`
     """
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import msgspec
 
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Wrong, compact, fitted
+from torch_tb_profiler.mcp.tool import InvalidRequest, compact, fit_to_limit
 from torch_tb_profiler.mcp.tools.summary import SUMMARY, OneTrace
 from torch_tb_profiler.mcp.tools.tables import TABLES
 from torch_tb_profiler.mcp.tools.traces import TRACES, WhichTraces
@@ -62,7 +62,7 @@ def _tables(_: TraceCatalog) -> str:
 
 
 def _traces(catalog: TraceCatalog) -> str:
-    return fitted(TRACES, TRACES.compute(catalog, WhichTraces()))
+    return fit_to_limit(TRACES, TRACES.compute(catalog, WhichTraces()))
 
 
 RESOURCES: Mapping[str, McpResource] = {
@@ -80,8 +80,8 @@ def read(catalog: TraceCatalog, uri: str) -> tuple[str, str]:
     begin, end = SUMMARY_TEMPLATE.split("{trace}")
     if uri.startswith(begin) and uri.endswith(end) and len(uri) > len(begin) + len(end):
         trace = unquote(uri[len(begin) : -len(end)])
-        return JSON, fitted(SUMMARY, SUMMARY.compute(catalog, OneTrace(trace=trace)))
-    raise Wrong("there is no such resource")
+        return JSON, fit_to_limit(SUMMARY, SUMMARY.compute(catalog, OneTrace(trace=trace)))
+    raise InvalidRequest("there is no such resource")
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -141,10 +141,10 @@ def messages_of(catalog: TraceCatalog, name: str, arguments: Mapping[str, str]) 
     """Return the text of a prompt about existing traces. Raises Wrong and ProfileError."""
     prompt = PROMPTS.get(name)
     if prompt is None:
-        raise Wrong("there is no such prompt")
+        raise InvalidRequest("there is no such prompt")
     missing = [each for each in prompt.arguments if each not in arguments]
     if missing:
-        raise Wrong(f"the prompt needs {', '.join(missing)}")
+        raise InvalidRequest(f"the prompt needs {', '.join(missing)}")
     for each in prompt.arguments:
         catalog.trace(arguments[each])
     values = {each: json.dumps(arguments[each], ensure_ascii=False) for each in prompt.arguments}

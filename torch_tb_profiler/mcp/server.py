@@ -30,7 +30,7 @@ from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.resources import INSTRUCTIONS, PROMPTS, RESOURCES, SUMMARY_TEMPLATE, messages_of, read
-from torch_tb_profiler.mcp.tool import AnyTool, fitted, schema_of_arguments
+from torch_tb_profiler.mcp.tool import AnyTool, fit_to_limit, schema_of_arguments
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.reason import ErrorWithReason
 
@@ -167,7 +167,7 @@ class ProfileServer:
             return _refused(f"an error occurred in the server; its error output has details under {mark}")
 
     def _answer(self, tool: AnyTool, params: Any) -> types.CallToolResult:
-        text = fitted(tool, tool.compute(self.catalog, params))
+        text = fit_to_limit(tool, tool.compute(self.catalog, params))
         # once: with `structured_content` beside it, a model would read, or a client carry, every answer twice
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], _meta={"untrusted": list(tool.untrusted)}

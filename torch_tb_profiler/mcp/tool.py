@@ -25,7 +25,7 @@ Ms = Annotated[float, Meta(description="milliseconds")]
 TraceId = Annotated[str, Meta(description="A trace, as the tool traces lists it.")]
 
 
-class Wrong(ErrorWithReason):
+class InvalidRequest(ErrorWithReason):
     """The request is invalid; the message is a sentence without names from a trace."""
 
 
@@ -108,14 +108,14 @@ def schema_of_arguments(arguments: type) -> dict[str, Any]:
     return {**kept, "additionalProperties": False, **({"$defs": found} if found else {})}
 
 
-def fitted(tool: AnyTool, answer: ToolAnswer) -> str:
+def fit_to_limit(tool: AnyTool, answer: ToolAnswer) -> str:
     """Return the answer as compact JSON; `more` counts the entries left out. Raises Wrong."""
     values: dict[str, Any] = msgspec.to_builtins(answer)
     values["more"] = dict(values["more"])
     while len(text := compact(values)) > tool.budget:
         lists = [(path, entries) for path in tool.shrinks if (entries := _at(values, path))]
         if not lists:
-            raise Wrong(f"the answer does not fit into {tool.budget} characters; ask for less")
+            raise InvalidRequest(f"the answer does not fit into {tool.budget} characters; ask for less")
         path, entries = max(lists, key=lambda each: len(compact(each[1])))
         # drop about half of the excess, at least one entry
         each = len(compact(entries)) / len(entries)

@@ -20,7 +20,7 @@ class ProcessGroup(msgspec.Struct, frozen=True):
 
     name, description: empty if the trace does not contain it; `ranks` is then empty, too
     ranks: numbers in the whole job
-    size: 0 when it is not known
+    size: 0 when unknown
     """
 
     name: str = ""

@@ -189,9 +189,9 @@ def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
 
 
 def nccl_tests_bytes(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
-    """S in bytes: of all ranks together where each has a part, else what one rank puts in; None if not known.
+    """S in bytes: of all ranks together where each has a part, else what one rank puts in; None if unknown.
 
-    in_bytes, out_bytes: of one rank; negative when not known
+    in_bytes, out_bytes: of one rank; negative when unknown
     """
     if kind not in _FACTORS:
         return None

@@ -23,7 +23,7 @@ _LIBRARY = lazy_pattern(
 )
 
 #: the standard library, whose folder kineto cuts: modules that torch imports itself, so that no program has a file of
-#: its own that is called so beside the script it starts
+#: its own with that name beside the script it starts
 _STANDARD = lazy_pattern(
     r"(?:_weakrefset|abc|argparse|ast|asyncio|base64|bisect|codecs|collections|concurrent|contextlib|copy|copyreg|ctypes|"
     r"dataclasses|datetime|dis|encodings|enum|functools|genericpath|glob|gzip|hashlib|heapq|importlib|inspect|io|json|"

@@ -16,7 +16,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import among, begins_run, distinct_places, one_of
+from torch_tb_profiler.arrays.distinct import begins_run, distinct_places, isin, one_of
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import find, take_known
@@ -108,13 +108,13 @@ def _with_flow(trace: Trace, pieces: Int64) -> Int64:
         return pieces[:0]
     arrow = events.category[flows.row] == Category.FLOW_LAUNCH
     phase, start = events.phase[flows.row], events.start[flows.row]
-    ends = np.flatnonzero(arrow & (phase == EventPhase.FLOW_END) & among(start, events.start[work.row[pieces]]))
+    ends = np.flatnonzero(arrow & (phase == EventPhase.FLOW_END) & isin(start, events.start[work.row[pieces]]))
     at = _same_moment(trace, work.row[pieces], flows.row[ends])
     ends, at = ends[at >= 0], at[at >= 0]
-    begins = np.flatnonzero(arrow & (phase == EventPhase.FLOW_START) & among(flows.id, flows.id[ends]))
-    calls = launches.row[among(events.start[launches.row], start[begins])]
+    begins = np.flatnonzero(arrow & (phase == EventPhase.FLOW_START) & isin(flows.id, flows.id[ends]))
+    calls = launches.row[isin(events.start[launches.row], start[begins])]
     begins = begins[_same_moment(trace, calls, flows.row[begins]) >= 0]
-    return pieces[at[among(flows.id[ends], flows.id[begins])]]
+    return pieces[at[isin(flows.id[ends], flows.id[begins])]]
 
 
 def _same_moment(trace: Trace, rows: Int32, ends: Int32) -> Int64:
@@ -124,7 +124,7 @@ def _same_moment(trace: Trace, rows: Int32, ends: Int32) -> Int64:
     """
     events = trace.events
     both = np.concatenate([rows, ends])
-    moment = group([events.track[both], events.start[both]]).of if len(both) else np.empty(0, np.int64)
+    moment = group([events.track[both], events.start[both]]).inverse if len(both) else np.empty(0, np.int64)
     order = np.lexsort((both, moment[: len(both)]))
     is_end = order >= len(rows)
     first = begins_run(moment[order])
@@ -170,7 +170,7 @@ def _joined(
     processes = processes_of(trace, id_of_launch, id_of_work)
     if processes is not None and processes.collide:
         of_launch, of_work = processes.of_launch, processes.of_work
-        shared_id = (id_of_work > 0) & among(id_of_work, id_of_launch[usable])
+        shared_id = (id_of_work > 0) & isin(id_of_work, id_of_launch[usable])
         launch[shared_id & (of_work < 0)] = _AMBIGUOUS
         ids = distinct_places(np.concatenate([id_of_launch, id_of_work]))[1] * processes.count + 1
         id_of_launch = np.where((id_of_launch > 0) & (of_launch >= 0), ids[: len(launches)] + of_launch, -1)
@@ -221,7 +221,7 @@ def _of_several(trace: Trace, order: Int64, keys: Int64, first: Int64, several: 
     pair, turn = lane[own], lane_of_piece[mine]
     late = np.bincount(turn, start[own] > began[mine], len(begins)) > 0
     apart = np.append((began[mine][:-1] < start[own][1:]) | (pair[1:] != pair[:-1]), True)
-    place = group([work.device[several[mine]], work.stream[several[mine]]]).of
+    place = group([work.device[several[mine]], work.stream[several[mine]]]).inverse
     moved = np.append((place[1:] != place[:-1]) & (pair[1:] == pair[:-1]), False)
     mixed = np.bincount(turn, moved & ~apart, len(begins)) > 0
     one_track = events.track[trace.launches.row[order[kept[own]]]]
@@ -316,7 +316,7 @@ def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, known: La
         process_of_free = known.processes.of_launch[free]
     key = group(
         [np.concatenate([process_of_piece, process_of_free]), np.concatenate([kernel_of_piece, kernel_of_free])]
-    ).of
+    ).inverse
     lane, lane_of_free = key[: len(pieces)], key[len(pieces) :]
     began, called = events.start[trace.device_work.row[pieces]], events.start[launches.row[free]]
     in_time, free_in_time = np.lexsort((began, lane)), np.lexsort((called, lane_of_free))

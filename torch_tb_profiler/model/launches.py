@@ -158,10 +158,10 @@ def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
     first_of_stream = np.full(len(streams), _NEVER)
     first_of_device = np.full(len(devices), -_NEVER)
     for first, groups in ((first_of_stream, streams), (first_of_device, devices)):
-        there = distinct(groups.of[known])
-        first[there] = least_at(groups.of[known], start[known], len(groups))[there]
-    limit = first_of_stream[streams.of]
-    limit = np.where(limit == _NEVER, first_of_device[devices.of], limit)
+        there = distinct(groups.inverse[known])
+        first[there] = least_at(groups.inverse[known], start[known], len(groups))[there]
+    limit = first_of_stream[streams.inverse]
+    limit = np.where(limit == _NEVER, first_of_device[devices.inverse], limit)
     before: Bool = orphan & (start < limit)
     return before
 

@@ -37,7 +37,7 @@ class Model:
     ones, but for `CallTree.operator`, an index into `Trace.operators`.
 
     answers   what questions found, until the memory is needed
-    pinned    answers so small that nothing is gained by letting go of them
+    pinned    answers so small that releasing them gains nothing
     kept      gives what was kept of an answer about the whole trace, by name; None for nothing
     """
 
@@ -91,10 +91,10 @@ class Model:
         steps = replace(self.steps, start=self.steps.overview_start)
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
-    def apart(self) -> Model:
+    def fork(self) -> Model:
         """Copy the model with `answers` of its own, which reuse those of this model and can be cleared separately."""
         same = copy(self)
-        same.answers = Memo(beside=self.answers)
+        same.answers = Memo(parent=self.answers)
         return same
 
     @property

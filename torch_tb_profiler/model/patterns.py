@@ -62,7 +62,7 @@ def translate_pattern(source: str) -> str:
         kind, text = str(token.lastgroup), token[0]
         place = token.end()
         if kind == "unknown":
-            raise PatternError(f"{text} is not known here")
+            raise PatternError(f"{text} is not supported")
         if kind == "repeat":
             if not last:
                 raise PatternError("nothing to repeat")
@@ -118,7 +118,7 @@ def _set(source: str, place: int) -> tuple[str, int]:
                 return ("(?:(?!))" if begin == "[" else r"[\s\S]"), place
             return f"{begin}{''.join(_ranges(members))}]", place
         if token.lastgroup == "unknown" or token[0] == "\\B":
-            raise PatternError(f"{token[0]} is not known here")
+            raise PatternError(f"{token[0]} is not supported")
         members.append(token[0])
     raise PatternError("unterminated character set")
 

@@ -33,7 +33,7 @@ _MARGIN, _ALMOST_ALL = 0.01, 0.95
 
 
 class Processes(msgspec.Struct, frozen=True):
-    """Numbers of processes, from 0; -1 for none, and where it is not known.
+    """Numbers of processes, from 0; -1 for none, and where unknown.
 
     of_launch   shape (launches,)
     of_work     shape (device work,)
@@ -79,7 +79,7 @@ def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Proces
     if len(open_):
         of_work[open_] = _by_memory(trace, number[pid_of_track], work.device[open_])
     ids = _Ids(trace, id_of_launch, of_launch, len(pid))
-    lane = group([ran_on, work.device]).of
+    lane = group([ran_on, work.device]).inverse
     open_ = np.flatnonzero(is_work & (of_work < 0) & (id_of_work > 0))
     if len(open_) and len(pid) <= _MOST_COMPARED:
         of_work[open_] = _by_ids(ids, lane[open_], open_, id_of_work)

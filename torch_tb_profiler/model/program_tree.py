@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import among, distinct, one_of
+from torch_tb_profiler.arrays.distinct import distinct, isin, one_of
 from torch_tb_profiler.arrays.forest import preorder
 from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
@@ -278,7 +278,7 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     parent[moved] = made[owner[moved]]
     if full:
         threads = distinct(draft.track[np.flatnonzero(is_root & (draft.parent < 0))])
-        loose = np.flatnonzero(among(draft.track, threads[threads != main]) & (parent < 0))
+        loose = np.flatnonzero(isin(draft.track, threads[threads != main]) & (parent < 0))
         parent[loose] = _step_of(draft, main, loose)
     all_parents = np.concatenate([parent, above])
     all_lanes = np.concatenate([lane, np.where(main >= 0, main, track).astype(np.int32)])

@@ -48,7 +48,7 @@ _OF_TORCH = (
 _LEGACY_PROCESS, _LEGACY_EVENT = lazy_pattern(r"(?:CPU|CUDA) functions$"), lazy_pattern(r"aten::|ProfilerStep#|c10d::")
 #: the device of torch_npu, whose operators of the host are written as torch writes them
 ASCEND = lazy_pattern(r"Ascend Hardware")
-#: of a program that is not known
+#: of a program that is unknown
 OTHER = ""
 
 

@@ -1,6 +1,6 @@
 """Select some of the steps of a trace: which events belong to them, and what the structure says of those.
 
-Positions in the parts of a structure are numbered anew for the selected events.
+Positions in the parts of a structure are renumbered for the selected events.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import Model
@@ -146,7 +146,7 @@ class _Numbering:
     def _crossing(self, keys: Int64) -> Int64:
         """Return the context numbers of crossing pairs: neither range was around the other when that one began."""
         new = distinct(keys)
-        new = new[~among(new, self._known)]
+        new = new[~isin(new, self._known)]
         if len(new):
             first = len(self.calls) + len(self.frames) + sum(map(len, self._crossings))
             self._crossings.append(new)
@@ -176,14 +176,14 @@ class _Numbering:
 
     def moments(self) -> tuple[Int64, Int64]:
         """Return the context and the duration, ns, of each interval in which nothing begins or ends."""
-        frame, call, length = spilled(self._stretches())
+        frame, call, length = spilled(self._intervals())
         longer = np.flatnonzero(length > 0)
         longer = longer[(frame[longer] >= 0) | (call[longer] >= 0)]
         frame, call, length = spilled((frame[longer], call[longer], length[longer]))
         del longer
         return self.number(frame, call), length
 
-    def _stretches(self) -> tuple[Int64, Int64, Int64]:
+    def _intervals(self) -> tuple[Int64, Int64, Int64]:
         """Return innermost frame, innermost call and duration from one begin or end to the next; 0 between lanes."""
         tours = [spilled(_tour(tree)) for tree in (self.frames, self.calls) if len(tree)]
         if not tours:

@@ -36,22 +36,22 @@ T = TypeVar("T")
 class Memo:
     """Results by what computed them: a function, or a function and its parameter. Not for several threads at once."""
 
-    def __init__(self, beside: Memo | None = None) -> None:
+    def __init__(self, parent: Memo | None = None) -> None:
         """Start empty. beside: another memo whose results are reused; new results are not added to it."""
         self._known: dict[Hashable, Any] = {}
-        self._beside = beside
+        self._parent = parent
 
     def __len__(self) -> int:
         return len(self._known)
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._known or (self._beside is not None and key in self._beside)
+        return key in self._known or (self._parent is not None and key in self._parent)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of `key`; `make` computes it the first time."""
         if key not in self._known:
-            if self._beside is not None and key in self._beside:
-                return self._beside.get(key, make)
+            if self._parent is not None and key in self._parent:
+                return self._parent.get(key, make)
             self._known[key] = spilled(make())
         return cast(T, self._known[key])
 

@@ -57,7 +57,7 @@ class StepWaits(Result, group="ranks"):
 class OperationTable(Result, group="operations"):
     """Operations grouped.
 
-    Sizes and bandwidths are NaN, times that are not known -1.
+    Sizes and bandwidths are NaN, times that are unknown -1.
     """
 
     name: tuple[str, ...] = column("Name", "Library and collective, as called on the host or by the kernel.")
@@ -272,8 +272,8 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
     exposed = rank.exposure.exposed_ns
     rows: list[dict[str, object]] = []
     nothing = np.empty(0, np.int64)
-    ranges_of = dict(each_value(groups.of[ranges.operation]))
-    for number, members in each_value(groups.of):
+    ranges_of = dict(each_value(groups.inverse[ranges.operation]))
+    for number, members in each_value(groups.inverse):
         first = int(groups.first[number])
         chosen = ranges_of.get(number, nothing)
         sized = members[operations.in_bytes[members] >= 0]
@@ -328,7 +328,7 @@ def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
     found, operations = rank.communications, rank.communications.operations
     volumes, factors = np.full(len(operations), -1, np.int64), np.full(len(operations), np.nan)
     distinct = group([operations.kind, operations.group, operations.in_bytes, operations.out_bytes])
-    for _, members in each_value(distinct.of):
+    for _, members in each_value(distinct.inverse):
         first = int(members[0])
         kind, size = KINDS[operations.kind[first]], found.groups[operations.group[first]].size
         moved = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)

@@ -133,7 +133,7 @@ class StepGrid(msgspec.Struct, frozen=True):
 
 
 #: share of the steps in which a kernel must take longer; less often is chance
-ALWAYS = 0.9
+STEADY_SHARE = 0.9
 
 
 class WorkOfRank(msgspec.Struct, frozen=True):
@@ -168,7 +168,7 @@ def work_of_rank(summary: RankSummary, codes: SharedCodes, operators: dict[int, 
     table = np.zeros((3, len(known), max(steps, 1)), np.float32)
     for at, values in enumerate((work.ns, work.calls, work.blocks)):
         table[at, place.reshape(-1), work.step[kept]] = values[kept]
-    ns, calls, blocks = (reached(values, ALWAYS) for values in table)
+    ns, calls, blocks = (reached(values, STEADY_SHARE) for values in table)
     spread = (reached(table[0], 0.5) - ns).astype(np.float32)
     rate = _rate(*table)
     names = summary.head.work_names
@@ -198,7 +198,7 @@ def _exchanged(summary: RankSummary) -> float:
 
 MOST_REPRESENTATIVES = 16
 #: ranks at most this far from a chosen one are like it, in deviations
-NEAR = 1.0
+MOST_DISTANCE = 1.0
 
 
 def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, Int64]:
@@ -218,7 +218,7 @@ def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, I
     distance = np.min([np.square(scaled - scaled[at]).sum(axis=1) for at in chosen], axis=0)
     while len(chosen) < MOST_REPRESENTATIVES:
         farthest = int(np.argmax(distance))
-        if distance[farthest] <= NEAR:
+        if distance[farthest] <= MOST_DISTANCE:
             break
         chosen.append(farthest)
         distance = np.minimum(distance, np.square(scaled - scaled[farthest]).sum(axis=1))

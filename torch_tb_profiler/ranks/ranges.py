@@ -126,7 +126,7 @@ def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str 
         times[TIMES.index("device")] = np.nan
     count = rows.count()
     first = np.cumsum(count) - count
-    ordered = np.stack([values[np.lexsort((values, rows.of))] for values in times])
+    ordered = np.stack([values[np.lexsort((values, rows.inverse))] for values in times])
     medians = (ordered[:, first + (count - 1) // 2] + ordered[:, first + count // 2]) / 2
     medians[np.stack([rows.sum(np.isnan(values)) > 0 for values in times])] = np.nan
     lengths = summary.steps.end - summary.steps.start
@@ -134,7 +134,7 @@ def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str 
         head=head,
         names=tuple(head.range_names[place] for place in ranges.name[rows.first].tolist()),
         steps=count,
-        calls=sums_at(rows.of, ranges.calls, len(rows)),
+        calls=sums_at(rows.inverse, ranges.calls, len(rows)),
         times=medians,
         least=ordered[0, first],
         most=ordered[0, first + count - 1],
@@ -143,7 +143,7 @@ def ranges_of_one_rank(summary: RankSummary, step: str | None = None, name: str 
 
 
 def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -> RankRangeTable:
-    """Compare all ranges over the ranks. summaries: may be read anew each time one is taken."""
+    """Compare all ranges over the ranks. summaries: may be read again each time one is taken."""
     ranks = [ranges_of_one_rank(summary, step) for summary in chosen_ranks(summaries).ranks]
     columns: dict[str, int] = {}
     places = [np.array([columns.setdefault(name, len(columns)) for name in rank.names], np.int64) for rank in ranks]
@@ -185,7 +185,7 @@ def ranges_of_ranks(summaries: Sequence[RankSummary], step: str | None = None) -
 
 
 def range_of_ranks(summaries: Sequence[RankSummary], name: str, step: str | None = None) -> RangeRankTable:
-    """Compare the ranks that call one range. summaries: may be read anew each time one is taken."""
+    """Compare the ranks that call one range. summaries: may be read again each time one is taken."""
     callers = [
         (ranges, ranges.names.index(name))
         for ranges in (ranges_of_one_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)

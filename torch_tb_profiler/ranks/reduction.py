@@ -72,7 +72,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
 
 def reduce_run(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
-    """Reduce summaries, in any order; they may be read anew each time. loading, failed: files not among them."""
+    """Reduce summaries, in any order; they may be read again each time. loading, failed: files not among them."""
     chosen = chosen_ranks(summaries)
     return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
 

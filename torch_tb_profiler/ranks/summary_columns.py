@@ -278,9 +278,9 @@ def _work(model: Model) -> tuple[Columns, list[str]]:
     inside = columns[2] >= 0
     on_device, name, step, ns, size, operator = (values[inside] for values in columns)
     of = group([on_device, name, step])
-    total = sums_at(of.of, ns, len(of))
+    total = sums_at(of.inverse, ns, len(of))
     mean = float((steps.end - steps.start).mean()) if len(steps) else 0.0
-    kept_names = np.where(total >= LEAST_WORK * mean, name[of.first], -1)[of.of]
+    kept_names = np.where(total >= LEAST_WORK * mean, name[of.first], -1)[of.inverse]
     again = group([on_device, kept_names, step])
     first = again.first
     by = np.where((kept_names[first] >= 0) & (operator[first] > 0), operator[first], -1)
@@ -292,8 +292,8 @@ def _work(model: Model) -> tuple[Columns, list[str]]:
         "name": name_place,
         "step": step[first],
         "calls": again.count(),
-        "ns": sums_at(again.of, ns, len(again)),
-        "blocks": sums_at(again.of, size, len(again)),
+        "ns": sums_at(again.inverse, ns, len(again)),
+        "blocks": sums_at(again.inverse, size, len(again)),
         "operator": by_place,
     }, texts
 

@@ -221,7 +221,7 @@ def spent_time(trace: Trace, graph: Graph) -> SpentTime:
     texts = [(at, _COUNTED.sub("#", trace.strings[c]) if c >= 0 else "") for at, c in keys]
     kinds = sorted(set(texts))
     number = {kind: at for at, kind in enumerate(kinds)}
-    of = np.array([number[text] for text in texts], np.int64)[groups.of]
+    of = np.array([number[text] for text in texts], np.int64)[groups.inverse]
     step_ns = float(graph.steps.end[-1] - graph.steps.start[0]) / steps if steps else 0.0
     ns = sums_at(of, length, len(kinds)) / max(steps, 1)
     row = np.append(host.row.astype(np.int64), -1)[node]

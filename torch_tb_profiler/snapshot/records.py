@@ -152,7 +152,7 @@ class RecordColumns:
     """Converts dicts of records to columns, in batches.
 
     dropped  how many records could not be read
-    unknown  actions that are not known, with their counts
+    unknown  actions that are unknown, with their counts
     """
 
     def __init__(self, strings: StringInterner, stacks: StackInterner) -> None:

@@ -127,7 +127,7 @@ class Frames(TraceTable):
     table_name: ClassVar[str] = "snapshot_frames"
     name: Int32 = column(STRING, "name")
     file: Int32 = column(STRING, "filename; ?? of C++ frames without one")
-    line: Int32 = column("line", "0 where it is not known", missing=0)
+    line: Int32 = column("line", "0 where unknown", missing=0)
 
 
 class Annotations(TraceTable):

@@ -26,7 +26,7 @@ from torch_tb_profiler.words.reasons import because
 
 _FRAME = b"\x95"
 #: fewest frames between two searches for the next list of records
-_LOOK_INTERVAL = 64
+_SEARCH_INTERVAL = 64
 _LENGTH_BYTES = 8
 #: longer lists are not scanned to their end beforehand
 _LONGEST_FRAME = 1 << 30
@@ -41,7 +41,7 @@ class UnpickledSnapshot:
     """The content of a snapshot, as far as it could be read.
 
     root     the dict of the snapshot, without its records; empty if the file ends too early
-    records  of each list of records the columns, and the place of the list in `device_traces` (-1: not known)
+    records  of each list of records the columns, and the place of the list in `device_traces` (-1: unknown)
     cut_off  why the file could not be read to its end
     """
 
@@ -216,7 +216,7 @@ class _FrameSource:
         #: the list that is being filled
         self.records: list[Any] | None = None
         self._frames = 0
-        self._next_look = 1
+        self._next_search = 1
         self._idle = 0
         self._begins = False
         #: by identity of the list
@@ -235,7 +235,7 @@ class _FrameSource:
         if size == 1 and self._source.peek(1) == _FRAME:
             self._begins = True
             self._frames += 1
-            self._between()
+            self._between_frames()
         if begins and size == _LENGTH_BYTES:
             return self._length(self._source.read(size))
         return self._source.read(size)
@@ -248,27 +248,27 @@ class _FrameSource:
             return left.to_bytes(_LENGTH_BYTES, "little")
         return stored
 
-    def _between(self) -> None:
+    def _between_frames(self) -> None:
         if self.records:
-            self._take(self.records)
+            self._drain(self.records)
             self._idle = 0
             return
         self._idle += 1
-        if self._frames >= self._next_look and (self.records is None or self._idle >= _LOOK_INTERVAL):
-            self._next_look = self._frames + max(1, self._frames // 3)
-            self._look()
+        if self._frames >= self._next_search and (self.records is None or self._idle >= _SEARCH_INTERVAL):
+            self._next_search = self._frames + max(1, self._frames // 3)
+            self._find_records()
 
-    def _look(self) -> None:
+    def _find_records(self) -> None:
         """Find the list of records that is being filled. Takes time in proportion to the bytes read so far."""
         assert self._unpickler is not None
         for value in reversed(list(self._unpickler.memo.copy().values())):
             if _holds_records(value):
                 self.records, self._idle = value, 0
                 self._lists.append(value)
-                self._take(value)
+                self._drain(value)
                 return
 
-    def _take(self, records: list[Any]) -> None:
+    def _drain(self, records: list[Any]) -> None:
         batch = records[:]
         del records[:]
         self.pieces.setdefault(id(records), []).append(self._found.columns.take(batch))

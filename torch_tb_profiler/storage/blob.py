@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
+from torch_tb_profiler.storage.errors import ErrorKind, StorageError, StoreFailure, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -148,7 +148,7 @@ class Blobs:
         connection = os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")
         try:
             yield _client_for(place.bucket, signature, connection)
-        except (Trouble, GeneratorExit):
+        except (StoreFailure, GeneratorExit):
             raise
         except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
             trouble = _trouble(error)
@@ -211,20 +211,20 @@ def _identity(address: str) -> Any:
     return credential
 
 
-def _trouble(error: Exception) -> Trouble:
+def _trouble(error: Exception) -> StoreFailure:
     names = {kind.__name__ for kind in type(error).__mro__}
     status = getattr(error, "status_code", None)
     if status is None:
         lost = names & {"ServiceRequestError", "ServiceResponseError", "HttpResponseError"}
         kind: ErrorKind = "unreachable" if lost else "endpoint" if isinstance(error, ValueError) else "failed"
-        return Trouble(kind, type(error).__name__)
+        return StoreFailure(kind, type(error).__name__)
     code = str(getattr(getattr(error, "error_code", ""), "value", getattr(error, "error_code", "")) or "")
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
     kind = _CODES.get(code) or kind_of_status(status)
     if kind == "credentials" and _skew(headers.get("Date", "")) > MOST_SKEW_SECONDS:
         kind = "clock"
     wait = headers.get("Retry-After", "")
-    return Trouble(kind, code or status, float(wait) if wait.isdecimal() else 0.0)
+    return StoreFailure(kind, code or status, float(wait) if wait.isdecimal() else 0.0)
 
 
 def _skew(date: str) -> float:

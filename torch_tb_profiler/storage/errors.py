@@ -93,7 +93,7 @@ def usual_advice(store: str, kind: ErrorKind) -> Mapping[str, str]:
     return {"advice": words.say("advised", {"advice_of": key}), "advice_of": key} if key else {"advice": ""}
 
 
-class Trouble(Exception):
+class StoreFailure(Exception):
     """What a store said, not yet a sentence: which kind, its code, and how long to wait.
 
     advice: what to do, where it is not the usual for this kind

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.storage.base import Entry, ListingProblem
-from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, StoreFailure, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
@@ -87,7 +87,7 @@ class FileSystems:
                 import fsspec
 
                 fsspec.get_filesystem_class(scheme_of(root))
-        except Trouble as trouble:
+        except StoreFailure as trouble:
             raise trouble.as_error(Attempt("unlistable", shown(root)), _NAME) from None
 
     def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:
@@ -96,7 +96,7 @@ class FileSystems:
             folder = pending.popleft()
             try:
                 children = _children(root, folder)
-            except Trouble as trouble:
+            except StoreFailure as trouble:
                 if not folder:
                     raise trouble.as_error(Attempt("unlistable", shown(root)), _NAME) from None
                 report(ListingProblem(printable(folder), trouble.as_error(Attempt("unlistable"), _NAME).reason))
@@ -112,7 +112,7 @@ class FileSystems:
         try:
             with _driver(url) as (driver, path):
                 found = _info(driver, path)
-        except Trouble as trouble:
+        except StoreFailure as trouble:
             raise trouble.as_error(Attempt("unreadable"), _NAME) from None
         if found["type"] == "directory":
             raise StorageError(because("no_file"), "missing")
@@ -128,9 +128,9 @@ class FileSystems:
                         yield piece
                 # No driver can read bytes of one version of a file only.
                 if _entry(entry.path, entry.url, _info(driver, path)).version != entry.version:
-                    raise Trouble("changed")
+                    raise StoreFailure("changed")
 
-        def as_error(trouble: Trouble) -> StorageError:
+        def as_error(trouble: StoreFailure) -> StorageError:
             return trouble.as_error(Attempt("unreadable"), _NAME)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error, tries=2))
@@ -155,7 +155,7 @@ class FileSystems:
                 finally:
                     if driver.exists(part):
                         driver.rm_file(part)
-        except Trouble as trouble:
+        except StoreFailure as trouble:
             raise trouble.unwritable(shown(url.rpartition("/")[0]), _WRITING) from None
         return True
 
@@ -164,7 +164,7 @@ class FileSystems:
             with _driver(url) as (driver, path):
                 if driver.exists(path):
                     driver.rm_file(path)
-        except Trouble as trouble:
+        except StoreFailure as trouble:
             raise trouble.unwritable(shown(url.rpartition("/")[0]), _WRITING) from None
 
 
@@ -216,7 +216,7 @@ def _known(url: str) -> Iterator[None]:
     """Turn every error of a driver into Trouble."""
     try:
         yield
-    except (Trouble, GeneratorExit):
+    except (StoreFailure, GeneratorExit):
         raise
     except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
         raise _trouble(error, scheme_of(url)) from None
@@ -237,28 +237,28 @@ def _open(driver: Any, path: str) -> Any:
     return driver.open(path, "rb", **({"seekable": True} if is_arrow else {}))
 
 
-def _trouble(error: Exception, scheme: str) -> Trouble:
+def _trouble(error: Exception, scheme: str) -> StoreFailure:
     code = type(error).__name__
     names = {kind.__name__ for kind in type(error).__mro__}
     text = str(error)
     if isinstance(error, ImportError) or (isinstance(error, ValueError) and "Protocol not known" in text):
         if scheme in ("hdfs", "viewfs", "webhdfs", "swebhdfs"):
-            return Trouble("package", code, advice=install("hdfs"))
-        return Trouble("package", code, advice=f"Install fsspec and its driver for {scheme}://")
+            return StoreFailure("package", code, advice=install("hdfs"))
+        return StoreFailure("package", code, advice=f"Install fsspec and its driver for {scheme}://")
     if isinstance(error, OSError) and ("libhdfs" in text or "libjvm" in text):
-        return Trouble("package", "libhdfs", advice=HADOOP_ADVICE)
+        return StoreFailure("package", "libhdfs", advice=HADOOP_ADVICE)
     if isinstance(error, FileNotFoundError):
-        return Trouble("missing", code)
+        return StoreFailure("missing", code)
     if isinstance(error, PermissionError) or "AccessControlException" in text:
-        return Trouble("permission", code)
+        return StoreFailure("permission", code)
     if "SaslException" in text or "GSS" in text:
-        return Trouble("credentials", code)
+        return StoreFailure("credentials", code)
     kind = _BY_ERROR.get(getattr(error, "errno", None) or 0)
     if kind:
-        return Trouble(kind, code)
+        return StoreFailure(kind, code)
     if isinstance(error, RuntimeError) and scheme in ("hdfs", "viewfs"):  # hdfs-native, for every error of a server
         said = _EXCEPTION.search(text)
-        return Trouble("unreachable", said[0] if said else code)
+        return StoreFailure("unreachable", said[0] if said else code)
     if isinstance(error, OSError) or names & {"HdfsError", "RequestException", "ClientError"}:
-        return Trouble("unreachable", code)
-    return Trouble("endpoint" if isinstance(error, ValueError) else "failed", code)
+        return StoreFailure("unreachable", code)
+    return StoreFailure("endpoint" if isinstance(error, ValueError) else "failed", code)

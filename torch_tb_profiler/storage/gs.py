@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, BinaryIO
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage.errors import StorageError, Trouble, kind_of_status, usual_advice
+from torch_tb_profiler.storage.errors import StorageError, StoreFailure, kind_of_status, usual_advice
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
@@ -75,7 +75,7 @@ class Google:
                     timeout=TIMEOUTS,
                     retry=None,
                 )
-        except Trouble as error:
+        except StoreFailure as error:
             trouble = error
         yield received.getvalue()  # also after an error: the rest is fetched from there
         if trouble:
@@ -105,7 +105,7 @@ def _client() -> Iterator[Any]:
     """Yield a client. Its errors become Trouble: their messages may contain tokens and addresses."""
     try:
         yield _client_for(os.environ.get("STORAGE_EMULATOR_HOST", ""), os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"))
-    except (Trouble, GeneratorExit):
+    except (StoreFailure, GeneratorExit):
         raise
     except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
         raise _trouble(error) from None
@@ -132,7 +132,7 @@ def _client_for(emulator: str, key_file: str | None) -> Any:
     return storage.Client(project=project or "none", credentials=credentials)
 
 
-def _trouble(error: Exception) -> Trouble:
+def _trouble(error: Exception) -> StoreFailure:
     names = {kind.__name__ for kind in type(error).__mro__}
     status = getattr(error, "code", None)
     if "GoogleAPICallError" in names and isinstance(status, int):
@@ -142,11 +142,11 @@ def _trouble(error: Exception) -> Trouble:
         advice = ""
         if kind in ("credentials", "permission") and _found_nobody.is_set():
             advice = f"No credentials were found. {usual_advice(Google.name, 'credentials')['advice']}"
-        return Trouble(kind, int(status), float(wait) if wait.isdecimal() else 0.0, advice)
+        return StoreFailure(kind, int(status), float(wait) if wait.isdecimal() else 0.0, advice)
     code = type(error).__name__
     if names & {"TransportError", "RequestException", "HTTPError", "TimeoutError", "OSError", "ProtocolError"}:
         # requests reports impossible addresses with the class of connection errors
-        return Trouble("endpoint" if isinstance(error, ValueError) else "unreachable", code)
+        return StoreFailure("endpoint" if isinstance(error, ValueError) else "unreachable", code)
     if "GoogleAuthError" in names:
-        return Trouble("credentials", code)
-    return Trouble("endpoint" if isinstance(error, ValueError) else "failed", code)
+        return StoreFailure("credentials", code)
+    return StoreFailure("endpoint" if isinstance(error, ValueError) else "failed", code)

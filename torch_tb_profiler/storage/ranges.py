@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from torch_tb_profiler.storage.errors import PASSING, StorageError, Trouble
+from torch_tb_profiler.storage.errors import PASSING, StorageError, StoreFailure
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def patiently(call: Callable[[], T]) -> T:
     for tried in range(1, TRIES):
         try:
             return call()
-        except Trouble as trouble:
+        except StoreFailure as trouble:
             if trouble.kind not in PASSING:
                 raise
             time.sleep(pause(tried, trouble.wait))
@@ -52,7 +52,7 @@ MOST_AHEAD = 4
 #: the bytes of a file from `start` to before `stop`, in pieces. Raises Trouble.
 Fetch = Callable[[int, int], Iterable[bytes]]
 #: the error for a file that cannot be read
-AsError = Callable[[Trouble], StorageError]
+AsError = Callable[[StoreFailure], StorageError]
 
 
 class RangeStream(io.BufferedIOBase):
@@ -178,15 +178,15 @@ class RangeStream(io.BufferedIOBase):
             try:
                 for piece in self._fetch(start + done, stop):
                     if len(piece) > len(buffer) - done:
-                        raise Trouble("failed", "TooManyBytes")
+                        raise StoreFailure("failed", "TooManyBytes")
                     buffer[done : done + len(piece)] = piece
                     done += len(piece)
                     if self._closing.is_set():
                         return buffer
                 if done == len(buffer):
                     return buffer
-                trouble = Trouble("unreachable", "Interrupted")
-            except Trouble as error:
+                trouble = StoreFailure("unreachable", "Interrupted")
+            except StoreFailure as error:
                 trouble = error
             tried = 1 if done > before else tried + 1
             if trouble.kind not in PASSING or tried >= self._tries:

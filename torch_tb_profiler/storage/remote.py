@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.storage.base import Entry, ListingProblem
-from torch_tb_profiler.storage.errors import Attempt, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, StorageError, StoreFailure, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream, patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
 from torch_tb_profiler.words.reasons import because
@@ -98,7 +98,7 @@ class ObjectStorage:
         return self._store.url(replace(place, key=place.key.strip("/")))
 
     def require(self, root: str) -> None:
-        self._try(Attempt("unlistable", shown(root)), lambda: load(self._store.package, self._store.extra))
+        self._attempt(Attempt("unlistable", shown(root)), lambda: load(self._store.package, self._store.extra))
 
     def list(self, root: str, report: Callable[[ListingProblem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
         place = self._store.place(root)
@@ -112,12 +112,12 @@ class ObjectStorage:
                 pages = self._store.pages(folder)
             try:
                 return next(pages, None)
-            except Trouble:
+            except StoreFailure:
                 pages = None
                 raise
 
         seen: set[str] = set()
-        while (page := self._try(Attempt("unlistable", root), lambda: patiently(next_page))) is not None:
+        while (page := self._attempt(Attempt("unlistable", root), lambda: patiently(next_page))) is not None:
             for found in page:
                 # a key that ends with a slash marks an empty folder
                 if found.key not in seen and not found.key.endswith("/"):
@@ -128,7 +128,7 @@ class ObjectStorage:
         place = self._store.place(url)
         if not place.key:
             raise StorageError(because("no_file"), "missing")
-        found = self._try(self._reading(place), lambda: patiently(lambda: self._store.stat(place)))
+        found = self._attempt(self._reading(place), lambda: patiently(lambda: self._store.stat(place)))
         return self._entry(place, found, place.key.rpartition("/")[2])
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
@@ -137,7 +137,7 @@ class ObjectStorage:
         def fetch(start: int, stop: int) -> Iterable[bytes]:
             return self._store.get(place, start, stop, entry.etag)
 
-        def as_error(trouble: Trouble) -> StorageError:
+        def as_error(trouble: StoreFailure) -> StorageError:
             return trouble.as_error(self._reading(place), self._store.name)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, as_error))
@@ -149,7 +149,7 @@ class ObjectStorage:
             with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as stream:
                 try:
                     self._store.put(place, cast(BinaryIO, stream), absent)
-                except Trouble as trouble:
+                except StoreFailure as trouble:
                     if absent and trouble.kind == "changed":
                         return False
                     raise
@@ -163,7 +163,7 @@ class ObjectStorage:
         def delete() -> None:
             try:
                 self._store.delete(place)
-            except Trouble as trouble:
+            except StoreFailure as trouble:
                 if trouble.kind != "missing":
                     raise
 
@@ -172,7 +172,7 @@ class ObjectStorage:
     def _writing(self, place: ObjectAddress, call: Callable[[], T]) -> T:
         try:
             return patiently(call)
-        except Trouble as trouble:
+        except StoreFailure as trouble:
             where = self._store.url(ObjectAddress(place.bucket))
             raise trouble.unwritable(where, self._store.writing) from None
 
@@ -182,11 +182,11 @@ class ObjectStorage:
     def _entry(self, place: ObjectAddress, found: Object, path: str) -> Entry:
         return Entry(printable(path), self._store.url(place), found.size, found.modified_ns, found.etag)
 
-    def _try(self, tried: Attempt, call: Callable[[], T]) -> T:
+    def _attempt(self, attempt: Attempt, call: Callable[[], T]) -> T:
         try:
             return call()
-        except Trouble as trouble:
-            raise trouble.as_error(tried, self._store.name) from None
+        except StoreFailure as trouble:
+            raise trouble.as_error(attempt, self._store.name) from None
 
 
 def load(package: str, extra: str) -> None:
@@ -194,7 +194,7 @@ def load(package: str, extra: str) -> None:
     try:
         importlib.import_module(package)
     except ImportError:
-        raise Trouble("package", package, advice=install(extra)) from None
+        raise StoreFailure("package", package, advice=install(extra)) from None
 
 
 def nanoseconds(time: datetime | None) -> int:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status, usual_advice
+from torch_tb_profiler.storage.errors import ErrorKind, StorageError, StoreFailure, kind_of_status, usual_advice
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -126,7 +126,7 @@ class S3:
             with found["Body"] as body:
                 # Some servers answer a range with status 200, and still send only the range.
                 if found["ContentLength"] != stop - start:
-                    raise Trouble("failed", "NoRanges", advice="This server cannot send parts of objects")
+                    raise StoreFailure("failed", "NoRanges", advice="This server cannot send parts of objects")
                 yield from iter(lambda: body.read(PIECE_BYTES), b"")
 
     def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
@@ -156,7 +156,7 @@ def _client() -> Iterator[Any]:
     try:
         client = _client_for(S3Settings.of(os.environ), _credentials(os.environ))
         yield client
-    except (Trouble, GeneratorExit):
+    except (StoreFailure, GeneratorExit):
         raise
     except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
         trouble = _trouble(error)
@@ -209,7 +209,7 @@ def _client_for(settings: S3Settings, _: int) -> Any:
     )
 
 
-def _trouble(error: Exception) -> Trouble:
+def _trouble(error: Exception) -> StoreFailure:
     names = {kind.__name__ for kind in type(error).__mro__}
     if "ClientError" in names:
         return _refused(getattr(error, "response", {}))
@@ -223,24 +223,24 @@ def _trouble(error: Exception) -> Trouble:
         "UnauthorizedSSOTokenError",
         "SSOTokenLoadError",
     }:
-        return Trouble("credentials", code)
+        return StoreFailure("credentials", code)
     if "SSLError" in names:
-        return Trouble(
+        return StoreFailure(
             "endpoint",
             code,
             advice="Its certificate is not trusted: set S3_VERIFY_SSL to the file of one that is, or to 0",
         )
     if names & {"HTTPClientError", "ConnectionError", "TimeoutError", "HTTPError", "IncompleteReadError", "OSError"}:
-        return Trouble("unreachable", code)
+        return StoreFailure("unreachable", code)
     if names & {"ParamValidationError", "InvalidEndpointError"} or isinstance(error, ValueError):
-        return Trouble("endpoint", code)
-    return Trouble("failed", code)
+        return StoreFailure("endpoint", code)
+    return StoreFailure("failed", code)
 
 
-def _refused(response: Mapping[str, Any]) -> Trouble:
+def _refused(response: Mapping[str, Any]) -> StoreFailure:
     code = str(response.get("Error", {}).get("Code", ""))
     answer = response.get("ResponseMetadata", {})
     status = int(answer.get("HTTPStatusCode", 0))
     kind = _CODES.get(code) or kind_of_status(status)
     wait = str(answer.get("HTTPHeaders", {}).get("retry-after", ""))
-    return Trouble(kind, code or status, float(wait) if wait.isdecimal() else 0.0)
+    return StoreFailure(kind, code or status, float(wait) if wait.isdecimal() else 0.0)

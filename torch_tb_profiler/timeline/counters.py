@@ -66,17 +66,17 @@ def counter_tile(timeline: Timeline, counter: Counter, level: int, tile: int) ->
     edges = _edges(timeline, level, tile * BUCKETS_OF_TILE, BUCKETS_OF_TILE)
     kept = timeline.counters.level
     if level < kept:
-        return _exact(timeline, counter, edges)
+        return _bins_from_events(timeline, counter, edges)
     factor = 2 ** (level - kept)
     first = tile * BUCKETS_OF_TILE * factor
     lengths = np.diff(_edges(timeline, kept, first, BUCKETS_OF_TILE * factor))
-    return coarser(_kept(timeline, counter, first, BUCKETS_OF_TILE * factor), lengths, factor)
+    return coarser(_bins_from_levels(timeline, counter, first, BUCKETS_OF_TILE * factor), lengths, factor)
 
 
 def extremes(timeline: Timeline, counter: Counter) -> tuple[float, float]:
     """Return the least and the largest value; 0 and 0 in a trace without length."""
     first, after = _range(timeline, timeline.counters.level)
-    kept = _kept(timeline, counter, first, after - first)
+    kept = _bins_from_levels(timeline, counter, first, after - first)
     if np.isnan(kept.low).all():
         return 0.0, 0.0
     return float(np.nanmin(kept.low)), float(np.nanmax(kept.high))
@@ -112,7 +112,7 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
         stretch = edges[low : low + step + 1]
         work = _WorkWithin(known, int(stretch[0]), int(stretch[-1]))
         for counter, pieces in zip(listed, found, strict=True):
-            pieces.append(_exact(known, counter, stretch, work).columns())
+            pieces.append(_bins_from_events(known, counter, stretch, work).columns())
     bins = CounterBins.concatenate(list(chain.from_iterable(found)))
     return replace(known, counters=replace(known.counters, bins=bins))
 
@@ -139,7 +139,7 @@ def _edges(timeline: Timeline, level: int, first: int, count: int) -> Int64:
     return np.clip(edges, timeline.begin, timeline.end)
 
 
-def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> CounterBins:
+def _bins_from_levels(timeline: Timeline, counter: Counter, first: int, count: int) -> CounterBins:
     """Return bins of the stored level, NaN outside the trace."""
     counters = timeline.counters
     low, after = _range(timeline, counters.level)
@@ -150,7 +150,9 @@ def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> Count
     return CounterBins(*(np.where(inside, values[place], np.nan) for values in counters.bins.columns().values()))
 
 
-def _exact(timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin | None = None) -> CounterBins:
+def _bins_from_events(
+    timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin | None = None
+) -> CounterBins:
     """Compute the bins between edges. work: the work from the first edge to the last, if already known."""
     if counter.kind == "recorded":
         # a recorded counter is unknown before its first value
@@ -211,9 +213,9 @@ def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> StepCurve
         of_file = timeline.recorded[counter.place]
         return _values_of(of_file.time, of_file.value, start, end)
     if counter.kind == "queue_length":
-        return _under_way(timeline.queues[counter.place], start, end)
+        return _in_flight(timeline.queues[counter.place], start, end)
     if counter.kind == "kernels_running":
-        return _under_way(_kernels(work.of(counter.place)), start, end)
+        return _in_flight(_kernels(work.of(counter.place)), start, end)
     return curve_of(_profile(timeline, counter, work.of(counter.place)), start)
 
 
@@ -233,7 +235,7 @@ def _values_of(time: Int64, value: Float64, start: int, end: int) -> StepCurve:
 def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.StepFunction:
     table, place, items = timeline.trace.device_work, work.place, work.items
     if counter.kind in _QUANTITIES:
-        return _ones(_QUANTITIES[counter.kind].spans(work.by_role))
+        return _indicator(_QUANTITIES[counter.kind].spans(work.by_role))
     if counter.kind == "sm_efficiency":
         blocks = blocks_per_sm(timeline.trace, table.take(place))
         sized = (work.role == Role.COMPUTE) & (blocks > 0)
@@ -278,11 +280,11 @@ def _of_memory(devices: list[str]) -> list[Counter]:
     return [Counter(kind, name, place) for place, name in enumerate(devices) for kind in kinds]
 
 
-def _ones(spans: intervals.Spans) -> intervals.StepFunction:
+def _indicator(spans: intervals.Spans) -> intervals.StepFunction:
     return intervals.StepFunction(spans.start, spans.end, np.ones(spans.size))
 
 
-def _under_way(queue: Queue, start: int, end: int) -> StepCurve:
+def _in_flight(queue: Queue, start: int, end: int) -> StepCurve:
     """Return arrivals − departures over time."""
     first_come, after_come = np.searchsorted(queue.come, [start, end], "right")
     first_gone, after_gone = np.searchsorted(queue.gone, [start, end], "right")

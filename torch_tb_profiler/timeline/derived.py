@@ -76,7 +76,7 @@ class DerivedAnswer(msgspec.Struct, frozen=True):
     edges            by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is
                      known
     refused          why there are none; null if there are
-    unexplained      share of the time of the steps that nothing in the trace explains; null if it is not known
+    unexplained      share of the time of the steps that nothing in the trace explains; null if unknown
     longest_step_ns  how long the longest step takes; 0 without steps
     has_slack        whether `/api/timeline/slack` can be asked
     """
@@ -97,7 +97,7 @@ class Derived(msgspec.Struct, frozen=True):
     part     shape (pieces,), index into `about.parts`
     edge     shape (pieces,), index into `about.edges`; NO_EDGE for none
     row      shape (pieces,): the event that a piece belongs to, -1 for none
-    slack    shape (events,), ns, NaN where it is not known; empty if it is not said
+    slack    shape (events,), ns, NaN where unknown; empty if it is not said
     size     bytes, about
     """
 

@@ -108,7 +108,7 @@ Level = Annotated[
     int,
     Meta(description="How coarse, as in levels.", extra_json_schema={"minimum": 0}, extra={"bounded": "later"}),
 ]
-TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which stretch of the level.")]
+TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which interval of the level.")]
 
 
 def needed(name: str, value: T | None) -> T:

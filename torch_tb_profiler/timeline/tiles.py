@@ -108,7 +108,7 @@ def _counters_bytes(timeline: Timeline, params: CountersOfTile) -> bytes:
 
 TILES = Question(
     name="timeline/tiles",
-    summary="A stretch of some lanes at one level",
+    summary="An interval of some lanes at one level",
     compute=_tile_bytes,
 )
 
@@ -120,7 +120,7 @@ EXACT_SLICES = Question(
 
 COUNTERS = Question(
     name="timeline/counters",
-    summary="Counters over a stretch",
+    summary="Counters over an interval",
     compute=_counters_bytes,
 )
 
@@ -212,13 +212,13 @@ DERIVED = Question(
 
 DERIVED_TILES = Question(
     name="timeline/derived/tiles",
-    summary="A stretch of lanes that are computed at one level",
+    summary="An interval of lanes that are computed at one level",
     compute=_derived_tile,
 )
 
 SLACK_TILES = Question(
     name="timeline/slack",
-    summary="A stretch of some lanes at one level, with the slack of the slices",
+    summary="An interval of some lanes at one level, with the slack of the slices",
     compute=_slack_tile,
 )
 

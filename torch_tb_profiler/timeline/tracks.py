@@ -34,7 +34,7 @@ class TimelineSteps(msgspec.Struct, frozen=True):
     duration_ns: list[Ns]
 
     def around(self, start: int, end: int) -> list[str]:
-        """Return the names of the steps that a stretch of time (ns) lies in, in order; of a moment the one it is in."""
+        """Return the names of the steps that an interval (ns) lies in, in order; of a moment the one it is in."""
         return [
             name
             for name, begin, duration in zip(self.names, self.start_ns, self.duration_ns, strict=True)

@@ -262,15 +262,15 @@ class _File:
         try:
             self._place, self.size = OPEN_FILES.hold(self, path)
         except OSError as error:
-            raise self._why(error) from error
+            raise self._column_error(error) from error
 
     def read(self, offset: int, length: int) -> bytes:
         try:
             return OPEN_FILES.read(self._place, offset, length)
         except OSError as error:
-            raise self._why(error) from error
+            raise self._column_error(error) from error
 
-    def _why(self, error: OSError) -> Exception:
+    def _column_error(self, error: OSError) -> Exception:
         """Return the error itself if the system lacks resources: the file is not damaged."""
         return error if is_scarce(error) else ColumnFileError(str(error), self.path)
 

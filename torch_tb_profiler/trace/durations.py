@@ -125,8 +125,8 @@ def overruns(events: Events, work: DeviceWork) -> Overruns:
         return _no_overruns()
     row = work.row[place]
     streams = group([events.track[row], work.device[place], work.stream[place]])
-    order = np.lexsort((events.start[row], streams.of))
-    row, place, stream = row[order].astype(np.int64), place[order], streams.of[order]
+    order = np.lexsort((events.start[row], streams.inverse))
+    row, place, stream = row[order].astype(np.int64), place[order], streams.inverse[order]
     start = events.start[row]
     length = np.maximum(events.duration[row], 0)
     again = np.append(stream[1:] == stream[:-1], False)

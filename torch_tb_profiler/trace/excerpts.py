@@ -1,6 +1,6 @@
 """Events as they stand in the file: the arguments of one, or all of a window of time; only text around them is decoded.
 
-The columns say when each event was, and `Chunks` in which stretch of the text it stands.
+The columns say when each event was, and `Chunks` in which chunk of the text it stands.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _text_at(text: Readable, offset: int, length: int) -> bytes:
     return bytes(found)
 
 
-class _Stretch(msgspec.Struct, frozen=True):
+class _WantedChunk(msgspec.Struct, frozen=True):
     """Text that holds events that are wanted.
 
     offset, length   in the text of the file, bytes
@@ -126,7 +126,7 @@ class WindowText(msgspec.Struct, frozen=True):
     """What is wanted of a file. header: its keys but traceEvents."""
 
     header: dict[str, Any]
-    stretches: tuple[_Stretch, ...]
+    chunks: tuple[_WantedChunk, ...]
 
 
 def window_text(trace: Trace, start_ns: int, end_ns: int) -> WindowText:
@@ -152,7 +152,7 @@ def picked(trace: Trace, wanted: Bool) -> WindowText:
         first, after = int(bounds[at]), int(bounds[at + 1])
         whole = held[at + 1] - held[at] == after - first
         rows = None if whole else np.flatnonzero(wanted[first:after])
-        found.append(_Stretch(int(chunks.offset[at]), int(chunks.length[at]), after - first, rows))
+        found.append(_WantedChunk(int(chunks.offset[at]), int(chunks.length[at]), after - first, rows))
     return WindowText(trace.header.raw, tuple(found))
 
 
@@ -161,33 +161,33 @@ def between(stream: BinaryIO, wanted: WindowText, limits: Limits | None = None) 
 
     Where damage hides which text was read as which event, all readable events are included.
     """
-    return document(wanted.header, _texts(stream, wanted.stretches, limits or Limits()))
+    return document(wanted.header, _texts(stream, wanted.chunks, limits or Limits()))
 
 
-def _texts(stream: BinaryIO, stretches: tuple[_Stretch, ...], limits: Limits) -> Iterator[bytes]:
+def _texts(stream: BinaryIO, chunks: tuple[_WantedChunk, ...], limits: Limits) -> Iterator[bytes]:
     try:
         text = _ForwardText(ReadableText(stream, limits))
-        for stretch in stretches:
-            yield from _wanted_texts(text.at(stretch.offset, stretch.length), stretch)
+        for chunk in chunks:
+            yield from _wanted_texts(text.at(chunk.offset, chunk.length), chunk)
     except OSError as error:
         raise TraceError(reason_of(error)) from None
 
 
-def _wanted_texts(text: bytes, stretch: _Stretch) -> Iterator[bytes]:
+def _wanted_texts(text: bytes, chunk: _WantedChunk) -> Iterator[bytes]:
     texts = EventTexts()
     content = b"[" + text + b"]"
     try:
-        if stretch.wanted is None:
+        if chunk.wanted is None:
             yield from texts.strictly(content)
             return
         each = _raw_list.decode(content)
         str(content, "utf-8")  # msgspec does not check it in what it skips
     except UNREADABLE:
         each = _raw_list.decode(b"[" + b",".join(texts.repaired(content, 0) or texts.each_readable(content, 0)) + b"]")
-    if len(each) != stretch.events:
+    if len(each) != chunk.events:
         each = [event for event in each if _is_event(bytes(event))]
-    if stretch.wanted is not None and len(each) == stretch.events:
-        each = [each[place] for place in stretch.wanted.tolist()]
+    if chunk.wanted is not None and len(each) == chunk.events:
+        each = [each[place] for place in chunk.wanted.tolist()]
     yield from map(bytes, each)
 
 
@@ -197,7 +197,7 @@ def _is_event(text: bytes) -> bool:
 
 
 class _ForwardText:
-    """A text from its start on: stretches of it, each behind the one before."""
+    """A text from its start on: chunks of it, each behind the one before."""
 
     def __init__(self, text: Readable) -> None:
         self._text = text

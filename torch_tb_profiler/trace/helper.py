@@ -22,7 +22,7 @@ from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.events import Chunk
 from torch_tb_profiler.trace.notes import Note
 
-#: texts and their bytes beyond which a decoder begins anew
+#: texts and their bytes beyond which a decoder starts again
 _MOST_TEXTS, _MOST_TEXT_BYTES = 1 << 16, 16 << 20
 
 
@@ -144,7 +144,7 @@ _decode_found = msgpack_decoder(DecodedBatch).decode
 
 
 def encode_batch(batch: Batch) -> list[bytes | memoryview]:
-    """Encode a batch for stdin of a helper, in pieces: joining would copy its text once more."""
+    """Encode a batch for stdin of a helper, in pieces: joining would copy its text again."""
     chunks = [(chunk.offset, len(chunk.text), chunk.certain) for chunk in batch.chunks]
     head = _encode(_Head(batch.number, batch.since, batch.exact, chunks))
     return [_BATCH_LENGTH.pack(len(head)) + head, *(chunk.text for chunk in batch.chunks)]

@@ -18,10 +18,10 @@ else:
         return lambda made: made
 
 
-Late = TypeVar("Late", bound="LazyColumns")
+LazyT = TypeVar("LazyT", bound="LazyColumns")
 
 
-class Declared(msgspec.Struct, frozen=True):
+class FieldDeclaration(msgspec.Struct, frozen=True):
     """The value of a field in its class, until the class is made: what is known of the field."""
 
     known: Mapping[str, Any]
@@ -38,7 +38,7 @@ class LazyColumns:
     declared: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init_subclass__(cls) -> None:
-        own = {name: value.known for name, value in vars(cls).items() if isinstance(value, Declared)}
+        own = {name: value.known for name, value in vars(cls).items() if isinstance(value, FieldDeclaration)}
         cls.declared = {**cls.declared, **own}
         for name in own:
             delattr(cls, name)  # so that a field that was not read yet reaches `__getattr__`
@@ -50,7 +50,7 @@ class LazyColumns:
         self.__dict__.update(given)
 
     @classmethod
-    def of_fields_read_by(cls: type[Late], names: frozenset[str], read: Callable[[str], Any]) -> Late:
+    def of_fields_read_by(cls: type[LazyT], names: frozenset[str], read: Callable[[str], Any]) -> LazyT:
         """Return an object that reads a field with `read(name)` at first use. names: those of all fields."""
         made = object.__new__(cls)
         made.__dict__["_late"] = names, read

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import ELEMENTS, Float64, Int32, Int64, UInt8
 from torch_tb_profiler.spill import spilled_property
-from torch_tb_profiler.trace.lazy_columns import Declared, LazyColumns, dataclass_transform
+from torch_tb_profiler.trace.lazy_columns import FieldDeclaration, LazyColumns, dataclass_transform
 
 
 class EventPhase(IntEnum):
@@ -135,7 +135,7 @@ def column(
         "may_be_text": may_be_text,
         "follows": follows,
     }
-    return Declared(declared)
+    return FieldDeclaration(declared)
 
 
 def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -204,7 +204,7 @@ class TraceTable(LazyColumns):
         index: a mask or positions; it does not change any more
         """
         if index.dtype == np.bool_:
-            index = np.flatnonzero(index)  # numpy looks through a mask for each column anew
+            index = np.flatnonzero(index)  # numpy looks through a mask for each column again
 
         def read(name: str) -> npt.NDArray[Any]:
             column: npt.NDArray[Any] = getattr(self, name)[index]
@@ -386,7 +386,7 @@ class CounterValues(TraceTable):
 
 
 class Chunks(TraceTable):
-    """Where the text of each stretch of events stands in the (uncompressed) file."""
+    """Where the text of each chunk of events stands in the (uncompressed) file."""
 
     table_name: ClassVar[str] = "chunks"
     offset: Int64 = column("bytes from the start of the text", follows=True)

@@ -105,10 +105,10 @@ class _Output(io.RawIOBase):
             for begin in range(0, len(view), _PIECE):
                 with _closed_here():
                     self._connection.settimeout(self._server.patience.piece)
-                    self._server.waits(self._connection)
+                    self._server.mark_waiting(self._connection)
                     # the timeout is for the whole call, not for each part that the client takes
                     self._connection.sendall(view[begin : begin + _PIECE])
-                    self._server.works(self._connection)
+                    self._server.mark_working(self._connection)
             return len(view)
 
 
@@ -126,12 +126,12 @@ class _Handler(WSGIRequestHandler):
 
     def handle_one_request(self) -> None:
         self._input.within(self.server.patience.head)
-        self.server.waits(self.connection)
+        self.server.mark_waiting(self.connection)
         super().handle_one_request()
 
     def parse_request(self) -> bool:
         parsed = super().parse_request() and self._is_understood()
-        self.server.works(self.connection)
+        self.server.mark_working(self.connection)
         self._input.within(None)
         return parsed
 
@@ -152,12 +152,12 @@ class _Handler(WSGIRequestHandler):
 
     def _read_body(self, size: int) -> bytes:
         self._input.within(self.server.patience.piece)
-        self.server.waits(self.connection)
+        self.server.mark_waiting(self.connection)
         try:
             # a whole chunk: a client that sends a byte now and then is idle
             return self.rfile.read(size)
         finally:
-            self.server.works(self.connection)
+            self.server.mark_working(self.connection)
             self._input.within(None)
 
     def version_string(self) -> str:
@@ -200,12 +200,12 @@ class _Server(ThreadedWSGIServer):
         self._lock = threading.Lock()
         self._waiting: dict[socket.socket, float] = {}
 
-    def waits(self, connection: socket.socket) -> None:
+    def mark_waiting(self, connection: socket.socket) -> None:
         """Note that the server waits for the client from now on."""
         with self._lock:
             self._waiting[connection] = time.monotonic()
 
-    def works(self, connection: socket.socket) -> None:
+    def mark_working(self, connection: socket.socket) -> None:
         """Note that the server works for the client from now on."""
         with self._lock:
             self._waiting.pop(connection, None)
@@ -228,7 +228,7 @@ class _Server(ThreadedWSGIServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self.works(request)
+            self.mark_working(request)
             self._room.release()
 
     def _give_up_one(self) -> bool:

@@ -21,7 +21,7 @@ from torch_tb_profiler.web.answers.request import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.old_plugin.wire import exact
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
-from torch_tb_profiler.workspace.answering.asking import ModelOf
+from torch_tb_profiler.workspace.answering.answerer import ModelOf
 from torch_tb_profiler.workspace.cache.identity import answers_version
 
 #: about 100 KB of text

@@ -29,7 +29,7 @@ from torch_tb_profiler.web.http import HttpAnswer, HttpError, why
 from torch_tb_profiler.web.responses import respond, respond_failure
 from torch_tb_profiler.web.server import READ_BODY
 from torch_tb_profiler.workspace import Workspace
-from torch_tb_profiler.workspace.listing.sniff import look_at
+from torch_tb_profiler.workspace.listing.sniff import sniff
 from torch_tb_profiler.workspace.local_workspace import run_of_files
 from torch_tb_profiler.workspace.process import TemporaryDirectory
 
@@ -184,7 +184,7 @@ class Uploads:
         try:
             with file:
                 _write(request, file.write, size)
-            entry, content = _looked_at(path)
+            entry, content = _sniffed(path)
             run.add(entry, content)
             self._workspace.add(run.name, run.made)
         except BaseException:
@@ -296,10 +296,10 @@ def _write(request: Request, write: Callable[[bytes], object], size: int) -> Non
         left -= len(piece)
 
 
-def _looked_at(path: Path) -> tuple[Entry, Content]:
+def _sniffed(path: Path) -> tuple[Entry, Content]:
     """Return a file and its content type. Raises HttpError if it is neither a trace nor a memory snapshot."""
     entry = storage_for(str(path)).stat(os.fspath(path))
-    content = look_at(entry)
+    content = sniff(entry)
     reason = content if isinstance(content, Reason) else content.reason
     if isinstance(content, Reason) or reason is not None:
         assert reason is not None

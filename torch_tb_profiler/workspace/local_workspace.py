@@ -43,7 +43,7 @@ from torch_tb_profiler.workspace.cache.checksummed import is_broken, remove_part
 from torch_tb_profiler.workspace.cache.identity import content_key
 from torch_tb_profiler.workspace.cache.trace_cache import open_cache
 from torch_tb_profiler.workspace.listing.scanner import list_runs
-from torch_tb_profiler.workspace.listing.sniff import look_at
+from torch_tb_profiler.workspace.listing.sniff import sniff
 from torch_tb_profiler.workspace.reading.pool import Pool
 from torch_tb_profiler.workspace.reading.protocol import Done, Failed, Job, Message
 from torch_tb_profiler.workspace.reading.reading_order import helpers_for, memory_budget, memory_for, processors
@@ -274,7 +274,7 @@ def find_traces(*paths: str) -> RunListing:
         if named is not None:
             named.append(entry)
     found = [
-        list_runs([root]) if named is None else _of_files(root, {entry: look_at(entry) for entry in named})
+        list_runs([root]) if named is None else _of_files(root, {entry: sniff(entry) for entry in named})
         for root, named in zip(named_roots(list(folders)), folders.values(), strict=True)
     ]
     return RunListing(

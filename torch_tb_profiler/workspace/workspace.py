@@ -19,8 +19,8 @@ from torch_tb_profiler.timeline.summary import TimelineSummary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.workspace.answering.answerer import VALUE_BYTES, Answerer, Needed, TimelineOf
 from torch_tb_profiler.workspace.answering.answering_process import AnsweringProcess
-from torch_tb_profiler.workspace.answering.asking import VALUE_BYTES, Asking, Needed, TimelineOf
 from torch_tb_profiler.workspace.answering.value_cache import ValueCache
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, answer_name
 from torch_tb_profiler.workspace.cache.checksummed import is_broken
@@ -81,7 +81,7 @@ class Workspace:
 
     def __init__(self, roots: Sequence[Root], cache: TraceCache, options: ReadingOptions) -> None:
         self._cache = cache
-        self._here = Asking(cache)
+        self._here = Answerer(cache)
         self._elsewhere = AnsweringProcess(cache)
         self._on_disk: ValueCache[Key, Any] = ValueCache(ANSWER_BYTES, lambda value: value.size)
         self._in_memory: ValueCache[Key, Any] = ValueCache(VALUE_BYTES, lambda value: value.size)
@@ -188,7 +188,7 @@ class Workspace:
         return known is not None and known.events >= LARGE_EVENTS
 
     def remember(self, key: Key, make: Callable[[], V], tier: Tier = "memory") -> V:
-        """Return the value of a key, made when it is not known.
+        """Return the value of a key, made when missing.
 
         A request for a value that is being made waits for it; others do not. What could not be made is not
         remembered. On disk are `StoredAnswer`s about one trace: a worker process that is about to give one is waited

@@ -47,7 +47,7 @@ class JudgedRule(msgspec.Struct, frozen=True, kw_only=True):
     new         the same of the new recordings
     scale       relative: change, lower, upper and detectable are parts of the baseline, 0.05 is 5 % more; absolute:
                 they are differences in the unit
-    change      how much more; null if that is not known
+    change      how much more; null if unknown
     lower       95 % interval of the change, or the change itself where it is exact; null without verdict
     upper       its other end
     detectable  the smallest change that this data shows in 80 of 100 cases; 0 where it is exact; null without verdict

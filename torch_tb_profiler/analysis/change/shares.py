@@ -35,8 +35,8 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     """What things of one name have of a cause, summed over the steps and devices of a recording.
 
     cause       of the waterfall
-    operator    the operator, or what else launched the kernel; of host time the outermost operator. Empty if not
-                known
+    operator    the operator, or what else launched the kernel; of host time the outermost operator. Empty if
+                unknown
     is_operator whether it is an operator
     outermost   the outermost operator around it; empty if there is none
     shapes      of the inputs of the operator, as the trace writes them; empty if not recorded

@@ -11,7 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.result import Result
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.trace.lazy_columns import Declared
+from torch_tb_profiler.trace.lazy_columns import FieldDeclaration
 
 #: by what the names of their columns begin with: how label, text and id begin
 SIDES = {
@@ -44,7 +44,7 @@ class BothSides(Result):
                     "id": id_ + (one["id"] or f"{group}.{name}"),
                 }
                 hints[side + name] = hints[name]
-                setattr(cls, side + name, Declared({**one, **words, "hidden": side + name in hidden}))
+                setattr(cls, side + name, FieldDeclaration({**one, **words, "hidden": side + name in hidden}))
         super().__init_subclass__(group)
 
 

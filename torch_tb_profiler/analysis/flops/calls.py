@@ -148,7 +148,7 @@ def work_counts(model: Model) -> WorkCounts:
     first = owned[groups.first]
     node = owner[first]
     call = np.full(len(owner), -1, np.int64)
-    call[owned] = groups.of
+    call[owned] = groups.inverse
     place = np.full(len(model.tree), -1, np.int32)
     place[nodes] = of_node
     work, works = _counted_once(model, node, place[node].astype(np.int64), works)
@@ -261,11 +261,11 @@ def _works(model: Model, activities: Activities) -> tuple[Int64, tuple[OperatorW
     for first in groups.first.tolist():
         *given, flops, gigabytes = (str(strings[int(key[first])]) for key in keys)
         works.append(with_recorded(work_of(*given), given[2], flops, gigabytes))
-    of_node = groups.of.copy()
-    unclear = np.flatnonzero(np.array([work.why is not None for work in works])[groups.of] | repeats(model, nodes))
+    of_node = groups.inverse.copy()
+    unclear = np.flatnonzero(np.array([work.why is not None for work in works])[groups.inverse] | repeats(model, nodes))
     if len(unclear):
         here = nodes[unclear].tolist()
-        known = dict(zip(here, map(works.__getitem__, groups.of[unclear].tolist()), strict=True))
+        known = dict(zip(here, map(works.__getitem__, groups.inverse[unclear].tolist()), strict=True))
         place = dict(zip(here, unclear.tolist(), strict=True))
         numbers: dict[OperatorWork, int] = {}
         for node, work in derived(model, nodes[unclear], known).items():
@@ -346,7 +346,7 @@ def _why_unowned(model: Model, activities: Activities, left: Int64) -> Int8:
             call = text(int(launch[first])) if launch[first] >= 0 else ""
             why = _outside(int(how[first]), int(reason[first]), call)
         found.append(UNKNOWNS.index(why))
-    return np.array(found, np.int8)[groups.of]
+    return np.array(found, np.int8)[groups.inverse]
 
 
 def _inside(operator: str, has_shapes: bool) -> UnknownReason:

@@ -326,7 +326,7 @@ def _by_parameters(model: Model, texts: RecordedArguments, nodes: list[int]) -> 
 def _parameters(model: Model, texts: RecordedArguments) -> tuple[int, int]:
     """Return Σ elements of the gradients that one backward pass accumulates, one pass to a step, and how many passes.
 
-    (0, 0) where it is not known: gradients that are accumulated over several passes do not divide by the steps.
+    (0, 0) where unknown: gradients that are accumulated over several passes do not divide by the steps.
     """
     tree, strings, passes = model.tree, model.trace.strings, len(model.steps)
     if not len(tree) or not passes:

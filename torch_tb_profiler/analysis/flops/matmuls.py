@@ -38,7 +38,7 @@ class MatmulKernels(msgspec.Struct, frozen=True):
     row        the event
     duration   ns
     kind       index into KINDS
-    element    what it multiplies, index into ELEMENTS: by its name, else by the inputs of its operator; -1: not known.
+    element    what it multiplies, index into ELEMENTS: by its name, else by the inputs of its operator; -1: unknown.
                Kernels with inputs of 32 bits on tensor cores of NVIDIA's multiply as TF32
     use        `Use` of tensor cores
     call       index into `calls`; -1 where no operator says what is multiplied
@@ -104,7 +104,7 @@ def matmul_kernels(model: Model) -> MatmulKernels:
 
 
 def _element(kernel: str) -> int:
-    """Return the index into ELEMENTS; -1 for not known. A template for `float` and no other type multiplies that."""
+    """Return the index into ELEMENTS; -1 for unknown. A template for `float` and no other type multiplies that."""
     found = element_type(kernel)
     if found is None and _FLOAT.search(kernel) and not _OTHER.search(kernel):
         found = "fp32"

@@ -96,7 +96,7 @@ class RateSums(msgspec.Struct, frozen=True):
 
     @property
     def byte_rate(self) -> Float64:
-        """Bytes/s; NaN where they are not known."""
+        """Bytes/s; NaN where they are unknown."""
         return _ratio(self.bytes, self.bytes_ns)
 
 
@@ -151,7 +151,7 @@ def bytes_by_grid(model: Model, activities: Activities) -> Int64:
         )
         for first in groups.first.tolist()
     ]
-    moved_bytes[chosen] = np.array(moved, np.int64)[groups.of]
+    moved_bytes[chosen] = np.array(moved, np.int64)[groups.inverse]
     return moved_bytes
 
 
@@ -198,10 +198,10 @@ class WorkCoverage(msgspec.Struct, frozen=True):
 
     time_ns          all of it
     flops            of what matrix FLOP are known, also where there are none
-    matrix           time with FLOP ÷ the same with that of which FLOP are not known; None if there is neither
+    matrix           time with FLOP ÷ the same with that of unknown FLOP; None if there is neither
     bytes            of what bytes are known by arguments, or recorded
     bytes_estimated  a further part, of which bytes are estimated by the grids of kernels
-    unknown          parts whose FLOP or bytes are not known, by reason
+    unknown          parts whose FLOP or bytes are unknown, by reason
     """
 
     time_ns: int

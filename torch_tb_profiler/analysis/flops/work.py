@@ -94,7 +94,7 @@ class Matmul(msgspec.Struct, frozen=True):
 
 
 class FlopBounds(msgspec.Struct, frozen=True):
-    """Bounds of FLOP that are not known exactly.
+    """Bounds of FLOP that cannot be counted exactly.
 
     least, most               of those that are executed
     model_least, model_most   of those that the model needs
@@ -109,14 +109,14 @@ class FlopBounds(msgspec.Struct, frozen=True):
 class OperatorWork(msgspec.Struct, frozen=True):
     """The work of one call. A multiply-add counts two FLOP; softmax, bias, activation and norm none.
 
-    flops     matrix FLOP that are executed; None: not known
+    flops     matrix FLOP that are executed; None: unknown
     model     those that the model needs: without what attention computes again in its backward pass
     dense     as `flops`, attention counted as if nothing were masked
-    bytes     the least that is read and written, each different element once; None: not known
+    bytes     the least that is read and written, each different element once; None: unknown
     data      what the inputs hold, as `Product.data`; empty if that does not matter
     sure      how FLOP and bytes are known
     product   of products of matrices and convolutions
-    why       why one of them is not known
+    why       why one of them is unknown
     between   what FLOP lie between; None if they are known, or nothing can be said
     """
 
@@ -140,7 +140,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
     @property
     def limits(self) -> FlopBounds | None:
-        """Bounds of the FLOP, where they are not known exactly."""
+        """Bounds of the FLOP, where they are not exact."""
         return self.between if self.flops is None else None
 
     def surely(self, sure: Certainty) -> OperatorWork:

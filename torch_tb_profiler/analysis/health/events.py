@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.health.recording import LAUNCH_NAME, TOUCHES
 from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.step_kinds import step_kinds, warm_up_ratio
-from torch_tb_profiler.arrays.distinct import among
+from torch_tb_profiler.arrays.distinct import isin
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
@@ -28,7 +28,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     """Report launches without a kernel: before the first that has one, after the last, and between."""
     events, launches = model.trace.events, model.launches
     called = _named(model, LAUNCH_NAME) & (launches.correlation > 0)
-    done = called & among(launches.correlation, model.device_work.correlation[model.is_work])
+    done = called & isin(launches.correlation, model.device_work.correlation[model.is_work])
     launch = model.device_links.launch
     done |= called & (np.bincount(launch[launch >= 0], minlength=len(launches)) > 0)
     if not done.any():

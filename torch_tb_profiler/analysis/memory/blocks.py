@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.memory.records import (
 )
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places, isin
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -194,7 +194,7 @@ def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBl
         names = operator_codes(model, take_known(memory_records(model).node, blocks.allocation))
         codes = distinct(np.concatenate(names))
         found = [code for code in codes.tolist() if wanted in model.trace.strings[code].lower()]
-        chosen &= among(names[0], found) | among(names[1], found)
+        chosen &= isin(names[0], found) | isin(names[1], found)
     return blocks.take(chosen)
 
 

@@ -86,7 +86,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
     def over_time(self, model: Model, most: int) -> tuple[Int64, Int64]:
         """Return at most `most` times in ns, and the bytes of each category then: shape (times, categories).
 
-        A stretch of time stands for the record at which most was in use in it.
+        An interval stands for the record at which most was in use in it.
         """
         curve, blocks = self.curve, memory_blocks(model)
         edges = np.linspace(curve.time_ns[0], curve.time_ns[-1] + 1, most + 1)
@@ -167,7 +167,7 @@ def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
     return tuple(categories)
 
 
-#: stretches of time of an answer
+#: intervals of an answer
 MOST_TIMES = 120
 
 

@@ -33,7 +33,7 @@ OUTSIDE_SHARE = 0.1
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """One failed allocation. Bytes; null is not known.
+    """One failed allocation. Bytes; null means unknown.
 
     reason         what decides
     requested      what was asked for: of a text the segment that it would have allocated from the device

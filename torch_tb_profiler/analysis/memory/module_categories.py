@@ -115,7 +115,7 @@ def record_modules(model: Model) -> RecordModules:
     named = group([tree.name[at]])
     texts = list(map(module_name, model.trace.strings.texts(tree.name[at[named.first]])))
     number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    none[inside] = np.array([number[text] for text in texts], np.int64)[named.of]
+    none[inside] = np.array([number[text] for text in texts], np.int64)[named.inverse]
     return RecordModules(none, tuple(number), sources[0])
 
 

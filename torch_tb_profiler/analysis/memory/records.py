@@ -149,7 +149,7 @@ def devices_of(kind: Int32, number: Int32) -> tuple[tuple[MemoryDevice, ...], In
     groups = group([kind, number])
     found = [_device(int(kind[i]), int(number[i])) for i in groups.first.tolist()]
     order = sorted(range(len(found)), key=lambda i: (found[i].type == CPU, found[i].type, found[i].number))
-    return tuple(found[i] for i in order), inverse(np.array(order, np.int64))[groups.of]
+    return tuple(found[i] for i in order), inverse(np.array(order, np.int64))[groups.inverse]
 
 
 def _device(kind: int, number: int) -> MemoryDevice:

@@ -122,7 +122,7 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     unattributed_device_ns  Σ of device work that no operator launched, null if none was recorded
     unattributed            the same by why
     unattributed_columns    what the columns of `unattributed` are
-    unlinked_backward       part of the time of autograd nodes whose forward is not known, 0…1: of their device time,
+    unlinked_backward       part of the time of autograd nodes whose forward is unknown, 0…1: of their device time,
                             otherwise of their host time; null without any, and in answers about one operator
     device_busy             share of step time in which devices were busy, 0…1; null without devices, and in answers
                             about one operator

@@ -364,7 +364,7 @@ def _work(model: Model, calls: OperatorCalls, groups: Groups) -> RateSums:
     node = take_known(found.calls.node, found.activities.call)
     of = calls.of_node[np.where(found.activities.recorded >= 0, found.activities.node, node)]
     own = np.flatnonzero((of >= 0) & (not found.on_host))
-    return rate_sums(model, own, Groups(groups.of[of[own]], groups.first))
+    return rate_sums(model, own, Groups(groups.inverse[of[own]], groups.first))
 
 
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:

@@ -105,7 +105,7 @@ def regions(model: Model) -> RegionTable:
     groups = group([tree.name[node].astype(np.int64)])
     count = len(groups)
     of_node = np.full(len(tree) + 1, -1, np.int64)
-    of_node[node] = groups.of
+    of_node[node] = groups.inverse
     length = tree.end - tree.start
     nested = nearest(tree.parent, region, tree.parent[node]) >= 0
 
@@ -261,7 +261,7 @@ def eager_operators(model: Model) -> EagerOperators:
     node = np.flatnonzero(outer)
     groups = group([tree.name[node].astype(np.int64)])
     of_node = np.full(len(tree) + 1, len(groups), np.int64)
-    of_node[node] = groups.of
+    of_node[node] = groups.inverse
     work, around, duration = work_in(inside, compiled)
     eager = around < 0
     launched = nearest(tree.parent, outer, inside.device_links.node[work[eager]])
@@ -269,8 +269,8 @@ def eager_operators(model: Model) -> EagerOperators:
     length = tree.end[node] - tree.start[node]
     host = groups.sum(length)
     order = descending(device[:-1] if device[:-1].any() else host)
-    longest = np.lexsort((tree.start[node], -length, groups.of))
-    first = node[longest[np.searchsorted(groups.of[longest], np.arange(len(groups)))]]
+    longest = np.lexsort((tree.start[node], -length, groups.inverse))
+    first = node[longest[np.searchsorted(groups.inverse[longest], np.arange(len(groups)))]]
     names: list[str | None] = list(inside.trace.strings.texts(tree.name[node[groups.first[order]]]))
     rest = device[-1:] if device[-1] else device[:0]
     unknown = np.full(len(rest), -1)
@@ -350,7 +350,7 @@ def generated_kernels(model: Model) -> GeneratedKernels:
     total = groups.sum(np.maximum(events.duration[rows], 0))
     order = descending(total, lambda at: strings[int(events.name[rows[groups.first[at]]])])
     first = rows[groups.first[order]]
-    configs, files = _told(model, triton)
+    configs, files = _recorded_configs(model, triton)
     matches = [parsed[int(code)] for code in events.name[first]]
     return GeneratedKernels(
         name=tuple(strings.texts(events.name[first])),
@@ -365,7 +365,7 @@ def generated_kernels(model: Model) -> GeneratedKernels:
     )
 
 
-def _told(model: Model, names: Int64) -> tuple[dict[int, str], dict[int, str]]:
+def _recorded_configs(model: Model, names: Int64) -> tuple[dict[int, str], dict[int, str]]:
     """Return, by the code of a name, all configurations that its operators tell, and the first file."""
     operators, strings = model.trace.operators, model.trace.strings
     at = np.flatnonzero(np.isin(model.trace.events.name[operators.row], names))

@@ -112,7 +112,7 @@ _GRAPH_LAUNCH = lazy_pattern(r"\w*GraphLaunch")
 
 
 class EngineSteps(Result, group="engine_steps"):
-    """One row per step, in the order of time. Times in ns; -1 for what is not known."""
+    """One row per step, in the order of time. Times in ns; -1 for what is unknown."""
 
     phase: tuple[str, ...] = column("Phase", "What kind of step it is.")
     row: Int64 = column("Event", "Number of its event in the file.", unit=None, missing_below_zero=True, hidden=True)

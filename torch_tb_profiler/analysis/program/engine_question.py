@@ -99,7 +99,7 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
     tpot_ns            time per output token: mean from the beginning of a step that generates to that of the next,
                        weighted by its requests if they are known for all steps; null with fewer than two steps,
                        and with draft tokens, because it is not recorded how many of them were accepted
-    gap_ns             Σ of the gaps between steps, on the host; null if their ends are not known, and with one step
+    gap_ns             Σ of the gaps between steps, on the host; null if their ends are unknown, and with one step
     graph_share        part of the device time of the steps that replays of graphs have, 0…1; null without device time
     """
 
@@ -119,7 +119,7 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
 
     meta      which trace
     engine    figures of all steps
-    gaps      the time between steps, by what the host did; null if it is not known
+    gaps      the time between steps, by what the host did; null if unknown
     families  Σ durations of device work by phase and kind of kernel
     steps     a row for each step
     """

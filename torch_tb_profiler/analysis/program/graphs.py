@@ -358,9 +358,9 @@ def outside_graphs(model: Model) -> OutsideGraphs:
 
 def _longest(groups: Groups, value: Int64, weight: Int64) -> Int64:
     """Return the value of each group with the largest sum of weights."""
-    pairs = group([groups.of, value.astype(np.int64)])
+    pairs = group([groups.inverse, value.astype(np.int64)])
     order = descending(pairs.sum(weight))
-    of, least = groups.of[pairs.first[order]], np.full(len(groups), len(order), np.int64)
+    of, least = groups.inverse[pairs.first[order]], np.full(len(groups), len(order), np.int64)
     np.minimum.at(least, of, np.arange(len(order)))
     found: Int64 = value[pairs.first[order]][least].astype(np.int64)
     return found

@@ -7,7 +7,7 @@ from typing import Literal
 
 
 class ProgramPhase(str, Enum):
-    """What a stretch of time of a program is spent on.
+    """What an interval of a program is spent on.
 
     RECOMPUTE is part of the backward pass: the forward pass again, of what was not kept. VALIDATION is the forward pass
     of batches that nothing is learnt from, where names say so. OTHER is what no mark says. NO_LAUNCH is device work of

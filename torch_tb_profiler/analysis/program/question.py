@@ -35,10 +35,10 @@ LARGEST_PAGE = 1_000
 
 
 class WhichPhase(msgspec.Struct, frozen=True):
-    """Of which phase the stretches are listed."""
+    """Of which phase the intervals are listed."""
 
-    phase: Annotated[PhaseName | None, Meta(description="A phase: its longest stretches are listed.")] = None
-    limit: Annotated[int, Meta(description="Stretches of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
+    phase: Annotated[PhaseName | None, Meta(description="A phase: its longest intervals are listed.")] = None
+    limit: Annotated[int, Meta(description="Intervals of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
 
 
 class PhaseMean(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +117,7 @@ class BackwardShare(Answer, frozen=True, kw_only=True):
 
 
 class Stretch(Answer, frozen=True, kw_only=True):
-    """A stretch of the main thread in one phase.
+    """An interval of the main thread in one phase.
 
     step         name of the step that it begins in; null outside steps
     start_ns     since the start of the trace

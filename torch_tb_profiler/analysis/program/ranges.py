@@ -54,7 +54,7 @@ class RangeTable(Result, group="ranges"):
     device_ns: Int64 = column(
         "Device",
         "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
-        "it is not known who called one.",
+        "it is unknown who called one.",
         missing_below_zero=True,
     )
     calls: Int64 = column("Calls", "How often it began in the steps.")
@@ -62,7 +62,7 @@ class RangeTable(Result, group="ranges"):
     parent: Int64 = column(
         "Inside", "The entry around it; -1 at the top.", unit=None, missing_below_zero=True, hidden=True
     )
-    writer: tuple[str, ...] = column("Written by", "What writes ranges of this name; user if it is not known.")
+    writer: tuple[str, ...] = column("Written by", "What writes ranges of this name; user if unknown.")
     names: Int64 = column("Names", "How many different names the entry stands for.", hidden=True)
     host_self_ns: Int64 = column("Host, self", "The same without ranges directly inside.")
     mean_ns: Float64 = column("Mean", "Mean duration on the host.", hidden=True)
@@ -89,7 +89,7 @@ class RangeCalls(Result, group="range_calls"):
     device_ns: Int64 = column(
         "Device",
         "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
-        "it is not known who called one.",
+        "it is unknown who called one.",
         missing_below_zero=True,
     )
     between_ns: Int64 = column(
@@ -109,8 +109,8 @@ class NamedCalls(msgspec.Struct, frozen=True):
     outer      the range around it, an index here, -1
     entry      its row of the table
     template   place in `names`
-    device     Σ durations of what it launched, ns; -1 where that is not known
-    exposed    ns; -1 where that is not known
+    device     Σ durations of what it launched, ns; -1 where unknown
+    exposed    ns; -1 where unknown
     between    ns since the call of the entry before it on its thread ended, -1 for the first
     parents    shape (entries,)
     names      the templates
@@ -366,7 +366,7 @@ class RangesByStep(msgspec.Struct, frozen=True):
     step     in which the calls begin
     calls    all of them
     host     ns: Σ durations of the calls that are in no other of the same name
-    device   ns: Σ durations of what these launched; -1 where that is not known
+    device   ns: Σ durations of what these launched; -1 where unknown
     exposed  ns: of these, as `RangeTable` has it; -1 likewise
     names    the longest on the host first
     left     how many names were left out
@@ -410,7 +410,7 @@ def ranges_by_step(model: Model, most: int) -> RangesByStep:
     rows = group([name, step[kept]])
 
     def sums(values: Int64) -> Int64:
-        return sums_of_known(Groups(rows.of[top], rows.first), values[kept[top]])
+        return sums_of_known(Groups(rows.inverse[top], rows.first), values[kept[top]])
 
     return RangesByStep(
         name=name[rows.first],

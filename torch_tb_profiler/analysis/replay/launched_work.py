@@ -106,7 +106,7 @@ def work_items(model: Model) -> WorkItems:
         row=row[order].astype(np.int32),
         start=start[order],
         duration=np.maximum(events.duration[row], 0)[order],
-        stream=ordered(streams.of.astype(np.int64), lanes.of.astype(np.int64) + len(streams)),
+        stream=ordered(streams.inverse.astype(np.int64), lanes.inverse.astype(np.int64) + len(streams)),
         call=ordered(links.launch[chosen].astype(np.int64), nothing),
         work=ordered(chosen, nothing),
         kind=ordered(kind, np.full(len(host), WorkKind.HOST_COLLECTIVE, np.int8)).astype(np.int8),

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.replay.host_time import Label
 from torch_tb_profiler.analysis.replay.path import slack_of_rows
 from torch_tb_profiler.analysis.replay.recorded_path import PathSlices, recorded_slices
 from torch_tb_profiler.analysis.result import column
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import each_value, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
 from torch_tb_profiler.arrays.lookup import take_known
@@ -44,7 +44,7 @@ class OnPath(msgspec.Struct, frozen=True):
     calls       how many of its calls, or pieces of device work, are on the path
     all_calls   how many calls, or pieces of device work, there are in the steps
     slack_ns    how much later a piece of work could run, or how much longer the host could take for a call, without
-                delaying the end of any step; median over all of them; empty if it is not known
+                delaying the end of any step; median over all of them; empty if unknown
     """
 
     name: Annotated[str, column("Name")]
@@ -73,7 +73,7 @@ def names_on_path(model: Model, steps: Sequence[int]) -> NamesOnPath:
     if not len(steps):
         return NamesOnPath((), (), (), ())
     pieces = recorded_slices(model)
-    chosen = among(pieces.step, np.array(steps, np.int64))
+    chosen = isin(pieces.step, np.array(steps, np.int64))
     host = _HostTime.of(pieces, chosen)
     ran = np.flatnonzero(chosen & (pieces.item >= 0))
     item, device_ns = pieces.item[ran], (pieces.end - pieces.start)[ran]
@@ -90,7 +90,7 @@ def names_on_path(model: Model, steps: Sequence[int]) -> NamesOnPath:
 
 
 class _HostTime(msgspec.Struct, frozen=True):
-    """How much of a stretch of a thread is on the path."""
+    """How much of an interval of a thread is on the path."""
 
     of_track: dict[int, Coverage]
 
@@ -150,7 +150,7 @@ def _operators(
         return ()
     ns = host.inside(tree)
     marks = [code for label in graph_of(model).steps.labels if (code := trace.strings.code(label)) >= 0]
-    mine = np.flatnonzero(~among(tree.name, marks))
+    mine = np.flatnonzero(~isin(tree.name, marks))
     mine = mine[(tree.start[mine] >= window[0]) & (tree.start[mine] < window[1])]
     owner = device.owner_rows()
     of_tree = np.full(len(trace.events), -1, np.int64)
@@ -199,7 +199,7 @@ def _kernels(device: _Device, slack: Int64, steps: Sequence[int]) -> tuple[OnPat
     if not len(items):
         return ()
     on_path = sums_at(device.item, device.ns, len(items))
-    mine = np.flatnonzero(among(graph.item_step, np.array(steps)) | (on_path > 0))
+    mine = np.flatnonzero(isin(graph.item_step, np.array(steps)) | (on_path > 0))
     category = events.category[items.row[mine]]
     is_copy = (category == Category.MEMCPY) | (category == Category.MEMSET)
     kinds: tuple[tuple[OnPathKind, Bool], ...] = (
@@ -222,8 +222,8 @@ def _by_name(model: Model, what: OnPathKind, name: Int32, host: Int64, device: I
     groups = group([name])
     host_ns, device_ns = groups.sum(host), groups.sum(device)
     on_path, calls = groups.sum((host + device > 0).astype(np.int64)), groups.count()
-    order = np.lexsort((slack, groups.of))
-    begins = np.searchsorted(groups.of[order], np.arange(len(groups) + 1))
+    order = np.lexsort((slack, groups.inverse))
+    begins = np.searchsorted(groups.inverse[order], np.arange(len(groups) + 1))
     rows = []
     for number in np.flatnonzero(on_path > 0).tolist():
         known = slack[order[begins[number] : begins[number + 1]]]

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
@@ -146,5 +146,5 @@ def _outermost(graph: Graph) -> Bool:
     place = np.minimum(np.searchsorted(doing, calls.correlation), len(doing) - 1)
     repeated = doing[place] == calls.correlation
     key = place * (int(calls.name.max()) + 1) + calls.name
-    of_another: Bool = repeated & ~among(key, distinct(key[does]))
+    of_another: Bool = repeated & ~isin(key, distinct(key[does]))
     return does | ~of_another

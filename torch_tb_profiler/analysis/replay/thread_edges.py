@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_subtrac
 from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems, WorkKind, runtime_calls
 from torch_tb_profiler.analysis.replay.stream_edges import LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.shared.host_threads import AUTOGRAD_PREFIX, main_lane
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.intervals import Spans, subtraction
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
@@ -203,7 +203,7 @@ class HostActivity(msgspec.Struct, frozen=True):
 
     def on(self, lane: int) -> Spans:
         """Return when a thread, or one that it waits for, shows something."""
-        at = np.flatnonzero(among(self.spans.lane, [lane, *self.instead(lane)]))
+        at = np.flatnonzero(isin(self.spans.lane, [lane, *self.instead(lane)]))
         alive = _with_breaks(np.zeros(len(at), np.int64), self.spans.start[at], self.spans.end[at])
         mine = self.unknown.lane == lane
         return subtraction(Spans(alive.start, alive.end), Spans(self.unknown.start[mine], self.unknown.end[mine]))
@@ -242,7 +242,7 @@ def silent_spans(model: Model, host: HostTime) -> LaneSpans:
     events.
     """
     signs = host_activity(model)
-    in_mark = among(np.append(host.row, -1)[host.node], model.structure.tree.row[signs.marks])
+    in_mark = isin(np.append(host.row, -1)[host.node], model.structure.tree.row[signs.marks])
     least = LONGEST_LATENCY_NS if len(signs.unknown) else SILENT_NS
     at = np.flatnonzero((host.length > least) & ((host.node < 0) | in_mark))
     lane, start, end = host.lane[at].astype(np.int64), host.start[at], host.start[at] + host.length[at]

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.replay.graph import Edge, Graph, GraphNode
 from torch_tb_profiler.analysis.replay.host_time import LABELS, Label
 from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_subtraction, lane_union
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
@@ -256,7 +256,7 @@ def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> ChangeEffect:
         else:
             work.append(WorkEffect(item, cap=shortest))
         syncs, inside = _own_syncs(graph, item, operator)
-        dropped += [np.flatnonzero((graph.edge == Edge.BLOCKING_COPY) & among(graph.item, item)), syncs]
+        dropped += [np.flatnonzero((graph.edge == Edge.BLOCKING_COPY) & isin(graph.item, item)), syncs]
         host += [scaled_spans(graph, inside, 0.0, (Label.BLOCKING,)), _calls(trace, graph, distinct(items.call[item]))]
     edges = np.concatenate(dropped) if dropped else np.empty(0, np.int64)
     return ChangeEffect(host=tuple(host), work=tuple(work), dropped=edges, notes=tuple(notes))

@@ -59,15 +59,15 @@ _DATA = (*ELEMENTS, "fp4")
 class ActivityRoofs(msgspec.Struct, frozen=True):
     """The roof of each activity, parallel to `Activities`, shape (activities,); NaN: unknown.
 
-    element       what its call multiplies, index into ELEMENTS; -1: nothing, or not known
+    element       what its call multiplies, index into ELEMENTS; -1: nothing, or unknown
     flops         matrix FLOP, its share of those of its call
     bytes         what it moves at least, its share
     roof_ns       its share of the least time of its call
     lost_ns       its share of what the call takes longer than that
-    bound         what bounds it, index into BOUNDS; -1: not known
+    bound         what bounds it, index into BOUNDS; -1: unknown
     above         why the call is faster than its roof, index into ABOVES; -1: it is not
-    tensor_cores  index into TENSOR_CORES; -1: it is no product, or it is not known
-    below_wave    its kernels have fewer blocks than the device has multiprocessors; False where it is not known
+    tensor_cores  index into TENSOR_CORES; -1: it is no product, or it is unknown
+    below_wave    its kernels have fewer blocks than the device has multiprocessors; False where unknown
     first         the first activity of its call: counts the call
     """
 
@@ -86,12 +86,12 @@ class ActivityRoofs(msgspec.Struct, frozen=True):
 class CallRoofs(msgspec.Struct, frozen=True):
     """The roof of each call, parallel to `CountedCalls`, shape (calls,).
 
-    element  what it multiplies, index into ELEMENTS; -1: nothing, or not known
+    element  what it multiplies, index into ELEMENTS; -1: nothing, or unknown
     device   its number
-    rate     FLOP/s of its device for that; NaN: not known
-    most     the same where it is not known whether 32 bits are multiplied as TF32: if they are
-    roof_ns  the least time, ns; NaN: not known
-    bound    index into BOUNDS; -1: not known
+    rate     FLOP/s of its device for that; NaN: unknown
+    most     the same where it is unknown whether 32 bits are multiplied as TF32: if they are
+    roof_ns  the least time, ns; NaN: unknown
+    bound    index into BOUNDS; -1: unknown
     """
 
     element: Int8
@@ -124,7 +124,7 @@ def call_roofs(model: Model) -> CallRoofs:
     with np.errstate(invalid="ignore"):
         computing, moving = 1e9 * flops / rate, 1e9 * size / bandwidth
     computing = np.where(flops == 0, 0.0, computing)
-    # bytes that are not known bound nothing; FLOP that are not known leave the least time open
+    # bytes that are unknown bound nothing; FLOP that are unknown leave the least time open
     roof = np.where(np.isnan(computing), np.nan, np.fmax(computing, moving))
     roof[np.isnan(moving) & (flops == 0)] = np.nan
     bound = np.where(computing >= np.nan_to_num(moving), BOUNDS.index("compute"), BOUNDS.index("memory"))
@@ -352,7 +352,7 @@ def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
 
 
 def reached_ns(model: Model) -> Float64:
-    """Return the least time of each by what is reached, else by the peaks, ns, shape (calls,); NaN: not known."""
+    """Return the least time of each by what is reached, else by the peaks, ns, shape (calls,); NaN: unknown."""
     found, of_calls = work_counts(model), call_roofs(model)
     calls = found.calls
     flops, size = calls.numbers("flops"), calls.numbers("bytes")

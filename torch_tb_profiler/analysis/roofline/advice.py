@@ -81,7 +81,7 @@ def call_advice(model: Model) -> Int8:
         assert product is not None
         kernel_advice = of_product(product, str(strings[int(name[first])]), multiprocessors, held, bool(limited[first]))
         advices.append(-1 if kernel_advice is None else ADVICES.index(kernel_advice))
-    advice[chosen] = np.array(advices or [-1], np.int8)[groups.of]
+    advice[chosen] = np.array(advices or [-1], np.int8)[groups.inverse]
     in_a_row = _in_a_row(model, counts, is_product)
     return np.where(((advice < 0) & slow) | (in_a_row == ADVICES.index("batch")), in_a_row, advice).astype(np.int8)
 
@@ -89,8 +89,8 @@ def call_advice(model: Model) -> Int8:
 def of_product(product: Matmul, kernel: str, multiprocessors: int, held: int, by_memory: bool) -> Advice | None:
     """Advise on a product by its sizes and its longest kernel.
 
-    multiprocessors   of the device; 0: not known
-    held              how many of the kernel's blocks one of them holds at once; 0: not known
+    multiprocessors   of the device; 0: unknown
+    held              how many of the kernel's blocks one of them holds at once; 0: unknown
     by_memory         moving bounds the product
     """
     m, n, k = product.m, product.n, product.k

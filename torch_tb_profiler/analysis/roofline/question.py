@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 
-#: code that records what is not known, by why
+#: code that records what is unknown, by why
 REMEDIES: Mapping[str, str] = {
     "shapes_off": "profile(record_shapes=True)",
     "before_recording": "schedule(wait=1, warmup=1, active=3, repeat=1)",

@@ -31,9 +31,9 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     device        number of the device
     name          as recorded; empty if it was not recorded
     flops         FLOP/s by element type; empty if nothing is known
-    bandwidth     of its memory, bytes/s; null if not known
-    link          to another device, bytes/s in each direction; null if not known
-    host          to the host, bytes/s in each direction; null if not known
+    bandwidth     of its memory, bytes/s; null if unknown
+    link          to another device, bytes/s in each direction; null if unknown
+    host          to the host, bytes/s in each direction; null if unknown
     tensor_cores  whether it has some
     reached_flops       FLOP/s by element type that long products of this trace reach; without those of fewer than 3
     reached_bandwidth   bytes/s that its large elementwise kernels reach; null with fewer than 10

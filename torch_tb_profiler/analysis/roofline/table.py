@@ -32,12 +32,12 @@ from torch_tb_profiler.model.program_tree import NodeKind
 RooflineGrouping = Literal["operator", "operator_shape", "kernel", "module", "line", "element", "phase"]
 #: from the surest on
 _SURE = (Certainty.EXACT, Certainty.RECORDED, Certainty.DERIVED, Certainty.BOUND, Certainty.ESTIMATE)
-_NOT_KNOWN = "(not known)"
+_UNKNOWN = "(unknown)"
 _NO_PRODUCTS = "(no products)"
 
 
 class RooflineTable(Result, group="roofline"):
-    """One row per group, by lost time, then time, descending. NaN and None: not known."""
+    """One row per group, by lost time, then time, descending. NaN and None: unknown."""
 
     name: tuple[str, ...] = column(
         "Name", "Operator, kernel, module, line, element type or phase, depending on the grouping."
@@ -154,7 +154,7 @@ class RooflineTable(Result, group="roofline"):
     )
     worst_row: Int64 = column(
         "Worst event",
-        "Number of the event of the kernel or copy that loses most, or of the longest one if that is not known.",
+        "Number of the event of the kernel or copy that loses most, or of the longest one if the lost time is unknown.",
         unit=None,
         hidden=True,
     )
@@ -195,7 +195,7 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         return groups.sum(np.where(chosen, duration, 0))
 
     by_loss = np.lexsort((-duration, -np.nan_to_num(roof.lost_ns)))
-    worst = first_at(groups.of[by_loss], activities.row[by_loss], len(groups))[order]
+    worst = first_at(groups.inverse[by_loss], activities.row[by_loss], len(groups))[order]
     known_roof = groups.sum_of_floats(np.where(has_roof, roof.roof_ns, 0.0))
     return RooflineTable(
         group_by=group_by,
@@ -286,7 +286,7 @@ def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None,
     of_call = np.array([*certainty, -1], np.int64)[np.append(found.calls.work, -1)]
     sure = of_call[found.activities.call]
     sure[found.activities.recorded >= 0] = _SURE.index(Certainty.RECORDED)
-    worst = greatest_at(groups.of, sure, len(groups))[order]
+    worst = greatest_at(groups.inverse, sure, len(groups))[order]
     return tuple(_SURE[at].value if at >= 0 else None for at in worst.tolist())
 
 
@@ -326,7 +326,7 @@ def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int6
     if len(frames):
         own = strings.where(is_own_code, frames.name)[frames.name]
         code = take_known(frames.name, nearest(frames.parent, own, frame)).astype(np.int64)
-    return code, lambda each: strings[each] if each >= 0 else _NOT_KNOWN, none
+    return code, lambda each: strings[each] if each >= 0 else _UNKNOWN, none
 
 
 def _modules(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
@@ -344,4 +344,4 @@ def _modules(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], In
         node = timed.work_node[counts.activities.place]
     module = nearest(tree.parent, named, node)
     code = take_known(tree.name, module).astype(np.int64)
-    return code, lambda each: module_name(strings[each]) if each >= 0 else _NOT_KNOWN, none
+    return code, lambda each: module_name(strings[each]) if each >= 0 else _UNKNOWN, none

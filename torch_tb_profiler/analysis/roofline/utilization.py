@@ -32,7 +32,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8
 from torch_tb_profiler.model import Model
 
-_NOT_KNOWN = (CODE[ProgramPhase.OTHER], CODE[ProgramPhase.NO_LAUNCH])
+_UNKNOWN_PHASES = (CODE[ProgramPhase.OTHER], CODE[ProgramPhase.NO_LAUNCH])
 
 
 @cached
@@ -52,14 +52,14 @@ def call_phase(model: Model) -> Int8:
 
 def tells_phases(phase: Int8) -> Bool:
     """Return where a phase is more than OTHER and NO_LAUNCH, shape as `phase`."""
-    return ~np.isin(phase, _NOT_KNOWN)
+    return ~np.isin(phase, _UNKNOWN_PHASES)
 
 
 Flop = Annotated[int, Meta(description="FLOP")]
 
 #: with so much of the time of products known, a utilization is a number; with less it is a least
 ENOUGH, SOME = 0.9, 0.6
-#: `exact`; `range`: it is not known which peak counts; `at_least`: a part of the products is not known; `hidden`: most
+#: `exact`; `range`: it is unknown which peak counts; `at_least`: a part of the products is unknown; `hidden`: most
 FlopPrecision = Literal["exact", "range", "at_least", "hidden"]
 #: why there is no utilization: no steps, no device work, no peak of the device, no products, or too little is known
 NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "coverage"]
@@ -69,8 +69,8 @@ class Utilization(msgspec.Struct, frozen=True):
     """A part of the peak, 0…1.
 
     value  what is known about it; None if that is nothing
-    low    not less than that; None: not known
-    high   not more than that, if all that is not known ran at the peak; None: not known
+    low    not less than that; None: unknown
+    high   not more than that, if all that is unknown ran at the peak; None: unknown
     shown  how to say it
     why    why there is no value; None if there is one
     """
@@ -88,7 +88,7 @@ class OfElement(msgspec.Struct, frozen=True):
     element  what they multiply
     flops    FLOP of an average step
     time_ns  time of their kernels in an average step
-    rate     FLOP/s of the device for the type; None: not known
+    rate     FLOP/s of the device for the type; None: unknown
     """
 
     element: str
@@ -135,7 +135,7 @@ class StepFlops(Answer, frozen=True, kw_only=True):
     hfu         hardware FLOP utilization: the same for the FLOP executed
     busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
     elements    by element type, the most FLOP first
-    phases      its parts by phase; empty if phases are not known
+    phases      its parts by phase; empty if phases are unknown
     coverage    how much of the time is known; null if nothing took time
     """
 
@@ -245,7 +245,7 @@ def _busy_ns(model: Model) -> int:
 
 
 def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
-    """Return how long each needs at the peak of what it multiplies, ns, shape (calls,); 0 without FLOP, NaN: not known.
+    """Return how long each needs at the peak of what it multiplies, ns, shape (calls,); 0 without FLOP, NaN: unknown.
 
     which   of the FLOP that the model needs, or of all that are executed
     """

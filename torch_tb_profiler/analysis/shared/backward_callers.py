@@ -14,7 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.backward_links import autograd_nodes, backward_links
 from torch_tb_profiler.analysis.shared.host_threads import innermost
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, to_root
@@ -117,7 +117,7 @@ def backward_callers(model: Model) -> BackwardCallers:
     caller = np.full(len(root), ITSELF, np.int64)
     # nodes inside ranges, and on threads that run forward, are called by their own thread
     alone = nearest(tree.parent, tree.category == Category.USER_ANNOTATION, root) < 0
-    alone &= ~among(track, _forward_tracks(whole, is_node, distinct(track[alone])))
+    alone &= ~isin(track, _forward_tracks(whole, is_node, distinct(track[alone])))
     engine = np.flatnonzero(alone)
     if len(engine):
         known = _by_forward(tree, root, links.node, links.forward)[engine]
@@ -132,7 +132,7 @@ def backward_callers(model: Model) -> BackwardCallers:
 def _forward_tracks(model: Model, is_node: Bool, among_tracks: Int32) -> Int32:
     """Select the tracks whose operators have a number of the forward pass, outside of autograd nodes."""
     tree, operators = model.tree, model.trace.operators
-    at = np.flatnonzero(tree.is_operator & among(tree.track, among_tracks))
+    at = np.flatnonzero(tree.is_operator & isin(tree.track, among_tracks))
     at = at[take_known(operators.sequence, tree.operator[at]) >= 0]
     at = at[take_known(operators.forward_thread, tree.operator[at]) <= 0]
     return distinct(tree.track[at[nearest(tree.parent, is_node, at) < 0]])

@@ -60,7 +60,7 @@ def evaluates(model: Model) -> Bool:
 def recomputed(model: Model) -> Int64:
     """Find the outermost operators that run again, as positions in the call tree.
 
-    Operators of the backward pass have no number of the autograd engine, but those that compute anew what was not
+    Operators of the backward pass have no number of the autograd engine, but those that recompute what was not
     kept. They count when they follow one another as they do somewhere in the forward pass, the last ones left out:
     recomputation stops where all that is needed is there. Of a gradient of gradients they do not.
     """

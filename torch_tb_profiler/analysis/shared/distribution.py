@@ -30,11 +30,11 @@ class Distribution(msgspec.Struct, frozen=True):
 def distribution(groups: Groups, values: Int64) -> Distribution:
     """Summarise an integer column, by one sort."""
     count, total = groups.count(), groups.sum(values)
-    ordered = values[np.lexsort((values, groups.of))].astype(np.float64)
+    ordered = values[np.lexsort((values, groups.inverse))].astype(np.float64)
     first = np.cumsum(count) - count
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / count
-        squares = groups.sum_of_floats((values - mean[groups.of]) ** 2)
+        squares = groups.sum_of_floats((values - mean[groups.inverse]) ** 2)
         std = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
 
     def quantile(share: float) -> Float64:

@@ -147,7 +147,7 @@ def _completed(recorded: Float64, missing: Bool, trace: Trace, work: DeviceWork,
             *(column[groups.first].tolist() for column in launch), strict=True
         )
     ]
-    recorded[wanted] = np.array(computed, np.float64)[groups.of]
+    recorded[wanted] = np.array(computed, np.float64)[groups.inverse]
     return recorded
 
 
@@ -171,7 +171,7 @@ class TensorCores(msgspec.Struct, frozen=True):
 
     yes      part of kernels known to use tensor cores, 0…1; None if it is known of none
     no       part of kernels known not to, 0…1; None if it is known of none
-    unknown  part of kernels of which it is not known, 0…1
+    unknown  part of kernels where it is unknown, 0…1
     """
 
     yes: Annotated[

@@ -124,7 +124,7 @@ def owner_names(model: Model) -> OwnerNames:
         name_owner(model.trace, OwnerKind(how), MissingOwner(why), *numbers)
         for how, why, *numbers in zip(*(each[groups.first].tolist() for each in parts), strict=True)
     )
-    return OwnerNames(groups.of, names)
+    return OwnerNames(groups.inverse, names)
 
 
 def _annotations(model: Model) -> Int64:
@@ -218,8 +218,8 @@ class Launchers(msgspec.Struct, frozen=True):
 class Unattributed(msgspec.Struct, frozen=True):
     """Device work that no operator launched, by its owner.
 
-    owner      what the work belongs to, such as `graph replay of aten::mm` or `module: Linear_3`, or why that is not
-               known
+    owner      what the work belongs to, such as `graph replay of aten::mm` or `module: Linear_3`, or why that is
+               unknown
     how        how the owner is known: by what ran around the launch (compiled, annotated, annotation, module, frame,
                thread), the capture of the graph (graph_node), the same work in a recorded step (inferred), or none
     name       only the owner's name; null for none

@@ -102,7 +102,7 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
     groups = group([lifetimes.stack[stays]])
     growing = []
     for number in range(len(groups)):
-        mine = groups.of == number
+        mine = groups.inverse == number
         in_steps = np.unique(step[mine])
         if len(in_steps) < LEAST_STEPS:
             continue
@@ -214,7 +214,7 @@ def lifetime_rows(history: History, names: StackNames) -> LifetimeRows:
         line=tuple(map(names.line_of, stack.tolist())),
         blocks=groups.count()[order],
         bytes=groups.sum(requested)[order],
-        median_ns=_medians(groups.of, lived, len(groups))[order],
+        median_ns=_medians(groups.inverse, lived, len(groups))[order],
         longest_ns=np.maximum(groups.max(lived), -1)[order] if len(groups) else np.empty(0, np.int64),
         at_peak=groups.sum(np.where(lifetimes.wanted(peak)[chosen], requested, 0))[order],
         at_end=groups.sum(np.where(lifetimes.wanted(history.last)[chosen], requested, 0))[order],

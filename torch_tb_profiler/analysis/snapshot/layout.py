@@ -134,7 +134,7 @@ def _segments(history: History, position: int) -> dict[int, _Segment]:
     kept = _Ranges()
     if device.cut_off:
         for place in of_segments[of_segments <= position].tolist():
-            kept.change(*_told(history, place), add=int(records.action[place]) in _TAKEN)
+            kept.change(*_segment_of_record(history, place), add=int(records.action[place]) in _TAKEN)
     else:
         s = device.segments
         for row in range(len(s)):
@@ -142,11 +142,11 @@ def _segments(history: History, position: int) -> dict[int, _Segment]:
             expandable, small = bool(s.is_expandable[row]), bool(s.is_small[row])
             kept.add(int(s.address[row]), _Segment(int(s.bytes[row]), int(s.stream[row]), small, expandable, pool))
         for place in of_segments[of_segments > position][::-1].tolist():
-            kept.change(*_told(history, place), add=int(records.action[place]) in _GIVEN)
+            kept.change(*_segment_of_record(history, place), add=int(records.action[place]) in _GIVEN)
     return kept.by_address()
 
 
-def _told(history: History, place: int) -> tuple[int, _Segment]:
+def _segment_of_record(history: History, place: int) -> tuple[int, _Segment]:
     """Return the segment, or the part of one, that a record is about."""
     records, contexts = history.device.records, history.device.contexts
     size, context = int(records.bytes[place]), int(records.context[place])

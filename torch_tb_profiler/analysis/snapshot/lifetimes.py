@@ -26,7 +26,7 @@ class DeviceSnapshot(msgspec.Struct, frozen=True):
     segments  that there were at the end, by address
     blocks    of them; `segment` is an index into `segments`
     contexts  of all devices
-    cut_off   whether the file ends too early: then the state at the end is not known
+    cut_off   whether the file ends too early: then the state at the end is unknown
     settings  allocator_settings of the file
     """
 
@@ -106,7 +106,7 @@ class Lifetimes(msgspec.Struct, frozen=True):
     born           position of the record, BEFORE the first for what was there before
     released       position of free_requested, NEVER when it was not released, BEFORE when it was already
     gone           position of free_completed, NEVER when it still holds its block
-    stack          row of stacks of the birth, -1 when not known
+    stack          row of stacks of the birth, -1 when unknown
     release_stack  of the release
     stream         of the birth, else of its segment
     context        row of contexts of the birth, -1 for none

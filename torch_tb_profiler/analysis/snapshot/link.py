@@ -47,7 +47,7 @@ class SnapshotLink(msgspec.Struct, frozen=True):
 
     reason     whether they do, and if not, why
     device     number of the device; null if not linked
-    offset_ns  to be added to Unix times of the snapshot; null if not known
+    offset_ns  to be added to Unix times of the snapshot; null if unknown
     spread_ns  the 95th percentile of how far single records are from that
     matched    which part of the records in the time that both cover has a counterpart
     records    how many records of the trace that is

@@ -73,7 +73,7 @@ class Oom(msgspec.Struct, frozen=True):
     holders            who holds the segments with free pieces
     exact              whether the sizes of all blocks are known; otherwise rounding counts as free
     expandable_helps   whether expandable segments would have had room: an upper bound; null if they
-                       are on already, or the free memory of the device is not known
+                       are on already, or the free memory of the device is unknown
     """
 
     device: int
@@ -186,7 +186,7 @@ def _reason(
 
 
 def _fits(request: int, free: int, device_free: int | None) -> bool | None:
-    """Return whether there was room in pieces and on the device together; None if that is not known."""
+    """Return whether there was room in pieces and on the device together; None if unknown."""
     if free >= request:
         return True
     return None if device_free is None else free + device_free >= request
@@ -209,7 +209,7 @@ def holders(history: History, names: StackNames, layout: SegmentLayout, free: Bo
     requested, count = groups.sum(lifetimes.requested[life]), groups.count()
     rows = []
     for number in descending(requested)[:MOST_HOLDERS].tolist():
-        mine = groups.of == number
+        mine = groups.inverse == number
         of_segment = np.bincount(segment[mine], layout.piece_bytes[piece][mine], minlength=len(layout.address))
         touched = np.unique(segment[mine])
         joins = int((of_segment + free_in)[touched].max())

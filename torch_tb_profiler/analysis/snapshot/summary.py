@@ -192,7 +192,7 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
 
     device            number of the device
     entries           how many records there are
-    has_history       whether records tell what was in use before the end; without them the peaks are not known
+    has_history       whether records tell what was in use before the end; without them the peaks are unknown
     segments          how many there were at the end
     blocks            how many there were at the end
     peak_requested    most that was requested and not released; None without a history

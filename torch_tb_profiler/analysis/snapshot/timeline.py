@@ -172,7 +172,7 @@ def _bands(
     order = descending(groups.sum(requested * np.minimum(end - begin, len(columns.x))))
     rank = np.empty(len(groups), np.int64)
     rank[order] = np.arange(len(groups))
-    band = np.minimum(rank[groups.of], MOST_BANDS)
+    band = np.minimum(rank[groups.inverse], MOST_BANDS)
     count, width = min(len(groups), MOST_BANDS + 1), len(columns.x) + 1
     change = np.zeros(count * width, np.int64)
     np.add.at(change, band * width + begin, requested)

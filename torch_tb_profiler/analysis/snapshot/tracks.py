@@ -47,7 +47,7 @@ class SnapshotTracks(msgspec.Struct, frozen=True):
 
     time    of each record, ns since the start of the recording, never less than before; empty without times
     curves  that are known after every record
-    lines   what is told apart of the bytes requested, most bytes × time first; empty if those are not known
+    lines   what is told apart of the bytes requested, most bytes × time first; empty if unknown
     line    shape (lifetimes,): index into `lines`, -1 of what is never in use
     """
 
@@ -72,7 +72,7 @@ class TrackCurveColumns(msgspec.Struct, frozen=True, kw_only=True):
     """A curve in columns: what it is when the window begins, and parallel lists.
 
     kind    which curve
-    before  null if that is not known
+    before  null if unknown
     least   in each column
     most    in each column
     last    after the last record of each column, and until the next column
@@ -109,7 +109,7 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
 
     column  number of each column with a record, ascending; between them nothing changes
     curves  those that are known
-    before  bytes of each line when the window begins, null if that is not known
+    before  bytes of each line when the window begins, null if unknown
     lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
             curve `requested`
     last    of each line its bytes after the last record of each of `column`, and until the next column
@@ -170,7 +170,7 @@ def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...]
     order = np.argsort(-weight, kind="stable")
     rank = np.empty(len(groups), np.int64)
     rank[order] = np.arange(len(groups))
-    line[used] = np.minimum(rank[groups.of], MOST_LINES)
+    line[used] = np.minimum(rank[groups.inverse], MOST_LINES)
     found = []
     for first in groups.first[order[:MOST_LINES]].tolist():
         text = names.line_of(int(stack[first])) if code[first] >= 0 else NO_STACK
@@ -242,8 +242,8 @@ def _calls(tracks: SnapshotTracks, first: int, after: int, column: Int64) -> Tra
     groups = group([column[inside], action])
     largest = descending(size)
     # the first of each group in this order
-    order = largest[np.argsort(groups.of[largest], kind="stable")]
-    top = inside[order[begins_run(groups.of[order])]] if len(inside) else inside
+    order = largest[np.argsort(groups.inverse[largest], kind="stable")]
+    top = inside[order[begins_run(groups.inverse[order])]] if len(inside) else inside
     return TrackCallColumns(
         column=plain(column[inside][groups.first]),
         call=[CALLS[Action(each)] for each in action[groups.first].tolist()],

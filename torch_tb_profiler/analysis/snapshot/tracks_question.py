@@ -128,7 +128,7 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     device       number of the device
     position     number of the record, -1 before the first
     last         number of the last record
-    time_ns      since the start of the recording; null if it is not known
+    time_ns      since the start of the recording; null if unknown
     action       what the allocator did; empty before the first record
     bytes        requested, or of the segment; null before the first record
     address      hexadecimal; of an oom and of a snapshot empty

@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest
-from torch_tb_profiler.arrays.rollup import Rollup
+from torch_tb_profiler.arrays.root_paths import RootPaths
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.spill import spilled
@@ -177,7 +177,7 @@ class TextHashes:
     hashes   shape (n,): of the name of each node
     """
 
-    def __init__(self, walks: Rollup, hashes: Hash) -> None:
+    def __init__(self, walks: RootPaths, hashes: Hash) -> None:
         self._walks = walks
         self._sums = np.append(walks.folded(hashes, _INVERSE), np.uint64(0))  # the last place is beyond the root
         powers = np.full(int(walks.length.max(initial=0)) + 1, _MULTIPLIER, np.uint64)

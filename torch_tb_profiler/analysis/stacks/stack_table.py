@@ -28,7 +28,7 @@ from torch_tb_profiler.arrays.forest import preorder
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.ranges import least_in, running_sums
-from torch_tb_profiler.arrays.rollup import Rollup, TextTree, text_tree
+from torch_tb_profiler.arrays.root_paths import RootPaths, TextTree, text_tree
 from torch_tb_profiler.arrays.types import Int64
 
 Direction = Literal["top_down", "bottom_up"]
@@ -214,7 +214,7 @@ class Callers:
     def __init__(self, entries: StackEntries, weight: Weight, only: _Part | None = None) -> None:
         self._found, self._weight = entries, weight
         own = entries.self_ns(weight)
-        self._walks = only.walks if only else Rollup(entries.parent, entries.label)
+        self._walks = only.walks if only else RootPaths(entries.parent, entries.label)
         spent = only.spent if only else np.flatnonzero(own > 0)
         ends = only.ends if only else spent
         order = self._walks.order(ends)
@@ -323,7 +323,7 @@ class Callers:
 class _Part(msgspec.Struct, frozen=True):
     """The part of `Callers` below one entry. state: before the entry."""
 
-    walks: Rollup
+    walks: RootPaths
     hashes: TextHashes
     ends: Int64
     spent: Int64

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
 from torch_tb_profiler.analysis.waterfall.waterfall import Gaps, Waterfall, busy_sets, first_set, is_below, works_of
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import among
+from torch_tb_profiler.arrays.distinct import isin
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
@@ -25,7 +25,7 @@ from torch_tb_profiler.model.model import DATALOADER_NAME
 
 
 class Piece(Answer, frozen=True, kw_only=True):
-    """A stretch of time with one cause, within one step. Texts and rows are null if the trace does not show it.
+    """An interval with one cause, within one step. Texts and rows are null if the trace does not show it.
 
     cause         why the time passed
     step          name of the step
@@ -155,7 +155,7 @@ def _busy_pieces(model: Model, parts: Waterfall, device: int, codes: list[int]) 
     windows = Spans(model.steps.start, model.steps.end)
     overlay = intervals.overlay(busy_sets(model, device))
     of = first_set(overlay)
-    kept = np.flatnonzero(among(of, codes))
+    kept = np.flatnonzero(isin(of, codes))
     cut = intervals.intersection(Spans(overlay.start[kept], overlay.end[kept]), windows)
     code = of[kept][np.searchsorted(overlay.start[kept], cut.start, side="right") - 1]
     work = np.full(cut.size, -1, np.int64)

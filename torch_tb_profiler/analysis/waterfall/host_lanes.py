@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.replay.thread_edges import host_activity
 from torch_tb_profiler.analysis.shared.host_threads import host_computing
 from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, IdleCause
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
@@ -179,7 +179,7 @@ def _overhead(trace: Trace, host: Ints) -> Callable[[int, Window | None], Spans]
     """Return when the profiler worked on a thread; where the trace does not tell the thread, on all of them."""
     row = np.flatnonzero(trace.events.category == Category.OVERHEAD)
     lane, start, end = trace.events.track[row], trace.events.start[row], trace.events.end[row]
-    of_thread: Bool = among(lane, distinct(host)) if len(row) else np.zeros(0, np.bool_)
+    of_thread: Bool = isin(lane, distinct(host)) if len(row) else np.zeros(0, np.bool_)
     ranges = _Ranges.of(lane[of_thread], start[of_thread], end[of_thread])
     everywhere = intervals.union(start[~of_thread], end[~of_thread])
     return lambda lane, window: intervals.union_of(

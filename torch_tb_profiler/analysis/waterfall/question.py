@@ -1,4 +1,4 @@
-"""The question where the time of the steps went, and which stretches of time one cause has."""
+"""The question where the time of the steps went, and which intervals one cause has."""
 
 from __future__ import annotations
 

@@ -60,13 +60,13 @@ class Gaps(Result):
     )
     launch_call: Int64 = column(
         "Launch call",
-        "Index into Trace.launches: the call that launched it; -1 where it is not known.",
+        "Index into Trace.launches: the call that launched it; -1 where unknown.",
         unit=None,
         missing_below_zero=True,
     )
     track: Int64 = column(
         "Track",
-        "Index into Trace.tracks: the thread that the gap waited for; -1 where it is not known.",
+        "Index into Trace.tracks: the thread that the gap waited for; -1 where unknown.",
         unit=None,
         missing_below_zero=True,
     )

@@ -53,7 +53,7 @@ def ranks_as_text(rows: RankRows, files: Sequence[TraceFile]) -> str:
         known = f"at most {size(peak)} requested" if peak >= 0 else f"{size(int(rows.requested[at]))} in use at the end"
         line = f"{file.worker} (span {file.span}): {known}"
         line += f" ({signed(differs)} to the median)" if differs else " (the median)"
-        line += f", {size(reserved)} reserved" if reserved >= 0 else ", peak not known"
+        line += f", {size(reserved)} reserved" if reserved >= 0 else ", peak unknown"
         line += ", out of memory" if rows.ooms[at] else ""
         line += f"; {signed(int(rows.line_bytes[at]))} at {rows.line[at]}" if rows.line[at] else ""
         lines.append(line)

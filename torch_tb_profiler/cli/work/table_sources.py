@@ -30,7 +30,7 @@ from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.tables.results import COLUMNS, DEPTH, RESULTS, STEP_NAME, STEP_START, NamedGaps
 from torch_tb_profiler.workspace import Unavailable
-from torch_tb_profiler.workspace.answering.asking import subject_of, trace_of
+from torch_tb_profiler.workspace.answering.answerer import subject_of, trace_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
 Own = Mapping[str, str]

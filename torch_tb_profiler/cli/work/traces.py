@@ -26,7 +26,7 @@ from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.workspace.answering.asking import plain_answer_key, subject_of, trace_of
+from torch_tb_profiler.workspace.answering.answerer import plain_answer_key, subject_of, trace_of
 from torch_tb_profiler.workspace.cache.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import (
     LocalTrace,

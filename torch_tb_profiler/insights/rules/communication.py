@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import kernels, merged_collectives, scale, without
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
@@ -113,7 +113,7 @@ def _slow_operations(facts: Facts) -> Slow | None:
         return None
     ranges = np.flatnonzero(slow[communications.ranges.operation])
     rows = facts.communication_rows
-    at_start = among(model.trace.events.start[rows], communications.ranges.start[ranges])
+    at_start = isin(model.trace.events.start[rows], communications.ranges.start[ranges])
     share = spent / int(duration[timed].sum())
     return Slow(int(slow.sum()), share, float(moved[slow].sum()) / spent * 1e9, rows[at_start])
 
@@ -134,7 +134,7 @@ def tiny_collectives(facts: Facts) -> Iterator[Found]:
     """Many collectives so small that each takes its latency, and no more for its size."""
     calls, small_bytes = collective_calls(facts), facts.limit("tiny_collectives", "small_bytes")
     small = (calls.in_bytes >= 0) & (calls.in_bytes < small_bytes)
-    tiny = calls.take(small & calls.are("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce"))
+    tiny = calls.take(small & calls.has_kind("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce"))
     tiny = tiny.take(~tiny.inside(_is_sync_batchnorm))  # these depend on one another
     if tiny.per_step <= facts.limit("tiny_collectives", "least_per_step"):
         return
@@ -197,7 +197,7 @@ def _is_sync_batchnorm(name: str) -> bool:
 def barriers(facts: Facts) -> Iterator[Found]:
     """Barriers inside of steps."""
     calls = collective_calls(facts)
-    calls = calls.take(calls.are("barrier"))
+    calls = calls.take(calls.has_kind("barrier"))
     spent = float(np.maximum(calls.duration, 0).sum())
     in_steps = steps_with(facts, "barriers", calls.step, spent)
     if not in_steps:

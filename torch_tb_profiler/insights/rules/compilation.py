@@ -184,7 +184,7 @@ def _least_ns(facts: Facts) -> tuple[Int64, Float64]:
         size = tensor_bytes(*(str(strings[int(key[first])]) for key in keys[1:]))
         if of is not None and size is not None:
             least[at] = 1e9 * size / of.bandwidth
-    found = least[groups.of] if len(groups) else np.empty(0)
+    found = least[groups.inverse] if len(groups) else np.empty(0)
     known = ~np.isnan(found)
     return place[known], found[known]
 

@@ -202,7 +202,7 @@ def _groups(facts: Facts, copies: StepCopies) -> list[tuple[list[int], int]]:
     of = group([place, facts.step_of(copies.row), copies.device])
     rate = facts.limit("tiny_copies", "bytes_per_ns")
     together: list[tuple[list[int], int]] = []
-    for at in np.split(np.argsort(of.of, kind="stable"), np.cumsum(of.count())[:-1]):
+    for at in np.split(np.argsort(of.inverse, kind="stable"), np.cumsum(of.count())[:-1]):
         took = copies.duration_ns[at]
         target = min(int(took.sum()), int(took.max()) + int(copies.bytes[at].sum() / rate))
         together.append((copies.row[at].tolist(), target))

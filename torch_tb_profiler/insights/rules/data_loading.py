@@ -148,7 +148,7 @@ def synchronous_dataloader(facts: Facts) -> Iterator[Found]:
 
 @rule("R3", STEPS, HOST, replaces=("dataloader",))
 def worker_stalls(facts: Facts) -> Iterator[Found]:
-    """Every k-th batch comes late: k worker processes finish together, and all begin anew."""
+    """Every k-th batch comes late: k worker processes finish together, and all begin again."""
     fetches = fetches_of(facts)
     fetches = fetches.take(fetches.workers)
     fetches = (

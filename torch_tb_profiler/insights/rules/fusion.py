@@ -18,7 +18,7 @@ from torch_tb_profiler.insights.shared.patterns import (
     Group,
     attention,
     attention_group,
-    by_hand,
+    attention_written_out,
     chains,
     in_backward_of_attention,
     norm_spans,
@@ -111,7 +111,7 @@ def unfused_norm(facts: Facts) -> Iterator[Found]:
 @rule("R30", STEPS, HOST, MACHINE)
 def unfused_attention(facts: Facts) -> Iterator[Found]:
     """Attention made of two products and a softmax."""
-    spans = by_hand(facts.model, attention(facts.model))
+    spans = attention_written_out(facts.model, attention(facts.model))
     one = None if facts.model.has_device_work else _on_cpu(facts, "unfused_attention", spans, stays="G")
     if one is not None:
         yield Found(

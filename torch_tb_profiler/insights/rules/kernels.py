@@ -22,9 +22,9 @@ from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.blocks import Blocks, blocks_of
 from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.matmuls import SHORTEST_NS
 from torch_tb_profiler.insights.shared.operator_line import operator_line
 from torch_tb_profiler.insights.shared.patterns import Group, kernels_of
-from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import KernelKind
@@ -151,7 +151,7 @@ def low_occupancy(facts: Facts) -> Iterator[Found]:
         share = facts.share(int(total[kernel]))
         if not total[kernel] or share < limit("least_share"):
             break
-        of_kernel = chosen[groups.of == kernel]
+        of_kernel = chosen[groups.inverse == kernel]
         weight = blocks.duration[of_kernel]
         mean = float((percent[of_kernel] * weight).sum() / weight.sum()) / 100
         yield Found(
@@ -219,8 +219,8 @@ def _copies(facts: Facts, rows: Int32) -> Iterator[Int32]:
     groups = group([groups_of_places(model, rows)])
     total = groups.sum(facts.duration(rows))
     own = [at for at in descending(total)[:_PLACES].tolist() if facts.share(int(total[at])) >= limit / 2]
-    yield from (rows[groups.of == at] for at in own)
-    others = rows[~one_of(groups.of, own)]
+    yield from (rows[groups.inverse == at] for at in own)
+    others = rows[~one_of(groups.inverse, own)]
     if facts.share(int(facts.duration(others).sum())) >= limit / 2:
         yield others
 
@@ -369,8 +369,8 @@ def clock_throttling(facts: Facts) -> Iterator[Found]:
     ns = facts.duration(work.row[chosen])
     alike = group([facts.trace.events.name[work.row[chosen]], work.grid[chosen], work.block[chosen]])
     calls, spent = (np.zeros((len(alike), n), np.int64) for _ in range(2))
-    np.add.at(calls, (alike.of, step), 1)
-    np.add.at(spent, (alike.of, step), ns)
+    np.add.at(calls, (alike.inverse, step), 1)
+    np.add.at(spent, (alike.inverse, step), ns)
     same = (calls == calls[:, :1]).all(axis=1)  # as often in every step
     third = n // 3
     early, late = spent[same][:, :third].sum(axis=1), spent[same][:, -third:].sum(axis=1)
@@ -382,7 +382,7 @@ def clock_throttling(facts: Facts) -> Iterator[Found]:
     if late[slower].sum() < least * spent[:, -third:].sum() or not _rises(of_step):
         return
     usual = early.sum() / third
-    mine = np.flatnonzero(same[alike.of] & (of_step[step] > usual))
+    mine = np.flatnonzero(same[alike.inverse] & (of_step[step] > usual))
     rows = work.row[chosen[mine]]
     yield Found(
         values={

@@ -20,8 +20,8 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.places import class_of
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.matmuls import SHORTEST_NS
 from torch_tb_profiler.insights.shared.patterns import shapes
-from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.event_names import NN_MODULE
 from torch_tb_profiler.trace.schema import OperatorRanges
@@ -93,7 +93,7 @@ def _in_double(facts: Facts) -> Bool:
     texts = (strings.texts(codes) for codes in (kinds[first], dims[first]))
     wide = [_is_wide(*each) for each in zip(*texts, strict=True)]
     found = np.zeros(len(tree), np.bool_)
-    found[chosen] = np.array(wide, np.bool_)[pairs.of]
+    found[chosen] = np.array(wide, np.bool_)[pairs.inverse]
     return found
 
 
@@ -134,7 +134,7 @@ def top_operators(facts: Facts) -> Iterator[Found]:
     if share < facts.limit("top_operators", "least_share") or not top:
         return
     names = {str(facts.trace.strings[int(tree.name[node[groups.first[at]]])]): int(total[at]) for at in top}
-    rows = facts.longest_first(tree.row[node[groups.of == top[0]]])
+    rows = facts.longest_first(tree.row[node[groups.inverse == top[0]]])
     yield Found(
         values={
             "share": min(share, 1.0),

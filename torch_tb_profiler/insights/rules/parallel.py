@@ -13,9 +13,15 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, DEVICE, HOST, MEMORY, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
-from torch_tb_profiler.insights.shared.collective_calls import FSDP, CollectiveCalls, bare, collective_calls, has_fsdp
+from torch_tb_profiler.insights.shared.collective_calls import (
+    FSDP,
+    CollectiveCalls,
+    collective_calls,
+    exposed_share,
+    has_fsdp,
+)
 from torch_tb_profiler.insights.shared.communication import ONE_RANK, exposed_communication
-from torch_tb_profiler.insights.shared.products import products_of
+from torch_tb_profiler.insights.shared.matmuls import step_matmuls
 from torch_tb_profiler.model.communication_names import nccl_tests_bytes
 
 
@@ -43,7 +49,7 @@ def fp32_gradients(facts: Facts) -> Iterator[Found]:
     if halves < facts.limit("fp32_gradients", "least_share_of_products"):
         return
     calls = collective_calls(facts)
-    calls = calls.take(calls.are("all_reduce") & (calls.in_bytes > 0))
+    calls = calls.take(calls.has_kind("all_reduce") & (calls.in_bytes > 0))
     names = [each.lower() in ("float", "float32", "c10::float") for each in calls.of.dtypes]
     singles = calls.take(np.array(names, np.bool_)[calls.of.operations.dtype[calls.operation]])
     total, wide = int(calls.in_bytes.sum()), int(singles.in_bytes.sum())
@@ -64,12 +70,12 @@ def fp32_gradients(facts: Facts) -> Iterator[Found]:
 
 
 def _halves(facts: Facts) -> float:
-    """Return the share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are not known."""
-    products = products_of(facts)
-    if products is None:
+    """Return the share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are unknown."""
+    matmuls = step_matmuls(facts)
+    if matmuls is None:
         return 0.0
-    whole = np.ones(len(products.chosen), np.bool_)
-    return products.time(products.are("bf16", "fp16")) / max(products.time(whole), 1)
+    whole = np.ones(len(matmuls.chosen), np.bool_)
+    return matmuls.time(matmuls.has_element("bf16", "fp16")) / max(matmuls.time(whole), 1)
 
 
 _SEARCH = "torch.distributed.ddp.reducer::search_unused_parameters"
@@ -106,10 +112,10 @@ def late_gathers(facts: Facts) -> Iterator[Found]:
         return
     calls = collective_calls(facts)
     on_device = calls.of.operations.on_device[calls.operation]
-    calls = calls.take(calls.are("all_gather") & on_device & (calls.duration > 0))
+    calls = calls.take(calls.has_kind("all_gather") & on_device & (calls.duration > 0))
     if not len(calls):
         return
-    part = bare(facts, calls)
+    part = exposed_share(facts, calls)
     chosen = part >= facts.limit("late_gathers", "least_bare")
     late = calls.take(chosen)
     ns = float((part * calls.duration)[chosen].sum())
@@ -138,11 +144,11 @@ def resharding(facts: Facts) -> Iterator[Found]:
         return
     calls = collective_calls(facts)
     known = calls.of.operations.on_device[calls.operation] & (calls.duration > 0) & (calls.in_bytes > 0)
-    calls = calls.take(calls.are("all_gather") & known)
+    calls = calls.take(calls.has_kind("all_gather") & known)
     again = _again(calls)
     if not len(again):
         return
-    share = facts.share(float((bare(facts, again) * again.duration).sum()))
+    share = facts.share(float((exposed_share(facts, again) * again.duration).sum()))
     kept = _most_kept(again)
     curves = memory_curves(facts.model).curves
     used = [(curve.peak.reserved + kept) / curve.device_bytes for curve in curves if curve.device_bytes]

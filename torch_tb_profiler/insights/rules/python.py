@@ -169,7 +169,7 @@ def host_code(facts: Facts) -> Iterator[Found]:
         inside = Coverage(intervals.union(events.start[functions], events.end[functions]))
         rows = np.concatenate([functions, rows[inside.between(events.start[rows], events.end[rows]) == 0]])
         operators = events.category[rows] == Category.OPERATOR
-    # a function that calls operators is not known: they are one
+    # the function that calls the operators is unknown: they count as one
     code = np.where(operators, 0, facts.trace.events.name[rows]).astype(np.int64)
     again = recurring(facts, rows, code)
     rows, groups = rows[again], group([code[again]])
@@ -177,7 +177,7 @@ def host_code(facts: Facts) -> Iterator[Found]:
     least = facts.limit("host_code", "least_share")
     heavy = [at for at in descending(took).tolist()[:MOST_PLACES] if facts.share(float(took[at])) >= least]
     for at in heavy:
-        yield _waited_for(facts, rows[groups.of == at])
+        yield _waited_for(facts, rows[groups.inverse == at])
 
 
 def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
@@ -201,7 +201,7 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
     chosen = np.zeros(len(nodes), np.bool_)
     chosen[long] = True
     long = long[nearest(nodes.parent, chosen, nodes.parent[long]) < 0]
-    told = Coverage(intervals.union_of([intervals.union(*span) for span in _told(facts)]))
+    told = Coverage(intervals.union_of([intervals.union(*span) for span in _covered_by_other_rules(facts)]))
     length = nodes.end[long] - nodes.start[long]
     kept: Int32 = nodes.row[long[2 * told.between(nodes.start[long], nodes.end[long]) < length]]
     return kept
@@ -232,7 +232,7 @@ def _launches_of_kernels(facts: Facts) -> Int64:
     return found
 
 
-def _told(facts: Facts) -> Iterator[tuple[Int64, Int64]]:
+def _covered_by_other_rules(facts: Facts) -> Iterator[tuple[Int64, Int64]]:
     """From when to when something goes on that other rules see to."""
     strings, structure = facts.trace.strings, facts.model.structure
     for nodes in (structure.tree, structure.frames):

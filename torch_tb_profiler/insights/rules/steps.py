@@ -82,7 +82,7 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
     )
 
 
-#: with fewer steps, what is usual is not known
+#: with fewer steps, what is usual is unknown
 _FEWEST_STEPS = 5
 #: fewest steps for one that takes far longer than all others to be reported, too
 _FEWEST_OF_ALL = 3

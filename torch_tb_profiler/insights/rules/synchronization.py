@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import Change, free, scale, targets, without
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lane_index import LaneIndex
 from torch_tb_profiler.arrays.lookup import take_known
@@ -114,9 +114,9 @@ def _are_others(facts: Facts, waits: Waits) -> Bool:
     others = (waits.operator >= 0) & names[np.maximum(waits.operator, 0)]
     others |= in_logging(model, waits.row) | in_checks(model, waits.row) | np.isin(waits.asked, _OTHERS)
     # what the allocator waits for before it gives memory back
-    others |= among(waits.row, freeing_waits(model)) | in_frames(model, waits.row, SAVES)
+    others |= isin(waits.row, freeing_waits(model)) | in_frames(model, waits.row, SAVES)
     # the copies of another rule, and what waits for them in the same operator
-    others |= among(waits.place, waits.place[among(waits.row, large_reads(facts).call)])
+    others |= isin(waits.place, waits.place[isin(waits.row, large_reads(facts).call)])
     return others
 
 

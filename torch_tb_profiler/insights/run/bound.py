@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.analysis.waterfall.waterfall import ExplainedShare
 from torch_tb_profiler.insights.bound import (
-    LEAST,
+    LEAST_SHARE,
     MOSTLY_IDLE,
     Bound,
     Relief,
@@ -39,11 +39,11 @@ def run_bound(facts: RunFacts) -> Bound:
     best, share = all_reliefs[0], all_reliefs[0].share or 0.0
     for kind in (relief.kind for relief in all_reliefs if relief.share is None):
         why = facts.refusal(facts.relief_changes(kind))
-        if why is not None and _ceiling(held, kind) >= max(share, LEAST):
+        if why is not None and _ceiling(held, kind) >= max(share, LEAST_SHARE):
             return unknown(why.id, all_reliefs, why)
     if best.kind != "compute" and any(rank.is_busy_for_free for rank in held):
         return unknown("busy", all_reliefs)
-    if share < LEAST:
+    if share < LEAST_SHARE:
         return unknown("nothing", all_reliefs)
     if best.kind == "sync" and all(rank.idle > MOSTLY_IDLE for rank in held):
         best = slower_host(all_reliefs, _next(facts, best, all_reliefs)) or best
@@ -53,7 +53,7 @@ def run_bound(facts: RunFacts) -> Bound:
 
 
 def _explained(held: Sequence[Reservations]) -> ExplainedShare:
-    """Return the share of the rank that is explained least; None where it is not known of one."""
+    """Return the share of the rank that is explained least; None where it is unknown for one."""
     shares = [each.explained.share for each in held if each.explained.share is not None]
     is_low = any(each.explained.confidence != "normal" for each in held)
     share = min(shares) if shares and len(shares) == len(held) else None
@@ -118,7 +118,7 @@ def _next(facts: RunFacts, best: Relief, found: Sequence[Relief]) -> BoundKind |
         if each.kind != best.kind and each.share is not None
     }
     kind = max(further, key=lambda each: further[each], default=None)
-    return kind if kind is not None and further[kind] >= LEAST else None
+    return kind if kind is not None and further[kind] >= LEAST_SHARE else None
 
 
 def _after(facts: RunFacts, remedies: Sequence[Remedy]) -> float:

@@ -21,7 +21,7 @@ PLACES = (*(label.name.lower() for label in Label), "kernels")
 
 
 class StepsOfRanks(msgspec.Struct, frozen=True):
-    """The steps that all ranks have. Shape (ranks, steps), ns; -1 where it is not known.
+    """The steps that all ranks have. Shape (ranks, steps), ns; -1 where unknown.
 
     waiting_ns   the part of `wait_ns` that can be outside of computing: at most the exposed communication
     """
@@ -91,7 +91,7 @@ class Late(msgspec.Struct, frozen=True):
 
 
 def late_ranks(facts: RunFacts) -> list[Late]:
-    """Ranks that are late in most steps, the latest first; none where waiting is not known on all ranks.
+    """Ranks that are late in most steps, the latest first; none where waiting is unknown on all ranks.
 
     z = 0.6745 × (median of the waits − own wait) ÷ the median absolute deviation, which is `least_deviation` of the
     mean step at least (docs/findings.md). Of two ranks there is no deviation: one is late by `least_share_of_two`.

@@ -63,7 +63,7 @@ def _blocks(facts: Facts) -> Blocks:
         )
         for at in chosen[groups.first].tolist()
     ]
-    of = groups.of
+    of = groups.inverse
     return Blocks(
         place=chosen,
         row=work.row[chosen],

@@ -50,7 +50,7 @@ class CollectiveCalls(msgspec.Struct, frozen=True):
         """All communication of the trace."""
         return self.facts.model.communications
 
-    def are(self, *kinds: str) -> Bool:
+    def has_kind(self, *kinds: str) -> Bool:
         """Mark operations of some kinds."""
         return np.isin(self.of.operations.kind[self.operation], [KINDS.index(kind) for kind in kinds])
 
@@ -129,7 +129,7 @@ def has_fsdp(facts: Facts) -> bool:
     return bool(facts.trace.strings.where(lambda name: name.startswith(FSDP), tree.name)[tree.name].any())
 
 
-def bare(facts: Facts, calls: CollectiveCalls) -> Float64:
+def exposed_share(facts: Facts, calls: CollectiveCalls) -> Float64:
     """Return the share of each operation's duration in which no device computes, 0…1, shape (n,)."""
     computing = Coverage(union_of(device_spans(facts.model, is_compute(facts.model))))
     covered = computing.between(calls.start, calls.start + calls.duration)

@@ -70,9 +70,9 @@ def most_exposed(facts: Facts) -> dict[str, Value]:
         return {}
     ns, operations = exposed.exposed_ns[inside], communications.operations
     alike = group([operations.name[inside], operations.group[inside], exposed.phase[inside]])
-    total = sums_at(alike.of, ns, len(alike))
+    total = sums_at(alike.inverse, ns, len(alike))
     longest = int(np.argmax(total))
-    mine = inside[alike.of == longest]
+    mine = inside[alike.inverse == longest]
     why = WHY[int(np.argmax(np.bincount(exposed.why[mine], exposed.exposed_ns[mine])))]
     first = int(mine[0])
     return {
@@ -85,7 +85,7 @@ def most_exposed(facts: Facts) -> dict[str, Value]:
 
 
 def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], bool]) -> Float64:
-    """Shape (operations,): bytes as the bus bandwidth counts them; 0 where not known, or of a group not wanted."""
+    """Shape (operations,): bytes as the bus bandwidth counts them; 0 where unknown, or of a group not wanted."""
     operations = communications.operations
     if not len(communications):
         return np.zeros(0)
@@ -97,7 +97,7 @@ def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], b
         size = nccl_tests_bytes(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), ranks.size)
         factor = bus_factor(kind, ranks.size)
         moved[at] = size * factor if factor and size and wanted(ranks) else 0.0
-    found: Float64 = moved[same.of]
+    found: Float64 = moved[same.inverse]
     return found
 
 
@@ -118,7 +118,7 @@ class HeldTransfers(msgspec.Struct, frozen=True):
 def held_transfers(model: Model) -> HeldTransfers | None:
     """Say what holds up the collectives in the steps; None where that may be the host, or no launch is known."""
     kernels = communication_kernels(model.in_steps)
-    least = _MOST * int(kernels.bare.sum())
+    least = _MOST * int(kernels.exposed.sum())
     how = next((how for how, ns in kernels.ways.items() if least and int(ns.sum()) >= least), None)
     return None if how is None else HeldTransfers(how, median(kernels.delay))
 
@@ -143,7 +143,7 @@ def transfer_links(sent: Sent) -> tuple[Link, ...]:
 def most_sent(ranks: Iterable[tuple[Communications, Int64]], is_training: bool, held: Held | None) -> Sent:
     """Say what most of the time goes to, or what holds it up where the advice on that would be wrong.
 
-    ranks   of each its communication, and the time of each operation, ns; below 0 where it is not known
+    ranks   of each its communication, and the time of each operation, ns; below 0 where unknown
     held    what holds up most of it; None where that may be the host
     """
     sent = _most_time(ranks, is_training)

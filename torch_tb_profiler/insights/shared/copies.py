@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.replay.graph import Edge
 from torch_tb_profiler.analysis.replay.transformations import READS_AT_ONCE, best_pinned_rate
 from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles, spans_by_role, work_by_device
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
@@ -56,11 +56,11 @@ class StepCopies(msgspec.Struct, frozen=True):
     """Copies, by start. Parallel, shape (copies,).
 
     row          the event on the device
-    call         the event of the call that started it, -1 where that is not known
+    call         the event of the call that started it, -1 where unknown
     device       its number
-    bytes        -1 where that is not known
+    bytes        -1 where unknown
     duration_ns  on the device
-    call_ns      of the call; 0 where that is not known
+    call_ns      of the call; 0 where unknown
     exposed_ns   while no kernel runs on the same device
     direction    a Direction
     memory       a HostMemory
@@ -131,7 +131,7 @@ def _copies(model: Model) -> StepCopies:
         exposed_ns=_exposed(model, index),
         direction=direction,
         memory=memory,
-        blocks=among(row, waited),
+        blocks=isin(row, waited),
         reads=operator == trace.strings.code(READS_AT_ONCE),
     )
 

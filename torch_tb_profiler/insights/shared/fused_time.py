@@ -118,7 +118,7 @@ def _copied(model: Model, node: int) -> tuple[Tensor, Tensor] | None:
 
 def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int]) -> int | None:
     """How long one kernel takes that reads the input of the first of some operators and writes the result of the last,
-    ns, and nothing else of that size; None if their shapes or types are not known.
+    ns, and nothing else of that size; None if their shapes or types are unknown.
 
     places     of the line, one for each kernel
     duration   of the kernels, ns

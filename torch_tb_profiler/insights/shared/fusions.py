@@ -89,7 +89,7 @@ class WrittenOut(msgspec.Struct, frozen=True):
 
 
 def written_out(facts: Facts, spans: Sequence[tuple[int, int]], stays: str = "") -> WrittenOut | None:
-    """Stretches of the operator line of a program on the CPU; None for none in the steps.
+    """Intervals of the operator line of a program on the CPU; None for none in the steps.
 
     stays   letters of operators that take as long as before; without any the longest of each stretch
     """

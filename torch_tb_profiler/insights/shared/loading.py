@@ -78,7 +78,7 @@ def _fetches(model: Model) -> Fetches:
     rows, events, strings = outermost(model, model.dataloader_rows), model.trace.events, model.trace.strings
     name, track, start = events.name[rows], events.track[rows], events.start[rows]
     again = np.append(False, track[1:] == track[:-1])[: len(rows)]
-    # pipes alone are counted with the workers: what makes their batches is not known
+    # pipes alone are counted with the workers: what makes their batches is unknown
     synchronous = strings.where(_SYNCHRONOUS.search, name)[name]
     workers = strings.where(_WORKERS.search, name)[name]
     since = np.where(again, np.append(0, events.end[rows][:-1])[: len(rows)], np.iinfo(np.int64).min)
@@ -144,7 +144,9 @@ def own_code_within(facts: Facts, rows: Int32) -> Int32:
     reached = np.zeros(len(frames) + 1, np.bool_)
     reached[own[above < 0]] = True
     # parents come before their children
-    for at, parent in zip(own[inner[hot[calls.of]]].tolist(), above[inner[hot[calls.of]]].tolist(), strict=True):
+    for at, parent in zip(
+        own[inner[hot[calls.inverse]]].tolist(), above[inner[hot[calls.inverse]]].tolist(), strict=True
+    ):
         reached[at] = reached[parent]
     found: Int32 = frames.row[reached[:-1] & ~passes]
     return found

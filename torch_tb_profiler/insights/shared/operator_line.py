@@ -2,7 +2,7 @@
 
 A letter stands for one operator that does something itself: the outermost that is known (`LETTERS`), else an innermost
 one (`OTHER`). Views and allocations have none, and where work of a device is recorded, neither has what starts none.
-Threads are parted by `END`. The kernels of a stretch are its own, or those of its backward (`backward_kernels`).
+Threads are parted by `END`. The kernels of an interval are its own, or those of its backward (`backward_kernels`).
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ EVALUATE = "autograd::engine::evaluate_function: "
 
 
 def backward_kernels(model: Model, spans: Sequence[tuple[int, int]]) -> list[Int32]:
-    """Rows of the device work of the nodes of autograd that belong to stretches of the operator line; none where no
+    """Rows of the device work of the nodes of autograd that belong to intervals of the operator line; none where no
     arrows join forward and backward.
 
     spans   places of the line, from one to another, which is excluded

@@ -47,7 +47,7 @@ _NORMS: Mapping[str, str] = {
 _BACKWARD: Mapping[str, float] = {"rms_norm": 2.0, "layer_norm": 2.0, "softmax": 1.5}
 _CONVERSION = "aten::_to_copy"
 #: nodes with these names, and nodes inside them, are in no chain: other rules or compilers handle them
-_APART = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
+_NOT_CHAINED = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ def inside(model: Model, names: tuple[str, ...]) -> Bool:
     return found
 
 
-def by_hand(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def attention_written_out(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Select the spans of the operator line that are not inside torch's own attention operator.
 
     Its backward may run as single operators and look like one by hand: if the forward is torch's, so is the backward.
@@ -107,7 +107,7 @@ def by_hand(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, i
 def in_backward_of_attention(facts: Facts) -> list[Group]:
     """Find the backward of attention, where none is by hand."""
     spans = attention(facts.model)
-    if by_hand(facts.model, spans):
+    if attention_written_out(facts.model, spans):
         return []
     text = operator_line(facts.model).text
     return [attention_group(facts, *span) for span in spans if "B" in text[slice(*span)]]
@@ -237,7 +237,7 @@ def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32])
     letters = np.frombuffer(line.text.encode("ascii"), np.uint8)
     elementwise = np.isin(letters, np.frombuffer(ELEMENTWISE.encode("ascii"), np.uint8))
     node = np.where(line.place >= 0, line.node[line.place], -1) if len(line.node) else line.place
-    apart = np.append(inside(model, _APART), True)
+    apart = np.append(inside(model, _NOT_CHAINED), True)
     fits: Bool = np.append(elementwise, False)[line.place] & ~apart[node] & (model.device_category == Category.KERNEL)
     gone = np.zeros(len(model.trace.events), np.bool_)
     for rows in taken:

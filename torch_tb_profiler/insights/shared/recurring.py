@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import among
+from torch_tb_profiler.arrays.distinct import isin
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
@@ -54,7 +54,7 @@ def places_in_code(facts: Facts, rows: Int32) -> Int64:
     """Shape (n,): a number for each event, the same for those of one operator, line and annotation."""
     found = places_of(facts.model, rows)
     columns = (found.operator, found.frame, found.annotation)
-    return group([column - int(column.min(initial=0)) for column in columns]).of.astype(np.int64)
+    return group([column - int(column.min(initial=0)) for column in columns]).inverse.astype(np.int64)
 
 
 def by_place(facts: Facts, rows: Int32, weight: Int64) -> list[Int64]:
@@ -70,5 +70,5 @@ def by_place(facts: Facts, rows: Int32, weight: Int64) -> list[Int64]:
     order = np.argsort(-total, kind="stable")[:MOST_PLACES]
     own = [int(each) for each in order.tolist() if total[each] > 0 and total[each] >= OWN_SHARE * total.sum()]
     found = [np.flatnonzero(place == each) for each in own]
-    rest = np.flatnonzero(~among(place, own))
+    rest = np.flatnonzero(~isin(place, own))
     return [*found, rest] if len(rest) else found

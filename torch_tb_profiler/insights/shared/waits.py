@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.graph import Edge, Graph
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
-from torch_tb_profiler.arrays.distinct import among, distinct, distinct_first
+from torch_tb_profiler.arrays.distinct import distinct, distinct_first, isin
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -165,7 +165,7 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
     ):
         chosen = strings.where(wanted, text)[text]
         # the copy itself, or what waits for it in the same operator
-        mine = among(copied, copies[chosen]) | ((node >= 0) & among(node, around[chosen]))
+        mine = isin(copied, copies[chosen]) | ((node >= 0) & isin(node, around[chosen]))
         kinds[mine] = kind
     if not len(tree):
         return kinds, np.full(len(call), -1, np.int64)

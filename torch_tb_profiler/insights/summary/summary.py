@@ -94,7 +94,7 @@ class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
     title     the cause in a few words
     detail    what was found
     advice    what to do
-    where     where in the program; null if it is not known
+    where     where in the program; null if unknown
     saving    what it costs; null of a warning
     evidence  where it can be seen, the longest first
     """
@@ -114,9 +114,9 @@ class SummaryFlops(msgspec.Struct, frozen=True, kw_only=True):
     per_step         FLOP that the model needs in the average step; null if none are known
     executed         FLOP of the average step, what is computed again in the backward pass too; null like it
     coverage         of which matrix FLOP are known, also where there are none; null if nothing took time
-    matrix_coverage  time with FLOP ÷ the same with that of which FLOP are not known; null if there is neither
+    matrix_coverage  time with FLOP ÷ the same with that of unknown FLOP; null if there is neither
     bytes_coverage   of which bytes are known; null if nothing took time
-    unknown          whose FLOP or bytes are not known, by reason
+    unknown          whose FLOP or bytes are unknown, by reason
     """
 
     per_step: Count | None
@@ -163,7 +163,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     flops      FLOP of the average step
     mfu        model FLOP utilization, 0…1; null if too little is known
     hfu        hardware FLOP utilization, 0…1; null if too little is known
-    lost       the operators that lose most, at most 20; empty if peaks or shapes are not known
+    lost       the operators that lose most, at most 20; empty if peaks or shapes are unknown
     bound      what bounds the steps, by replay; `unknown` where the trace does not say
     bound_sentence  the same in words, with the reason of `unknown`
     explained  which part of the steps has a cause in the trace, 0…1; null without steps

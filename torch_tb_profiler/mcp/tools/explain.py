@@ -20,13 +20,13 @@ from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
+    InvalidRequest,
     Ms,
     TableCells,
     Tool,
     ToolAnswer,
     ToolParams,
     TraceId,
-    Wrong,
     brief,
     cells_of,
     digits,
@@ -181,7 +181,7 @@ def _explain(catalog: TraceCatalog, params: WhichThing) -> ExplainAnswer:
 def _finding(trace: TraceProfile, wanted: str) -> ExplainAnswer:
     finding: Finding | None = next((item for item in trace.findings() if item.key == wanted), None)
     if finding is None:
-        raise Wrong("there is no finding of this id; the tool summary lists them")
+        raise InvalidRequest("there is no finding of this id; the tool summary lists them")
     saving = finding.saving
     return ExplainAnswer(
         what="finding",
@@ -208,7 +208,7 @@ def _evidence(label: str, value: float, unit: str) -> EvidenceNumber:
 def _cause(trace: TraceProfile, wanted: str) -> ExplainAnswer:
     meaning = next((each.help for each in ALL if each.cause == wanted), None)
     if meaning is None:
-        raise Wrong("there is no such cause; the tool summary lists those of a trace")
+        raise InvalidRequest("there is no such cause; the tool summary lists those of a trace")
     answer: WaterfallAnswer = trace.answer("waterfall", cause=wanted, limit=_MOST_PLACES)
     pieces = answer.pieces
     mean_ns = sum(part.ns for part in answer.average if is_below(part.cause, wanted))
@@ -275,7 +275,7 @@ def _known(table: Table[Any], wanted: str, what: str) -> str:
     """Return the full name for one that may have been cut for an agent."""
     found = next((name for name in table.values["name"] if wanted in (name, name_of(name))), None)
     if found is None:
-        raise Wrong(f"there is no {what} of this name; the tool table lists them")
+        raise InvalidRequest(f"there is no {what} of this name; the tool table lists them")
     return str(found)
 
 

@@ -14,13 +14,13 @@ from torch_tb_profiler.insights.run.findings import RunDiagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
+    InvalidRequest,
     Ms,
     Next,
     TableCells,
     Tool,
     ToolAnswer,
     ToolParams,
-    Wrong,
     brief,
     milliseconds,
     name_of,
@@ -146,7 +146,7 @@ def _ranks(catalog: TraceCatalog, params: OneRun) -> RanksAnswer:
     run = catalog.run(params.run)
     spans = [name for name in run.spans() if params.span in (None, name_of(name))]
     if not spans:
-        raise Wrong("the run has no such span")
+        raise InvalidRequest("the run has no such span")
     overview = run.reduced(spans[0]).overview
     tiles = overview.tiles
     diagnosis = _diagnosis(run, spans[0])

@@ -14,7 +14,17 @@ from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, TraceId, Wrong, brief, milliseconds, name_of
+from torch_tb_profiler.mcp.tool import (
+    InvalidRequest,
+    Ms,
+    Tool,
+    ToolAnswer,
+    ToolParams,
+    TraceId,
+    brief,
+    milliseconds,
+    name_of,
+)
 from torch_tb_profiler.mcp.tools.explain import longest_call
 
 _NAMES = 5
@@ -110,9 +120,9 @@ def _step(catalog: TraceCatalog, params: OneStep) -> StepAnswer:
         ms=milliseconds(whole.step_ns[place]),
         median=name_of(usual) or "",
         median_ms=milliseconds(whole.step_ns[middle]),
-        causes=[_difference(*each) for each in _grown(causes, least)[: params.limit]],
-        operators=[_operator(trace, step, *each) for each in _grown(operators, least)[: params.limit]],
-        kernels=[_difference(*each) for each in _grown(kernels, least)[: params.limit]],
+        causes=[_difference(*each) for each in _slower_than_median(causes, least)[: params.limit]],
+        operators=[_operator(trace, step, *each) for each in _slower_than_median(operators, least)[: params.limit]],
+        kernels=[_difference(*each) for each in _slower_than_median(kernels, least)[: params.limit]],
         gaps=_gaps(trace, step, params.limit),
         notes=notes,
     )
@@ -121,7 +131,7 @@ def _step(catalog: TraceCatalog, params: OneStep) -> StepAnswer:
 def _place(whole: WaterfallAnswer, wanted: str) -> int:
     shown = [name_of(name) for name in whole.steps]
     if wanted not in shown:
-        raise Wrong(f"there is no such step; there are {len(shown)}, which the tool table lists (what: steps)")
+        raise InvalidRequest(f"there is no such step; there are {len(shown)}, which the tool table lists (what: steps)")
     return shown.index(wanted)
 
 
@@ -138,7 +148,7 @@ def _sums(table: Table[Any], key: str) -> dict[str, int]:
     return found
 
 
-def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
+def _slower_than_median(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
     """Return the names that take longer than in the median step, with the difference."""
     grown = [(name, here, usual) for name, (here, usual) in found.items() if here - usual >= max(least, 1)]
     return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))

@@ -20,12 +20,12 @@ from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     LONGEST_NAME,
     AnyTool,
+    InvalidRequest,
     TableCells,
     Tool,
     ToolAnswer,
     ToolParams,
     TraceId,
-    Wrong,
     cells_of,
     digits,
     key_of,
@@ -38,7 +38,7 @@ from torch_tb_profiler.tables.query.grammar import QueryProblem
 from torch_tb_profiler.tables.results import COLUMNS, RESULTS
 from torch_tb_profiler.tables.sql import QueryError, QueryLimits
 from torch_tb_profiler.tables.sql.session import QuerySessions
-from torch_tb_profiler.workspace.answering.asking import step_range
+from torch_tb_profiler.workspace.answering.answerer import step_range
 
 
 class AgentTable(msgspec.Struct, frozen=True):
@@ -168,7 +168,7 @@ def _table(catalog: TraceCatalog, params: WhichRows) -> TablePage:
     named = TABLES[params.what]
     if params.group_by is not None and params.group_by not in named.groups:
         known = ", ".join(named.groups) or "nothing"
-        raise Wrong(f"group_by of {params.what} can be {known}")
+        raise InvalidRequest(f"group_by of {params.what} can be {known}")
     steps = step_range(params.from_step, params.to_step)
     answer = TableAnswer(named.ask(catalog.trace(params.trace), params.group_by, steps))
     shown = {key_of(column): column for column in answer.table.columns}
@@ -177,7 +177,7 @@ def _table(catalog: TraceCatalog, params: WhichRows) -> TablePage:
     try:
         page = answer.page(query)
     except QueryProblem as error:
-        raise Wrong(f"{error}; columns are {', '.join(shown)}") from None
+        raise InvalidRequest(f"{error}; columns are {', '.join(shown)}") from None
     left = page.meta.matched - params.offset - len(page.rows[page.columns[0].key] if page.columns else ())
     return TablePage(
         total=page.meta.total,
@@ -193,7 +193,7 @@ def _table(catalog: TraceCatalog, params: WhichRows) -> TablePage:
 def _chosen_columns(shown: Mapping[str, Definition], wanted: Sequence[str]) -> list[Definition]:
     unknown = [name for name in wanted if name not in shown]
     if unknown:
-        raise Wrong(f"there is no such column; columns are {', '.join(shown)}")
+        raise InvalidRequest(f"there is no such column; columns are {', '.join(shown)}")
     return [shown[name] for name in wanted] or [each for each in shown.values() if not each.hidden]
 
 
@@ -341,7 +341,7 @@ class SqlTool(QuerySessions):
             found = self.ask(catalog.trace(params.trace).stored(), params.query)
         except QueryError as error:
             # lines below the first point at a place in the statement
-            raise Wrong(harmless(str(error).partition("\n")[0], _LONGEST_ERROR)) from None
+            raise InvalidRequest(harmless(str(error).partition("\n")[0], _LONGEST_ERROR)) from None
         columns = [harmless(name, LONGEST_NAME) for name in found.columns]
         rows = [[_query_cell(value) for value in row] for row in found.rows]
         notes = ["There are more rows than are given back: add a limit, or sum up."] if found.more else []

@@ -152,7 +152,7 @@ def literal_of(pattern: str) -> str:
 
 T = TypeVar("T")
 
-#: bytes of the names that are kept for one function; when there are more, it begins anew
+#: bytes of the names that are kept for one function; when there are more, it starts again
 MOST_BYTES = 24_000_000
 #: what a name takes beside its text
 _ENTRY_BYTES = 100

@@ -29,7 +29,7 @@ _NODE = lazy_pattern(r"(?:cuda|hip|cu)\w*(?:Launch\w{0,100}Kernel|LaunchKernel|M
 #: part of the nodes of a graph whose names must agree with those of a capture
 LEAST_AGREEING = 0.9
 
-#: kinds of nodes, where names are not known
+#: kinds of nodes, where names are unknown
 _KERNEL, _COPY, _FILL = -1, -2, -3
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places, isin
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace import Trace
@@ -71,23 +71,23 @@ def _code(*columns: Int32) -> Int64:
 def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
     """Match each of the first `count` pieces with a later one, -1 for none. Returns shape (count,).
 
-    From the last one backwards, stretch by stretch: each is as long as all of it agrees with what is at one distance.
+    From the last one backwards, run by run: each is as long as all of it agrees with what is at one distance.
     """
     like = np.full(count, -1, np.int64)
     # what never occurs again, such as what only the first step does, is passed over
-    again = np.flatnonzero(among(what[:count], what[count:])) + 1
+    again = np.flatnonzero(isin(what[:count], what[count:])) + 1
     misses = 0
     for _ in range(_MOST_STRETCHES):
         if not len(again) or misses == _MOST_MISSES:
             break
         upto = int(again[-1])
-        back = _stretch(what, upto, like, owner)
+        back = _agreeing_run(what, upto, like, owner)
         misses += not back
         again = again[: np.searchsorted(again, upto - max(back, 1), side="right")]
     return like
 
 
-def _stretch(what: Int64, upto: int, like: Int64, owner: Int32) -> int:
+def _agreeing_run(what: Int64, upto: int, like: Int64, owner: Int32) -> int:
     """Find the likes of the pieces up to one, as far back as they agree; how many, 0 for too few."""
     count = len(like)
     shifts = _shifts(what, upto, count)

@@ -187,7 +187,7 @@ class _Calls(msgspec.Struct, frozen=True):
         return cls(events.name[rows], events.end[rows], ended - began, np.diff(ended - (ended - began), prepend=0))
 
     def turn(self) -> int:
-        """After how many calls the optimizers begin anew.
+        """After how many calls the optimizers begin again.
 
         Two optimizers of one class are distinguished by the work they do, and by the work between them.
         """

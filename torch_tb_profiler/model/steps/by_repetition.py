@@ -43,7 +43,7 @@ def outermost_modules(host: Host) -> Int32:
     if not len(rows):
         return rows
     threads = group([events.track[rows]])
-    rows = rows[threads.of == int(np.argmax(threads.sum(events.duration[rows])))]
+    rows = rows[threads.inverse == int(np.argmax(threads.sum(events.duration[rows])))]
     rows = rows[np.lexsort((-events.end[rows], events.start[rows]))]
     found: Int32 = rows[outermost(events.start[rows], events.end[rows])]
     return found
@@ -114,7 +114,7 @@ class _Launched(msgspec.Struct, frozen=True):
             return None
         streams = group([work.device[chosen], work.stream[chosen]])
         ran = np.maximum(events.duration[work.row[chosen]], 0)
-        on_it = streams.of == int(np.argmax(streams.sum(ran)))
+        on_it = streams.inverse == int(np.argmax(streams.sum(ran)))
         chosen = chosen[on_it]
         chosen = chosen[np.argsort(events.start[work.row[chosen]], kind="stable")]
         launch = host.device.launch[chosen]
@@ -135,7 +135,7 @@ class _Launched(msgspec.Struct, frozen=True):
 
 
 def _digests(names: Int32, first: Int64) -> Int64:
-    """Hash each stretch of names that begins at `first`; different stretches hardly ever have the same number."""
+    """Hash each interval of names that begins at `first`; different intervals hardly ever have the same number."""
     place = np.arange(len(names)) - np.repeat(first, np.diff(np.append(first, len(names))))
     with np.errstate(over="ignore"):
         mixed = (names.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -143,7 +143,7 @@ def _digests(names: Int32, first: Int64) -> Int64:
         mixed *= (place.astype(np.uint64) * np.uint64(2) + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
         mixed ^= mixed >> np.uint64(32)
         sums = np.add.reduceat(mixed, first)
-    return group([sums.view(np.int64)]).of
+    return group([sums.view(np.int64)]).inverse
 
 
 def _outermost_operator(host: Host, node: Int32) -> Int32:
@@ -173,7 +173,7 @@ def _owner(host: Host, launched: _Launched) -> Int64:
 
 
 def _turned(host: Host, launched: _Launched, run: RepeatedRun) -> RepeatedRun:
-    """Where the stretch does not begin with the stream's work, begin where the host paused before launching most."""
+    """Where the interval does not begin with the stream's work, begin where the host paused before launching most."""
     spare = (run.after - run.first) % run.period
     if run.first == 0 or not spare:
         return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -140,7 +140,7 @@ def _began(trace: Trace, device: DeviceLinks, own: Bool) -> tuple[int, int]:
     if not len(mine):
         return _NEVER, 0
     streams = group([work.device[mine], work.stream[mine]])
-    mine = mine[streams.of == np.argmax(streams.sum(events.duration[work.row[mine]]))]
+    mine = mine[streams.inverse == np.argmax(streams.sum(events.duration[work.row[mine]]))]
     first = mine[np.argmin(events.start[work.row[mine]])]
     began = int(events.start[work.row[first]])
     return began, began - int(events.end[device.launch_row[first]])
@@ -153,11 +153,11 @@ def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:
     if not len(mine) or not earlier.any():
         return _NEVER
     streams = group([work.device, work.stream])
-    first = least_at(streams.of[mine], events.start[work.row[mine]], len(streams))
+    first = least_at(streams.inverse[mine], events.start[work.row[mine]], len(streams))
     used = np.zeros(len(streams), np.bool_)
-    used[streams.of[mine]] = True
-    before = np.flatnonzero(earlier & used[streams.of])
-    before = before[events.start[work.row[before]] < first[streams.of[before]]]
+    used[streams.inverse[mine]] = True
+    before = np.flatnonzero(earlier & used[streams.inverse])
+    before = before[events.start[work.row[before]] < first[streams.inverse[before]]]
     return int(events.end[work.row[before]].max(initial=_NEVER))
 
 
@@ -176,7 +176,7 @@ def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, In
     n = len(host.names)
     started = np.zeros(len(rows), dtype=np.bool_)
     started[launched] = True
-    starts_work = among(events.name[rows], distinct(events.name[rows[started]]))
+    starts_work = isin(events.name[rows], distinct(events.name[rows[started]]))
     begin, finish = events.start[rows], events.end[rows]
     step = window_of(host.start, host.end, begin, finish)
     inside = (step >= 0) & starts_work

@@ -106,7 +106,7 @@ def line_through(at: Int64, offset: Int64, wanted: Int64) -> Int64:
 
 
 def _densest(values: Int64) -> float:
-    """Return the middle of the shortest stretch that holds half of the values."""
+    """Return the middle of the shortest interval that holds half of the values."""
     ordered = np.sort(values)
     half = (len(ordered) + 1) // 2
     width = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
@@ -114,9 +114,9 @@ def _densest(values: Int64) -> float:
     return float(np.median(ordered[first : first + half]))
 
 
-#: stretches between matched operations are aligned up to this length
+#: intervals between matched operations are aligned up to this length
 LONGEST_STRETCH = 5000
-#: if more of the ranks and steps lack some of what looks the same, how many there should be is not known
+#: if more of the ranks and steps lack some of what looks the same, how many there should be is unknown
 MOST_INCOMPLETE = 0.5
 
 
@@ -182,7 +182,7 @@ def _equal_counts(joined: RunCommunications, rows: Int64, looks: Int64) -> _Coun
     operations = joined.operations
     # one step is the whole trace, and what is outside of it there is chance
     step = operations.step[rows] if joined.has_step.shape[1] > 2 else np.full(len(rows), -1)
-    same = group([looks, step]).of
+    same = group([looks, step]).inverse
     own = group([same, operations.rank[rows]])
     counts, place = own.count(), same[own.first]
     alike = group([place, counts])
@@ -202,9 +202,9 @@ def _equal_counts(joined: RunCommunications, rows: Int64, looks: Int64) -> _Coun
     complete = having == expected[of_group, step[first]]
     unequal = np.zeros(len(joined.groups) + 1, np.bool_)
     unequal[of_group[~complete & (has_group[of_group].sum(axis=1) > 1)]] = True
-    accepted = counts[own.of] == taken[same]
-    number = np.where(accepted, group([same, own.nth()]).of, -1)
-    return _Counted(number, (full & is_usual[look])[own.of], unequal)
+    accepted = counts[own.inverse] == taken[same]
+    number = np.where(accepted, group([same, own.nth()]).inverse, -1)
+    return _Counted(number, (full & is_usual[look])[own.inverse], unequal)
 
 
 def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
@@ -246,22 +246,22 @@ def _possible(operations: RunOperations, number: Int64, is_sure: Bool) -> Bool:
     timed = np.flatnonzero((number >= 0) & (operations.duration >= 0))
     places = group([number[timed]])
     start, end = operations.start[timed], operations.end[timed]
-    shift, known, disputed = common_clock(operations.rank[timed], start, end, places.of, is_sure[timed])
+    shift, known, disputed = common_clock(operations.rank[timed], start, end, places.inverse, is_sure[timed])
     compared = timed[known]
-    ran = have_common_time((start + shift)[known], (end + shift)[known], places.of[known])
+    ran = have_common_time((start + shift)[known], (end + shift)[known], places.inverse[known])
     matches = group([number])
     contradicted = np.zeros(len(matches), np.bool_)
-    contradicted[matches.of[compared[~ran]]] = True
+    contradicted[matches.inverse[compared[~ran]]] = True
     possible[compared] = True
     possible[timed[disputed]] = False
-    return possible & ~contradicted[matches.of]
+    return possible & ~contradicted[matches.inverse]
 
 
 def _at_once(operations: RunOperations, looks: Int64, rows: Int64) -> Bool:
     """Mark rows whose rank ran another one with the same signature at the same time."""
     timed = np.flatnonzero(operations.duration[rows] >= 0)
     chosen = rows[timed]
-    lane = group([operations.rank[chosen], looks[chosen]]).of
+    lane = group([operations.rank[chosen], looks[chosen]]).inverse
     order = np.lexsort((operations.start[chosen], lane))
     start, end, lane = operations.start[chosen][order], operations.end[chosen][order], lane[order]
     overlaps = (lane[1:] == lane[:-1]) & (start[1:] < end[:-1])

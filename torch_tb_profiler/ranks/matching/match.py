@@ -59,23 +59,25 @@ def by_number(operations: RunOperations, looks: Int64, chosen: Int64) -> Numbere
         ]
     )
     # an id is of one operation, whatever each rank calls the group: only another kind or type of it contradicts
-    other_kind = _differ(keys.of, operations.kind[rows], len(keys))
+    other_kind = _differ(keys.inverse, operations.kind[rows], len(keys))
     dtype = operations.dtype[rows]
-    other_dtype = _differ(keys.of, dtype, len(keys)) & (least_at(keys.of, dtype, len(keys)) >= 0)
-    other_looks = _differ(keys.of, looks[rows], len(keys))
+    other_dtype = _differ(keys.inverse, dtype, len(keys)) & (least_at(keys.inverse, dtype, len(keys)) >= 0)
+    other_looks = _differ(keys.inverse, looks[rows], len(keys))
     different = np.where(by_id[rows[keys.first]], other_kind | other_dtype, other_looks)
     groups = int(operations.group.max(initial=-1)) + 2
-    contradicting = np.bincount(operations.group[rows[different[keys.of] & ~by_id[rows]]], minlength=groups) > 0
-    doubtful = (contradicting | _is_shifted(operations, rows, keys.of, groups))[operations.group[rows]] & ~by_id[rows]
-    own = group([keys.of, operations.rank[rows]])
-    once = greatest_at(keys.of, own.count()[own.of], len(keys))[keys.of] == 1
+    contradicting = np.bincount(operations.group[rows[different[keys.inverse] & ~by_id[rows]]], minlength=groups) > 0
+    doubtful = (contradicting | _is_shifted(operations, rows, keys.inverse, groups))[operations.group[rows]] & ~by_id[
+        rows
+    ]
+    own = group([keys.inverse, operations.rank[rows]])
+    once = greatest_at(keys.inverse, own.count()[own.inverse], len(keys))[keys.inverse] == 1
     is_contradicted = np.zeros(len(operations), np.bool_)
-    is_contradicted[rows[by_id[rows] & different[keys.of]]] = True
+    is_contradicted[rows[by_id[rows] & different[keys.inverse]]] = True
     repeated = np.full(len(operations), -1, np.int64)
-    again = ~once & ~doubtful & ~different[keys.of]
-    repeated[rows[again]] = keys.of[again]
-    sure = once & ~doubtful & ~different[keys.of]
-    return Numbered(rows[sure], keys.of[sure], is_contradicted, repeated)
+    again = ~once & ~doubtful & ~different[keys.inverse]
+    repeated[rows[again]] = keys.inverse[again]
+    sure = once & ~doubtful & ~different[keys.inverse]
+    return Numbered(rows[sure], keys.inverse[sure], is_contradicted, repeated)
 
 
 def _differ(places: Int64, values: Int64, size: int) -> Bool:
@@ -90,8 +92,8 @@ def _is_shifted(operations: RunOperations, rows: Int64, keys: Int64, groups: int
     if not len(rows):
         return np.zeros(groups, np.bool_)
     matches = group([keys])
-    several = np.bincount(matches.of)[matches.of] > 1
-    apart = _differ(matches.of, operations.step[rows], len(matches))[matches.of]
+    several = np.bincount(matches.inverse)[matches.inverse] > 1
+    apart = _differ(matches.inverse, operations.step[rows], len(matches))[matches.inverse]
     total = np.bincount(operations.group[rows[several]], minlength=groups)
     parted = np.bincount(operations.group[rows[several & apart]], minlength=groups)
     return parted > MOST_STEPS_APART * total
@@ -185,18 +187,18 @@ def match(calls: Sequence[TimedOperations]) -> Matching:
     operations = joined.operations
     number = np.concatenate(numbers_of(calls) or [np.empty(0, np.int64)])
     same = group([number, np.where(number < 0, np.arange(len(number)), -1)])
-    having = same.count()[same.of]
+    having = same.count()[same.inverse]
     sizes = np.array([*(of.size for of in joined.groups), 0])[operations.group]
     # a group of unknown ranks, found on more of them than it has: several groups that look like one
     nameless = np.array([*(not of.ranks for of in joined.groups), True])[operations.group]
     too_many = nameless & (sizes > 0) & (having > sizes)
     matched = (number >= 0) & (having > 1) & ~too_many
     timed = operations.duration >= 0
-    shortest = least_at(same.of[timed], operations.duration[timed], len(same))
-    transfer = np.where(timed, np.where(matched, shortest[same.of], operations.duration), -1)
+    shortest = least_at(same.inverse[timed], operations.duration[timed], len(same))
+    transfer = np.where(timed, np.where(matched, shortest[same.inverse], operations.duration), -1)
     ends = np.cumsum([len(each) for each in calls])[:-1]
     return Matching(
-        match=tuple(np.split(np.where(matched, same.of, -1), ends)),
+        match=tuple(np.split(np.where(matched, same.inverse, -1), ends)),
         ranks=tuple(np.split(np.where(matched, having, 1), ends)),
         is_known=tuple(np.split(matched | ((sizes == 1) & ~operations.is_between_two), ends)),
         transfer=tuple(np.split(transfer, ends)),
@@ -231,7 +233,7 @@ def match_closely(calls: Sequence[TimedOperations], first: int) -> list[Int64]:
     number[numbered.rows] = numbered.number
     left = np.flatnonzero(chosen & (number < 0) & ~numbered.is_contradicted)
     number = by_order(
-        joined, OperationSignatures(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number
+        joined, OperationSignatures(group([looks.of, numbered.repeated]).inverse, looks.is_loose), left, number
     )
     number = np.where(number >= 0, number + first, -1)
     return np.split(number, np.cumsum([len(each) for each in calls])[:-1])

@@ -30,7 +30,7 @@ _IN_STEP = 1 << 32
 #: most Comms Ids of a new group that are looked up in other groups
 _SAMPLE = 16
 #: most signatures of ranks that are remembered; ranks of one pipeline stage share one
-_LOOKS = 16
+_MOST_SIGNATURES = 16
 #: kind, dtype, size, step and name of some collectives, as in `_Known`
 _Columns = tuple[Int8, Int32, Int64, Int32, Int32]
 
@@ -52,7 +52,7 @@ class _Known(msgspec.Struct):
     by_id       whether that is the Comms Id
     key         number of each; of those by order what they look like
     number      in the whole run
-    apart       whether some rank called it in another step
+    differs     whether some rank called it in another step
     shared      whether several ranks have it
     """
 
@@ -65,7 +65,7 @@ class _Known(msgspec.Struct):
     step: Int32
     name: Int32
     number: Int32
-    apart: Bool
+    differs: Bool
     shared: Bool
     order: Int64 | None = None
 
@@ -100,7 +100,7 @@ class _Part(msgspec.Struct, frozen=True):
     free: Bool
 
 
-class _Look(msgspec.Struct, frozen=True):
+class _RankSignature(msgspec.Struct, frozen=True):
     """The signature of the collectives of some ranks. Columns are of shape (rows,); those of `_Known` are shared.
 
     columns, texts   by which it is known again
@@ -141,7 +141,7 @@ class CollectiveNumbering:
         self.count = 0
         self.pairs: list[tuple[int, int]] = []
         self._known: dict[Hashable, _Known] = {}
-        self._looks: list[_Look] = []
+        self._signatures: list[_RankSignature] = []
 
     def pair_of_numbers(self) -> Int64:
         """Index of each operation into `pairs`, shape (collectives,); -1 for other than sends and receives."""
@@ -163,7 +163,7 @@ class CollectiveNumbering:
         codes = self.group_numbers(calls.groups)
         if not len(calls):
             return numbers
-        look = self._look(calls, codes)
+        look = self._signature_of(calls, codes)
         for part in sorted(look.parts, key=lambda each: codes[each.group]):
             group = int(codes[part.group])
             for key, rows in self._pairs(group, calls, part.two):
@@ -191,25 +191,27 @@ class CollectiveNumbering:
             return np.full(len(free), -1, np.int64)
         return numbers
 
-    def _look(self, calls: CalledOperations, codes: Int64) -> _Look:
+    def _signature_of(self, calls: CalledOperations, codes: Int64) -> _RankSignature:
         """Return the signature of a rank's collectives, mostly the arrays of an earlier rank."""
         sizes = tuple(self.groups[code].size for code in codes[:-1].tolist())
         first = {code: at for at, code in reversed(list(enumerate(codes[:-1].tolist())))}
         texts = (calls.dtypes, calls.names, calls.steps, sizes, [first[code] for code in codes[:-1].tolist()])
         columns = (calls.group, calls.kind, calls.name, calls.dtype, calls.step, calls.in_bytes, calls.out_bytes)
-        for at, known in enumerate(self._looks):
+        for at, known in enumerate(self._signatures):
             if known.texts == texts and all(map(np.array_equal, known.columns, columns)):
-                self._looks.insert(0, self._looks.pop(at))
+                self._signatures.insert(0, self._signatures.pop(at))
                 return known
-        look = self._new_look(calls, columns, texts)
-        self._looks = [look, *self._looks[: _LOOKS - 1]]
+        look = self._new_signature(calls, columns, texts)
+        self._signatures = [look, *self._signatures[: _MOST_SIGNATURES - 1]]
         return look
 
-    def _new_look(self, calls: CalledOperations, columns: tuple[Int64, ...], texts: tuple[object, ...]) -> _Look:
+    def _new_signature(
+        self, calls: CalledOperations, columns: tuple[Int64, ...], texts: tuple[object, ...]
+    ) -> _RankSignature:
         *_, sizes, first = texts
         group = np.array([*first, -1], np.int64)[calls.group]  # type: ignore[misc]
         size = np.array([*sizes, 0], np.int64)[calls.group]  # type: ignore[misc]
-        look = _Look(
+        look = _RankSignature(
             columns,
             texts,
             [],
@@ -291,14 +293,14 @@ class CollectiveNumbering:
             return None
         at = place[both]
         known.shared[at] = True
-        known.apart[at] |= (known.step[at] != mine.step[both]) & (known.step[at] >= 0) & (mine.step[both] >= 0)
-        if np.count_nonzero(known.apart) > MOST_STEPS_APART * np.count_nonzero(known.shared):
+        known.differs[at] |= (known.step[at] != mine.step[both]) & (known.step[at] >= 0) & (mine.step[both] >= 0)
+        if np.count_nonzero(known.differs) > MOST_STEPS_APART * np.count_nonzero(known.shared):
             return None
         new = np.flatnonzero(place < 0)
         if len(new):
             place[new] = len(known.key) + np.arange(len(new))
             mine.number = self._take(len(new))
-            for name in ("key", "kind", "dtype", "size", "step", "name", "apart", "shared"):
+            for name in ("key", "kind", "dtype", "size", "step", "name", "differs", "shared"):
                 setattr(mine, name, getattr(mine, name)[new])
             known.extend(mine)
         return known.number[place].astype(np.int64)

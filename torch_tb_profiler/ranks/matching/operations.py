@@ -26,7 +26,7 @@ class OperationColumns(msgspec.Struct, frozen=True):
     group, name, kind, dtype, step   step is -1 outside of all steps
     identity   a number made of the Comms Id, the same in every process; -1 without
     sequence   Seq, -1 without
-    in_bytes, out_bytes   of one rank, -1 where not known
+    in_bytes, out_bytes   of one rank, -1 where unknown
     duration   of its ranges, ns; -1 without any
     """
 
@@ -50,7 +50,7 @@ class CalledOperations(OperationColumns, frozen=True):
 
     number     number of the rank in the job; -1 where its trace does not say
     groups, names, dtypes, steps   what the columns of that name point into; dtype 0 is unknown
-    peer       number of the other rank of a send or a receive, -1 where not known
+    peer       number of the other rank of a send or a receive, -1 where unknown
     """
 
     number: int
@@ -204,19 +204,19 @@ def operation_signatures(operations: RunOperations, groups: Sequence[ProcessGrou
     """
     places = group([operations.group, operations.kind])
     barrier = operations.kind == KINDS.index("barrier")
-    dtype_known = least_at(places.of, operations.dtype, len(places))[places.of] >= 0
+    dtype_known = least_at(places.inverse, operations.dtype, len(places))[places.inverse] >= 0
     ranks = np.array([*(each.size for each in groups), 0])[operations.group]
     size = comparable_size(operations.kind, operations.in_bytes, operations.out_bytes, ranks)
-    size_known = least_at(places.of, size, len(places))[places.of] >= 0
+    size_known = least_at(places.inverse, size, len(places))[places.inverse] >= 0
     size = np.where(size_known & ~barrier, size, ANY)
     dtype = np.where(dtype_known & ~barrier, operations.dtype, ANY)
     name = np.where(operations.kind == KINDS.index(UNKNOWN_KIND), operations.name, ANY)
     classes = group([operations.group, operations.kind, dtype, name])
     free = size_may_differ(operations.kind, operations.in_bytes, operations.out_bytes, ranks) & ~_same_sizes(
-        operations.rank, classes.of, size
+        operations.rank, classes.inverse, size
     )
     return OperationSignatures(
-        group([operations.group, operations.kind, dtype, name, np.where(free, ANY, size)]).of, free
+        group([operations.group, operations.kind, dtype, name, np.where(free, ANY, size)]).inverse, free
     )
 
 
@@ -265,8 +265,8 @@ def size_may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64
 def _same_sizes(rank: Int64, classes: Int64, size: Int64) -> Bool:
     """Mark operations of classes with equal sets of sizes on all their ranks, however often each size occurs."""
     places = group([classes, size])
-    on_ranks = group([places.of, rank])
-    having = np.bincount(places.of[on_ranks.first], minlength=len(places))
+    on_ranks = group([places.inverse, rank])
+    having = np.bincount(places.inverse[on_ranks.first], minlength=len(places))
     class_ranks = group([classes, rank])
     of_class = np.bincount(classes[class_ranks.first], minlength=int(classes.max(initial=-1)) + 1)
     everywhere = having == of_class[classes[places.first]]

@@ -55,7 +55,7 @@ class Straggler(Answer, frozen=True, kw_only=True):
     operator     the operator, kernel or collective that takes longer; null if no single one does
     operator_ns  the part of it, of a step; null like operator
     position     collective before which the rank is late; null if it is late in many places
-    saving_ns    how much shorter a step would be without it: replay over all ranks; null if it is not known
+    saving_ns    how much shorter a step would be without it: replay over all ranks; null if unknown
     steps        in how many steps it is clearly late
     of_steps     how many steps were compared
     peers        with how many ranks it was compared
@@ -97,7 +97,7 @@ class RunTiles(Answer, frozen=True, kw_only=True):
     slowest_cause        why; null if none is named
     lost_ns              what a step would save without all named stragglers together, by replay; 0 if none is named;
                          null if none can be named (while ranks are being read, or with fewer than three ranks
-                         or steps), or if it is not known
+                         or steps), or if unknown
     """
 
     present: Count

@@ -45,7 +45,7 @@ class RankEnds(msgspec.Struct, frozen=True):
     """The ends of a rank's collectives, from which its clock follows.
 
     worker   name of its trace
-    host     empty if it is not known
+    host     empty if unknown
     origin   ns since the epoch: the start of its trace
     middle   ns since the epoch: where in its trace the offset is wanted
     groups   the largest group first

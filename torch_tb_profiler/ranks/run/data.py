@@ -31,7 +31,7 @@ class RankCollectives(msgspec.Struct, frozen=True):
     step       index into the steps of the rank, -1 outside
     number     of the collective in the run, -1 for none that others can have
     duration   ns, -1 without any
-    own        ns that the rank did itself since the collective before (see `summary_columns`); NaN where not known
+    own        ns that the rank did itself since the collective before (see `summary_columns`); NaN where unknown
     """
 
     step: Int64
@@ -111,7 +111,7 @@ class CollectiveState(msgspec.Struct):
 class RunData(msgspec.Struct, dict=True):
     """All ranks of a run, in order of rank.
 
-    summaries    may be read anew each time one is taken
+    summaries    may be read again each time one is taken
     operators    by code in `work_names` what launches a kernel; empty for none
     own          of each rank, shape (its steps,), ns: Σ own time; NaN without collectives
     heads, steps, programs, work   of each rank; programs: of each step a number of its sequence of collectives

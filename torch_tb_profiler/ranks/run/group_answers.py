@@ -18,7 +18,7 @@ Rate = Annotated[float, Meta(description="bytes/s")]
 
 
 class StageSpan(Answer, frozen=True, kw_only=True):
-    """A stretch of a stage.
+    """An interval of a stage.
 
     kind      work: also with others of its stage; wait: stopped until another stage comes; transfer: by
               moving data
@@ -98,7 +98,7 @@ class FsdpGathers(Answer, frozen=True, kw_only=True):
     group            label of the process group
     gathers          how many all-gathers a step has, median over the ranks
     scatters         how many reduce-scatters a step has, likewise
-    reshards         whether parameters are gathered again for the backward pass; empty if it is not known
+    reshards         whether parameters are gathered again for the backward pass; empty if unknown
     lead_ns          median time from the call to the start of its kernel: how far ahead it is issued
     late_share       part of the gathers whose kernel begins at once after the call: nothing was prefetched
     worker           trace of the rank with the most of these
@@ -121,7 +121,7 @@ class CollectiveRow(Answer, frozen=True, kw_only=True):
     name           what was called
     group          description and name
     link           whether the group stays within a node
-    bytes          as nccl-tests counts it; empty where it is not known or differs between ranks
+    bytes          as nccl-tests counts it; empty where unknown or differs between ranks
     dtype          of the elements
     ranks          how many members of the group are here
     calls          how many collectives, each counted once for all its ranks
@@ -137,10 +137,10 @@ class CollectiveRow(Answer, frozen=True, kw_only=True):
     kind           what it does
     group_number   position of the group in `groups`
     size           how many members the group has; null if the traces do not contain it
-    peak           bytes/s of the link in one direction; null if it is not known
+    peak           bytes/s of the link in one direction; null if unknown
     culprit_worker  name of the trace of `culprit`; null like it
     worker         trace with the call that waited longest
-    row            number of the event of that call; null if it is not known
+    row            number of the event of that call; null if unknown
     """
 
     name: Annotated[str, column("Name")]

@@ -37,12 +37,12 @@ class _Chosen(Sequence[RankSummary]):
 
 
 class ChosenRanks(msgspec.Struct, frozen=True):
-    """ranks: in order of rank; duplicates, foreign, apart: workers that were left out."""
+    """ranks: in order of rank; duplicates, foreign, differing_windows: workers that were left out."""
 
     ranks: Sequence[RankSummary]
     duplicates: tuple[str, ...]
     foreign: tuple[str, ...]
-    apart: tuple[str, ...]
+    differing_windows: tuple[str, ...]
 
 
 def chosen_ranks(summaries: Sequence[RankSummary]) -> ChosenRanks:
@@ -120,8 +120,8 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
         yield _note("duplicate_ranks", "warning", chosen.duplicates)
     if chosen.foreign:
         yield _note("foreign_ranks", "warning", chosen.foreign, world=world or 0)
-    if chosen.apart:
-        yield _note("different_windows", "warning", chosen.apart, minutes=APART_NS // 60 // 10**9)
+    if chosen.differing_windows:
+        yield _note("different_windows", "warning", chosen.differing_windows, minutes=APART_NS // 60 // 10**9)
     if world and len(run) < world and not loading:
         here = {head.rank for head in run.heads}
         count = world - sum(rank in range(world) for rank in here)

@@ -150,9 +150,9 @@ _GATHER, _SCATTER, _EXCHANGE = (KINDS.index(kind) for kind in ("all_gather", "re
 #: most ranks of a group that are measured
 MOST_RANKS = 8
 #: a kernel that begins within this time of its call was not prefetched, ns
-AT_ONCE = 50_000
+PREFETCH_LEAD_NS = 50_000
 #: from this median of gathers ÷ scatters, parameters are gathered again for the backward pass
-TWICE = 1.5
+RESHARD_RATIO = 1.5
 
 
 def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
@@ -177,7 +177,7 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
                 group=groups[group_number].label,
                 gathers=round(float(np.median(gathers))),
                 scatters=round(float(np.median(scatters))),
-                reshards=bool(np.median(again) >= TWICE),
+                reshards=bool(np.median(again) >= RESHARD_RATIO),
                 lead_ns=round(float(np.median(lead))),
                 late_share=float(np.mean(late)),
                 worker=looked[worst][0],
@@ -216,7 +216,7 @@ def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, fl
     sizes = len(np.unique(of.in_bytes[scatters])) if len(scatters) else 0
     again = len(gathers) / len(scatters) if sizes else 1.0
     row = int(places.row[called[np.argmin(lead)]])
-    late = float(np.mean(lead < AT_ONCE))
+    late = float(np.mean(lead < PREFETCH_LEAD_NS))
     return len(gathers) / steps, len(scatters) / steps, float(np.median(lead)), late, again, row
 
 

@@ -48,15 +48,15 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     table: Table[Any]
 
     @cached_property
-    def _own(self) -> dict[str, QueryColumn]:
+    def _table_columns(self) -> dict[str, QueryColumn]:
         """Return the columns of the table itself; most pages need no others."""
         below_zero = self.table.unknown_below_zero
         return {d.key: column_of(d.type, self.table.given[d.key], d.key in below_zero) for d in self.table.columns}
 
     @cached_property
-    def _kept(self) -> dict[str, QueryColumn]:
+    def _all_columns(self) -> dict[str, QueryColumn]:
         """Return all columns and the columns derived from them, like `derive.ts`."""
-        kept = dict(self._own)
+        kept = dict(self._table_columns)
         for d in self.table.columns:
             source = kept[d.key]
             if isinstance(source, NumberColumn):
@@ -73,7 +73,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         for d in self.table.columns:
             found.append({"key": d.key, "label": d.label, "type": d.type, "unit": d.unit})
             for key, unit in ((share_key(d.key), "percent"), (average_key(d.key), d.unit)):
-                if key in self._kept:
+                if key in self._all_columns:
                     found.append({"key": key, "label": key, "type": "number", "unit": unit})
         return found
 
@@ -81,7 +81,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     def size(self) -> int:
         """Return about how many bytes it takes."""
         # with the contents of `_remembered`
-        return sum(column.size for column in self._kept.values()) + 4 * len(self) * _REMEMBERED
+        return sum(column.size for column in self._all_columns.values()) + 4 * len(self) * _REMEMBERED
 
     def __len__(self) -> int:
         return len(self.table)
@@ -108,9 +108,9 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             meta=replace(self.table.meta, total=len(self), matched=matched, offset=query.offset),
             columns=self._columns if keys is None else [self._described(key) for key in keys],
             rows=(
-                {key: column.take(page) for key, column in self._own.items()}
+                {key: column.take(page) for key, column in self._table_columns.items()}
                 if keys is None
-                else {key: self._kept[key].take(page) for key in keys}
+                else {key: self._all_columns[key].take(page) for key in keys}
             ),
         )
 
@@ -120,10 +120,10 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             if column.key == key:
                 return column
         for d in self.table.columns:
-            if key in self._kept and key == share_key(d.key):
+            if key in self._all_columns and key == share_key(d.key):
                 text = f"{d.label} ÷ its total × 100."
                 return Column(key=key, label=f"% {d.label}", type="number", unit="percent", help=text)
-            if key in self._kept and key == average_key(d.key):
+            if key in self._all_columns and key == average_key(d.key):
                 text = f"{d.label} ÷ calls."
                 return Column(key=key, label=f"{d.label} per call", type="number", unit=d.unit, help=text)
         raise QueryProblem("unknown_column", f"there is no column {key!r}", key, key)
@@ -134,7 +134,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     def _column(self, defined: Definition) -> Column:
         key = defined.key
-        kept = self._own[key]
+        kept = self._table_columns[key]
         is_large = len(self) > self.table.whole and isinstance(kept, NumberColumn)
         return Column(
             **asdict(defined),
@@ -183,7 +183,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             keys = (
                 (condition.key, f"short_{condition.key}") if isinstance(condition, WordCondition) else (condition.key,)
             )
-            held = [column.holds(condition) for key in keys if (column := self._kept.get(key)) is not None]
+            held = [column.holds(condition) for key in keys if (column := self._all_columns.get(key)) is not None]
             kept &= np.logical_or.reduce(held) if held else False
         return kept
 
@@ -198,7 +198,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         keys: list[Any] = []
         for column_sort in wanted:
             key = column_sort.removeprefix("-")
-            column = self._kept.get(key)
+            column = self._all_columns.get(key)
             if column is None:
                 raise QueryProblem("unknown_column", f"there is no column {key!r}", text, key)
             order, missing = column.order()

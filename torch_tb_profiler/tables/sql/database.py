@@ -175,11 +175,11 @@ class Database:
     def prepare(self, statement: str) -> None:
         """Make the tables and macros that a statement names. Raises QueryError."""
         if re.search(r"\bshort\b", statement, re.IGNORECASE):
-            self._once("", SHORT, self._make_short)
+            self._make_if_missing("", SHORT, self._make_short)
         if re.search(r"\bin_steps\b", statement, re.IGNORECASE):
             for schema in self._schemas:
                 self.make(schema, "steps")
-                self._once(schema, IN_STEPS, partial(self._make_in_steps, schema))
+                self._make_if_missing(schema, IN_STEPS, partial(self._make_in_steps, schema))
         self._leave()
         with self._in_words():
             named = self.connection.get_table_names(statement, qualified=True)
@@ -202,13 +202,15 @@ class Database:
         """Make a table if it does not exist yet; unknown names are left to DuckDB."""
         if schema in self._schemas and name in _OF_TRACE:
             table, trace = _OF_TRACE[name], self._traces[self._schemas.index(schema)]
-            self._once(schema, name, lambda: self._put(schema, table, table.columns, trace.ask(table.fill)))
+            self._make_if_missing(
+                schema, name, lambda: self._create_view(schema, table, table.columns, trace.ask(table.fill))
+            )
         elif schema == MAIN and name in _OF_RUN:
-            self._once(schema, name, lambda: self._make_of_run(_OF_RUN[name]))
+            self._make_if_missing(schema, name, lambda: self._make_of_run(_OF_RUN[name]))
         elif schema == MAIN and name.startswith(ALL) and name.removeprefix(ALL) in _OF_TRACE:
-            self._once(schema, name, lambda: self._make_all(_OF_TRACE[name.removeprefix(ALL)]))
+            self._make_if_missing(schema, name, lambda: self._make_all(_OF_TRACE[name.removeprefix(ALL)]))
 
-    def _once(self, schema: str, name: str, make: Callable[[], None]) -> None:
+    def _make_if_missing(self, schema: str, name: str, make: Callable[[], None]) -> None:
         if (schema, name) in self._made:
             return
         self._leave()
@@ -216,7 +218,7 @@ class Database:
             make()
         self._made.add((schema, name))
 
-    def _put(
+    def _create_view(
         self, schema: str, table: SqlTable | RunTable, columns: Sequence[SqlColumn], values: Mapping[str, SqlValues]
     ) -> None:
         """Make a view of arrays, with texts in separate tables; or copies of all."""
@@ -229,11 +231,11 @@ class Database:
                 texts = cells if isinstance(cells, SqlTexts) else SqlTexts.of(cells)  # type: ignore[arg-type]
                 arrays[column.name], listed = texts.used()
                 where = f"_.{quoted(f'{base}_{column.name}')}"
-                self._put_texts(where, listed)
+                self._create_texts(where, listed)
                 selected.append(f"t{at}.text AS {name}")
                 joined.append(f"JOIN {where} t{at} ON t{at}.code = b.{name}")
             else:
-                arrays[column.name] = _whole(plain(cells))
+                arrays[column.name] = _duckdb_array(plain(cells))
                 selected.append(f"b.{name}")
         self.connection.register(base, arrays)
         target, kind = f"{quoted(schema)}.{quoted(table.name)}", "TABLE" if self._copies else "VIEW"
@@ -243,7 +245,7 @@ class Database:
             self.connection.unregister(base)
         self._comment(kind, target, table.meaning, columns)
 
-    def _put_texts(self, where: str, texts: Sequence[str | None]) -> None:
+    def _create_texts(self, where: str, texts: Sequence[str | None]) -> None:
         codes = np.arange(len(texts), dtype=np.int32)
         self.connection.register("_new", {"code": codes, "text": np.array(texts, dtype=object)})
         self.connection.execute(f"CREATE TABLE {where} AS SELECT code, text::VARCHAR AS text FROM _new")  # noqa: S608
@@ -276,7 +278,7 @@ class Database:
         }
         columns["run"] = [run for (run, _, _), count in zip(found, counts, strict=True) for _ in range(count)]
         columns["span"] = [span for (_, span, _), count in zip(found, counts, strict=True) for _ in range(count)]
-        self._put(MAIN, table, (_RUN, _SPAN, *table.columns), columns)
+        self._create_view(MAIN, table, (_RUN, _SPAN, *table.columns), columns)
 
     def _results(self) -> list[tuple[str, str, RunResult]]:
         """Reduce all ranks of each span of each run."""
@@ -358,7 +360,7 @@ def _missing_table(said: str) -> str:
     return name if end else ""
 
 
-def _whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _duckdb_array(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array as DuckDB reads it: contiguous, and masked only if values are missing."""
     if not isinstance(values, np.ma.MaskedArray):
         return np.ascontiguousarray(values)

@@ -35,7 +35,7 @@ class QuerySession:
     * The process has `FREE_BYTES` of address space beyond its tables, one thread, and no access to files, network,
       settings or Python. Nothing is changed by a query, so the next one finds the same tables.
     * A process that was ended (by its deadline, or because it took too much memory) is replaced by the next `ask`,
-      which then makes the tables anew.
+      which then makes the tables again.
 
     The process is started by the first `ask`. One trace is the schema `main`; with several each has a schema of its own
     (docs/sql.md).

@@ -31,8 +31,8 @@ from torch_tb_profiler.workspace import (
     Workspace,
     pack,
 )
-from torch_tb_profiler.workspace.answering import asking
-from torch_tb_profiler.workspace.answering.asking import ModelOf, NotKept, TimelineOf, ValueOf
+from torch_tb_profiler.workspace.answering import answerer
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, NotKept, TimelineOf, ValueOf
 
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         run, worker = query.need("run"), query.need("worker")
         choice, steps = step_choice(query), step_range(query)
         trace = workspace.find(run, worker, query.get("span"))
-        return cls(trace, asking.answer_key(question, trace, of_run, choice, steps), choice, steps)
+        return cls(trace, answerer.answer_key(question, trace, of_run, choice, steps), choice, steps)
 
     @classmethod
     def plainly(
@@ -89,21 +89,21 @@ class TraceRequest(msgspec.Struct, frozen=True):
     ) -> TraceRequest:
         """Return the request for a question with names only. choice: how steps are found, if not by default."""
         choice = choice or StepChoice()
-        return cls(trace, asking.plain_answer_key(question, params, trace, choice), choice, None, question.of_steps)
+        return cls(trace, answerer.plain_answer_key(question, params, trace, choice), choice, None, question.of_steps)
 
-    def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
+    def cached_answer(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """Return the answer of `make`, computed once. Raises HttpError if it is a refusal."""
         # There are too many ranges of steps to keep their answers on disk, too.
         is_passing = self.passing or self.steps is not None
-        return given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
+        return unwrap(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
         """Apply `read` to this answer; other answers are made of the result, so the trace need not be open."""
         key = replace(self._key, question=("read", self.known_as))
         make = partial(self.compute, workspace, compute)
-        return workspace.remember(key, lambda: read(self.packed(workspace, make).plain()))
+        return workspace.remember(key, lambda: read(self.cached_answer(workspace, make).plain()))
 
-    def cut(
+    def from_cached_table(
         self,
         workspace: Workspace,
         compute: Callable[[OpenTrace, Model], P],
@@ -133,7 +133,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         try:
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, None))
         except NotKept:
-            kept = self.packed(workspace, partial(self.compute, workspace, compute))
+            kept = self.cached_answer(workspace, partial(self.compute, workspace, compute))
             return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, partial(_read, read, kept)))
 
     def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
@@ -177,7 +177,7 @@ def _attempted(make: Callable[..., T], *arguments: Any) -> T | RefusedAnswer:
         return RefusedAnswer(error.status, str(error), error.more)
 
 
-def given(found: T | RefusedAnswer) -> T:
+def unwrap(found: T | RefusedAnswer) -> T:
     """Return an answer; raise a refusal as HttpError."""
     if isinstance(found, RefusedAnswer):
         raise HttpError(found.status, found.message, found.values)
@@ -207,7 +207,7 @@ def step_range(query: Parameters, side: str = "") -> StepRange | None:
     side: the prefix of the names of these parameters
     """
     with refusals():
-        return asking.step_range(query.get(f"{side}from_step"), query.get(f"{side}to_step"), side)
+        return answerer.step_range(query.get(f"{side}from_step"), query.get(f"{side}to_step"), side)
 
 
 def ask_original(

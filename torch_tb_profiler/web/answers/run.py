@@ -16,7 +16,7 @@ from torch_tb_profiler.spill import spilled, watched
 from torch_tb_profiler.web.answers.request import refusals
 from torch_tb_profiler.web.http import HttpAnswer, Parameters, read_parameters
 from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, subject_of
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, question_key, subject_of
 from torch_tb_profiler.workspace.cache.answer_store import as_file, packed_of
 from torch_tb_profiler.workspace.cache.checksummed import is_broken
 
@@ -112,10 +112,10 @@ def _packed(question: Question, params: msgspec.Struct, ranks: _Ranks) -> Packed
         except Exception as error:
             if not is_broken(error):
                 raise
-            # kept values may have been made on another machine: they are made anew
+            # kept values may have been made on another machine: they are made again
             log.warning("%s: what is kept of its ranks cannot be used", ranks.opened.run, exc_info=error)
-            anew = msgspec.structs.replace(ranks, of_kept=False)
-            return pack(dumps(question.compute(anew.value(question.node), params)))
+            remade = msgspec.structs.replace(ranks, of_kept=False)
+            return pack(dumps(question.compute(remade.value(question.node), params)))
 
 
 def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:

@@ -20,7 +20,7 @@ from torch_tb_profiler.web.answers.run import rank_node
 from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeline
 from torch_tb_profiler.web.http import JSON, NO_CACHE, HttpAnswer, HttpError, Parameters, Stream, read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
-from torch_tb_profiler.workspace.answering.asking import TimelineOf
+from torch_tb_profiler.workspace.answering.answerer import TimelineOf
 from torch_tb_profiler.workspace.cache.identity import answers_version
 
 A = TypeVar("A")

@@ -23,17 +23,17 @@ from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.answers.request import (
     TraceRequest,
     answer_query,
-    given,
     is_queried,
     page_of,
     refusals,
     stored,
+    unwrap,
 )
 from torch_tb_profiler.web.answers.run import answer_of_run
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
-from torch_tb_profiler.workspace.answering.asking import answer_key, plain_answer_key, question_key, subject_of
+from torch_tb_profiler.workspace.answering.answerer import answer_key, plain_answer_key, question_key, subject_of
 
 A = TypeVar("A")
 
@@ -61,11 +61,15 @@ def answer_of_trace(question: Question, workspace: Workspace, query: Parameters)
             raise _about_others(question)
     if not is_table(question):
         make = partial(request.compute, workspace, partial(computed, question, params, request.steps))
-        return HttpAnswer(request.packed(workspace, make))
+        return HttpAnswer(request.cached_answer(workspace, make))
     table = partial(table_of, question, params, request.steps)
     if is_queried(query):
-        return HttpAnswer(given(request.cut(workspace, table, partial(page_of, query))))
-    return HttpAnswer(request.packed(workspace, partial(request.cut, workspace, table, _first_page, _has_more_pages)))
+        return HttpAnswer(unwrap(request.from_cached_table(workspace, table, partial(page_of, query))))
+    return HttpAnswer(
+        request.cached_answer(
+            workspace, partial(request.from_cached_table, workspace, table, _first_page, _has_more_pages)
+        )
+    )
 
 
 def answer_as_type(question: Question, workspace: Workspace, query: Parameters) -> Any:
@@ -77,7 +81,7 @@ def answer_as_type(question: Question, workspace: Workspace, query: Parameters) 
 def kept_answer(question: Question, params: msgspec.Struct, request: TraceRequest, workspace: Workspace) -> Any:
     """Return the answer to a request as its type; of a table the first page. It is kept."""
     make = partial(request.compute, workspace, partial(computed, question, params, request.steps))
-    return from_json(request.packed(workspace, make).plain(), _sent_as(question))
+    return from_json(request.cached_answer(workspace, make).plain(), _sent_as(question))
 
 
 def node_with_timeline(
@@ -120,7 +124,7 @@ def computed(
 def table_of(
     question: Question, params: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
 ) -> TableAnswer:
-    """Return the whole of an answer that is a table. Raises Refused."""
+    """Return a whole answer that is a table. Raises Refused."""
     return TableAnswer(_compute(question, params, steps, trace, model))
 
 

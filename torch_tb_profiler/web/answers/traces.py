@@ -17,16 +17,16 @@ from torch_tb_profiler.web.answers.request import (
     TraceRequest,
     answer_query,
     body_of,
-    given,
     refusals,
     step_choice,
     step_range,
+    unwrap,
 )
 from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters, why
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, RunStatus, Status, TraceStatus, Workspace, pack
-from torch_tb_profiler.workspace.answering.asking import ModelOf, question_key, subject_of
+from torch_tb_profiler.workspace.answering.answerer import ModelOf, question_key, subject_of
 
 
 def answer_of_traces(
@@ -70,7 +70,7 @@ def _typed(workspace: Workspace, question: Question, params: msgspec.Struct, req
     answer = kept_answer(question, params, request, workspace)
     if isinstance(answer, Page) and answer.meta.total > len(next(iter(answer.rows.values()))):
         all_rows = partial(TableAnswer.page, query=Query(limit="all"))
-        return given(request.cut(workspace, partial(table_of, question, params, None), all_rows))
+        return unwrap(request.from_cached_table(workspace, partial(table_of, question, params, None), all_rows))
     return answer
 
 

@@ -156,7 +156,7 @@ def file_origin_ns(model: Model) -> int:
 def corners(curve: MemoryCurve) -> tuple[Int64, Int64, Int64]:
     """Return time, allocated and reserved of every point at which a line along the step function turns.
 
-    When these are too many, stretches with equally many of them are drawn by their highest, lowest and last ones.
+    When these are too many, intervals with equally many of them are drawn by their highest, lowest and last ones.
     """
     records = len(curve)
     point = np.repeat(np.arange(records), 2)[1:]  # time of
@@ -168,14 +168,14 @@ def corners(curve: MemoryCurve) -> tuple[Int64, Int64, Int64]:
 
 
 def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
-    """Return positions of the first and last point, and of the highest, lowest and last ones of stretches between."""
+    """Return positions of the first and last point, and of the highest, lowest and last ones of intervals between."""
     points = len(allocated)
     bounds = np.linspace(1, points - 1, (most - 2) // 4 + 1).astype(np.int64)
     starts, ends = bounds[:-1], bounds[1:]
     stretch = np.repeat(np.arange(len(starts)), ends - starts)
 
     def first_of(values: Int64, wanted: Int64) -> Int64:
-        """Return the first point of each stretch that has the wanted value."""
+        """Return the first point of each interval that has the wanted value."""
         place = np.flatnonzero(values[1 : points - 1] == wanted[stretch])
         return 1 + place[np.diff(stretch[place], prepend=-1) > 0]
 

@@ -158,16 +158,16 @@ def _tree(model: Model, calls: _Calls) -> Iterator[bytes]:
     # a node directly inside the one before it opens; any other first closes what lies between, and is one more
     level = depth[kept]
     closing = np.concatenate(([0], level[:-1] - level[1:] + 1))
-    forms = group([closing, grouped.of])
+    forms = group([closing, grouped.inverse])
     opening = np.empty(len(forms), object)
     opening[:] = [
         _OPEN + b"]}" * closes + (b"," if closes else b"") + kinds[of]
-        for closes, of in zip(closing[forms.first].tolist(), grouped.of[forms.first].tolist(), strict=True)
+        for closes, of in zip(closing[forms.first].tolist(), grouped.inverse[forms.first].tolist(), strict=True)
     ]
     yield b"".join([root, str(whole[0]).encode(), _END, str(whole[1]).encode()])
     for first_node in range(0, len(kept), _NODES_OF_A_PIECE):
         piece = slice(first_node, first_node + _NODES_OF_A_PIECE)
-        yield _nodes(opening[forms.of[piece]], start[kept[piece]] + origin, end[kept[piece]] + origin)
+        yield _nodes(opening[forms.inverse[piece]], start[kept[piece]] + origin, end[kept[piece]] + origin)
     yield _OPEN + b"]}" * (int(level[-1]) + 1) + b"]}"
 
 

@@ -292,7 +292,7 @@ def _name_value(rows: list[list[Any]]) -> Json:
 
 
 def _yes(value: bool | None) -> str:
-    """Return Yes or No, the old plugin's two answers: what is not known to use tensor cores does not."""
+    """Return Yes or No, the old plugin's two answers: unknown counts as No."""
     return "Yes" if value else "No"
 
 

@@ -27,7 +27,7 @@ from typing import IO, Any, Literal
 import msgspec
 
 from torch_tb_profiler import spill
-from torch_tb_profiler.workspace.answering.asking import Asking
+from torch_tb_profiler.workspace.answering.answerer import Answerer
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.process import IdleTrimmer, resident_bytes, trim_memory, tune_malloc
 from torch_tb_profiler.workspace.reading.pool import variables
@@ -43,7 +43,7 @@ _HEAD = struct.Struct("<QQ")
 
 
 class Order(msgspec.Struct, frozen=True):
-    """A method of `Asking` to call with `arguments`."""
+    """A method of `Answerer` to call with `arguments`."""
 
     method: Method
     arguments: tuple[Any, ...]
@@ -87,7 +87,7 @@ def main(directory: str, expansion: int, version: str) -> None:
     spill.use(Path(directory))
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # anything that a library prints goes to stderr
-    asking = Asking(TraceCache(Path(directory), expansion=expansion, version=version))
+    asking = Answerer(TraceCache(Path(directory), expansion=expansion, version=version))
     IdleTrimmer((asking.drop_unused,)).start()
     lock = Lock()
 
@@ -102,7 +102,7 @@ def main(directory: str, expansion: int, version: str) -> None:
         os._exit(0)
 
 
-def _obey(asking: Asking, number: int, content: bytes, say: Callable[[int, Reply], None]) -> None:
+def _obey(asking: Answerer, number: int, content: bytes, say: Callable[[int, Reply], None]) -> None:
     try:
         order: Order = pickle.loads(content)  # noqa: S301 - of the process that has started this one
         with spill.watched():
@@ -169,7 +169,7 @@ class AnsweringProcess:
             return None
 
     def ask(self, order: bytes) -> Any:
-        """Return the answer of `Asking` in the process, or raise its error.
+        """Return the answer of `Answerer` in the process, or raise its error.
 
         Raises Unanswered when the process ends before it has answered, OSError when it cannot be started.
         """

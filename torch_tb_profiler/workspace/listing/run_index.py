@@ -84,7 +84,7 @@ class TraceState(msgspec.Struct):
             self.tries += 1
             self.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (self.tries - 1), LONGEST_PAUSE)
 
-    def be_ready(self, summary: TraceSummary, is_read_here: bool) -> None:
+    def mark_ready(self, summary: TraceSummary, is_read_here: bool) -> None:
         """Note that there are columns. is_read_here: they are not from the cache."""
         self.state, self.summary = "ready", summary
         self.ready_at, self.is_read_here = time.monotonic(), is_read_here
@@ -102,7 +102,7 @@ class TraceState(msgspec.Struct):
         self.repairs += 1
         self.summary, self.bytes_done, self.events = None, 0, None
 
-    def has_settled_anew(self, entry: Entry) -> bool:
+    def has_settled_change(self, entry: Entry) -> bool:
         """Return whether a changed file was the same in the last two listings; entry: from the newest one."""
         if entry.version == self.file.entry.version:
             self.unsettled = None

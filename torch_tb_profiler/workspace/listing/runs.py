@@ -240,7 +240,7 @@ class RunRegistry:
             is_same = listing is self._listed and not self._added.is_any_to_make
             self._listed = listing
             if not is_same or self._is_any_due():
-                self._take_over_runs(anew=True)
+                self._take_over_runs(is_new=True)
             with self._lock:
                 self._error = None
                 self._scanning = self._scanning and not listing.complete
@@ -262,12 +262,12 @@ class RunRegistry:
         """Take over added runs, unless a listing is being taken over, which may take long."""
         if self._added.is_any_to_make and self._listing.acquire(blocking=False):
             try:
-                self._take_over_runs(anew=False)
+                self._take_over_runs(is_new=False)
             finally:
                 self._listing.release()
 
-    def _take_over_runs(self, anew: bool) -> None:
-        """Take over the runs of the last listing, and added ones. anew: the listing is a new one."""
+    def _take_over_runs(self, is_new: bool) -> None:
+        """Take over the runs of the last listing, and added ones. is_new: whether that listing is a new one."""
         runs = self._added.beside(self._listed.runs)
         new: list[TraceState] = []
         gone: list[TraceState] = []
@@ -279,7 +279,7 @@ class RunRegistry:
                     if url in self._traces:
                         continue  # log directories that overlap share the trace
                     trace = before.pop(url, None)
-                    if trace is None or (anew and trace.has_settled_anew(file.entry)):
+                    if trace is None or (is_new and trace.has_settled_change(file.entry)):
                         if trace is not None:
                             gone.append(trace)
                         trace = TraceState(next(self._ids), run.name, file)
@@ -324,7 +324,7 @@ class RunRegistry:
         with self._lock:
             trace.key, trace.reason, trace.retry_at = key, None, None
             if summary is not None:
-                trace.be_ready(summary, is_read_here=False)
+                trace.mark_ready(summary, is_read_here=False)
                 log.info("%s: %d events, from the cache", entry.path, summary.events)
             else:
                 trace.state = "queued"
@@ -388,7 +388,7 @@ class RunRegistry:
         elif isinstance(message, Reading):
             trace.bytes_done, trace.events = message.bytes_done, message.events
         elif isinstance(message, Done):
-            trace.be_ready(message.summary, is_read_here=not job.has_columns)
+            trace.mark_ready(message.summary, is_read_here=not job.has_columns)
             log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.entry.size, message.seconds)
             if job.answering is None and (answering := self._answering(trace)) is not None:
                 self._pool.submit_later(replace(job, answering=answering, is_read=True))

@@ -127,10 +127,10 @@ class Sniffer:
             while done < len(entries):
                 if _is_remote(entries[done]):  # most of the time is waiting
                     batch = list(itertools.takewhile(_is_remote, entries[done : done + AT_ONCE]))
-                    contents = threads.map(look_at, batch)
+                    contents = threads.map(sniff, batch)
                 else:
                     batch = [entries[done]]
-                    contents = map(look_at, batch)
+                    contents = map(sniff, batch)
                 for entry, content in zip(batch, contents, strict=True):
                     self._keep(entry, content)
                 done += len(batch)
@@ -163,7 +163,7 @@ class Sniffer:
         return (entry.version, self._contents.setdefault(content, content)) if content else None
 
 
-def look_at(entry: Entry) -> Content | Reason:
+def sniff(entry: Entry) -> Content | Reason:
     """Return what is in a file, or why that cannot be said."""
     try:
         with storage_for(entry.url).open(entry, ahead=False) as stream:

@@ -246,7 +246,7 @@ def read_snapshot(
     try:
         outcome = from_json(reply, Outcome)
     except msgspec.DecodeError:
-        outcome = Outcome(_obituary(code, seconds))
+        outcome = Outcome(_exit_reason(code, seconds))
     if outcome.reason is not None:
         raise TraceError(outcome.reason)
     return column_file.open_trace(target)
@@ -266,7 +266,7 @@ def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Calla
         pass
 
 
-def _obituary(code: int, seconds: int) -> Reason:
+def _exit_reason(code: int, seconds: int) -> Reason:
     """Return the reason why a process has written nothing."""
     if code < 0 and -code in (9, 24):  # SIGKILL by the timer or the system, SIGXCPU by its limit
         return because("snapshot_limits", {"limit": "process", "seconds": seconds})

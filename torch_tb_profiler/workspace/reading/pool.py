@@ -195,7 +195,7 @@ class Pool:
             running = self._next(IDLE_SECONDS if process else None)
             if running is None:
                 if process:
-                    self._bury(process)
+                    self._reap(process)
                     process = None
                 if self._closed:
                     return
@@ -205,12 +205,12 @@ class Pool:
             outcome: Message
             try:
                 if process and process.poll() is not None:  # died while idle
-                    self._bury(process)
+                    self._reap(process)
                     process = None
                 process = process or self._start()
                 outcome = self._run(process, running)
                 if process.poll() is not None:
-                    self._bury(process)
+                    self._reap(process)
                     process = None
             except Exception as error:  # this thread must live as long as the pool
                 if not isinstance(error, OSError):
@@ -296,7 +296,7 @@ class Pool:
             self._processes.add(process)
             closed = self._closed
         if closed:
-            self._bury(process)
+            self._reap(process)
             raise OSError("the server is ending")
         return process
 
@@ -330,9 +330,9 @@ class Pool:
         process.kill()
         code = process.wait()
         job.remove_parts(process.pid)
-        return _lost(running.is_read, running.ended or _obituary(code))
+        return _lost(running.is_read, running.ended or _exit_reason(code))
 
-    def _bury(self, process: _Process) -> None:
+    def _reap(self, process: _Process) -> None:
         process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout):
@@ -350,7 +350,7 @@ def _lost(is_read: bool, reason: Reason, passes: bool = False) -> Message:
     return Failed(reason, passes=passes)
 
 
-def _obituary(code: int) -> Reason:
+def _exit_reason(code: int) -> Reason:
     if code == -9:  # SIGKILL, which Windows does not know
         return because("killed")
     if code < 0:

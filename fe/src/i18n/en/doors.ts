@@ -16,7 +16,7 @@ export const doors = area("doors", {
   name: "Name",
   time: "Time",
   share: "Share",
-  count: "Stretches",
+  count: "Intervals",
   longest: "Longest",
   step: "Step",
   unknown: "not recorded",

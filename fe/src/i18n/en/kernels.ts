@@ -17,7 +17,7 @@ export const kernels = area("kernels", {
   unknown: "Unknown",
   noTime: "The compute kernels of this trace have no duration.",
   occupancyUnknown:
-    "Not known: the trace does not record it, and it cannot be computed from the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0).",
+    "Unknown: the trace does not record it, and it cannot be computed from the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0).",
 
   table: "Kernels",
   group: "Group by",

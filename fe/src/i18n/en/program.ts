@@ -116,7 +116,7 @@ export const program = area("program", {
   requests: "requests",
   tpot: "Time per output token",
   tpotHelp:
-    "Mean time from the start of a generating step to the start of the next, weighted by its requests where they are known. Not known with speculative decoding: how many draft tokens are accepted is not recorded.",
+    "Mean time from the start of a generating step to the start of the next, weighted by its requests where they are known. Unknown with speculative decoding: how many draft tokens are accepted is not recorded.",
   rate: "Tokens per second",
   rateHelp: "Generated tokens ÷ time from the first step to the last.",
   gaps: "Between steps",

@@ -237,7 +237,7 @@ export const ranks = area("ranks", {
       ep: "Expert parallel",
       cp: "Context parallel",
       world: "All ranks",
-      unknown: "Not known",
+      unknown: "Unknown",
     },
     dimension: (role: string, size: string) => `${role} ${size}`,
     stride: (n: string) => `stride ${n}`,

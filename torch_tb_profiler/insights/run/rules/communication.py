@@ -142,7 +142,7 @@ def slow_link(facts: RunFacts) -> Iterator[RunFound]:
     alike = group([known.kind, known.bus_bytes.astype(np.int64), size, known.nodes])
     middle = np.full(len(known), np.nan)
     for each in range(len(alike)):
-        at = np.flatnonzero(alike.of == each)
+        at = np.flatnonzero(alike.inverse == each)
         for number, ns in _slow_groups(facts, known.take(at)).items():
             middle[at[known.group[at] == number]] = ns
     slow = np.flatnonzero(~np.isnan(middle))

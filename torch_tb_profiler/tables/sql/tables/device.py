@@ -134,7 +134,7 @@ KERNELS = SqlTable(
             ROW,
             NAME,
             of_definition(KernelTable.columns["short_name"]),
-            of_definition(KernelTable.columns["kind"], "the name is not known"),
+            of_definition(KernelTable.columns["kind"], "the name is unknown"),
         ),
         *(of_definition(KernelTable.columns["library"], "the name does not tell"), _IS_COMMUNICATION),
         *(_DEVICE, _STREAM, *TIMES, _EXPOSED, LAUNCH_ROW, OPERATOR_ROW, OPERATOR, STEP),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.api_calls import Launched, launched
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
-from torch_tb_profiler.arrays.distinct import among
+from torch_tb_profiler.arrays.distinct import isin
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -81,7 +81,7 @@ def _operators(model: Model) -> Mapping[str, SqlValues]:
 def _modules(model: Model) -> SqlTexts:
     """Return the module of each node of the call tree."""
     frames, strings = model.frames, model.trace.strings
-    is_module = among(frames.row, nn_modules(model).row)
+    is_module = isin(frames.row, nn_modules(model).row)
     frame = nearest(frames.parent, is_module, model.tree.frame)
     code = take_known(frames.name, frame)
     used = np.unique(code[code >= 0])

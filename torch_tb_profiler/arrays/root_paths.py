@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
 
 
-class Rollup:
+class RootPaths:
     """The text of a node is its label, that of its parent, and so on up to the root.
 
     parent   shape (n,): position of the parent, anywhere; -1 for a root

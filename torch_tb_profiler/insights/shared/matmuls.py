@@ -25,7 +25,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import FindingConfidence
 from torch_tb_profiler.insights.shared.operator_line import operator_line
-from torch_tb_profiler.insights.shared.patterns import attention, by_hand
+from torch_tb_profiler.insights.shared.patterns import attention, attention_written_out
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.kernel_names.family import KernelKind
 
@@ -38,7 +38,7 @@ _FEW_ROWS = lazy_pattern(r"gemmSN_|gemmk1_|gemv")
 _ELEMENT: Mapping[str, ElementType] = {each: each for each in ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")}
 
 
-class Faster(msgspec.Struct, frozen=True):
+class FasterMatmuls(msgspec.Struct, frozen=True):
     """Kernels, and how long each may take.
 
     kernels      shape (n,), indices into `MatmulKernels`
@@ -51,13 +51,13 @@ class Faster(msgspec.Struct, frozen=True):
     by_shape: float
 
 
-class Alike(msgspec.Struct, frozen=True):
+class MatmulsByShape(msgspec.Struct, frozen=True):
     """Calls of one shape and element type. Parallel, shape (groups,), but for `of`.
 
     of           shape (calls,): the group of each call; -1 for one that is in no step
     first        one of its calls
     element      what it multiplies, index into ELEMENTS
-    efficiency   the least time of all its calls ÷ the time of their kernels; NaN where it is not known
+    efficiency   the least time of all its calls ÷ the time of their kernels; NaN where unknown
     duration     Σ of the durations of their kernels, ns
     """
 
@@ -71,8 +71,8 @@ class Alike(msgspec.Struct, frozen=True):
         return len(self.first)
 
 
-class Products(msgspec.Struct, frozen=True, dict=True):
-    """The product kernels of the steps, on devices with known peaks. Made by `products_of`.
+class StepMatmuls(msgspec.Struct, frozen=True, dict=True):
+    """The matmul kernels of the steps, on devices with known peaks. Made by `step_matmuls`.
 
     kernels   all of the trace
     chosen    shape (m,), indices of those in a step, on a device with peaks
@@ -87,17 +87,17 @@ class Products(msgspec.Struct, frozen=True, dict=True):
     peaks: Mapping[int, Peaks]
     compute_ns: int
 
-    def are(self, *elements: str) -> Bool:
+    def has_element(self, *elements: str) -> Bool:
         """Mark kernels of `chosen` that multiply one of some element types, shape (chosen,)."""
         return one_of(self.kernels.element[self.chosen], [ELEMENTS.index(each) for each in elements])
 
-    def are_of(self, *kinds: KernelKind) -> Bool:
+    def has_kind(self, *kinds: KernelKind) -> Bool:
         """Mark kernels of `chosen` of some kinds, shape (chosen,)."""
         return one_of(self.kernels.kind[self.chosen], [KINDS.index(each) for each in kinds])
 
     @cached_property
     def is_for_few_rows(self) -> Bool:
-        """Mark kernels of `chosen` named for memory-bound products with few rows, shape (chosen,)."""
+        """Mark kernels of `chosen` named for memory-bound matmuls with few rows, shape (chosen,)."""
         names = self.facts.trace.events.name[self.kernels.row[self.chosen]]
         few: Bool = self.facts.trace.strings.where(_FEW_ROWS.search, names)[names]
         return few
@@ -111,7 +111,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         model = self.facts.model
         line = operator_line(model)
         inside = np.zeros(len(line.text) + 1, np.bool_)  # the last is for "no place"
-        for first, after in by_hand(model, attention(model)):
+        for first, after in attention_written_out(model, attention(model)):
             inside[first:after] = True
         found: Bool = inside[line.place[self.kernels.place[self.chosen]]]
         return found
@@ -150,7 +150,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         calls = self.kernels.calls
         return calls.shapes[int(calls.shape[call])]
 
-    def of_shapes(self, name: str) -> Int64:
+    def dimension(self, name: str) -> Int64:
         """Return one number of the shape of each call, shape (calls,). name: an attribute of `Matmul`."""
         calls = self.kernels.calls
         values = np.array([int(getattr(shape, name)) for shape in calls.shapes], np.int64)
@@ -181,7 +181,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def is_skinny(self) -> Bool:
         """Mark calls that are bound by reading one matrix, because the other has few rows, shape (calls,)."""
-        m, n = self.of_shapes("m"), self.of_shapes("n")
+        m, n = self.dimension("m"), self.dimension("n")
         skinny: Bool = (m > 0) & (np.minimum(m, n) <= SKINNY)
         return skinny
 
@@ -193,19 +193,19 @@ class Products(msgspec.Struct, frozen=True, dict=True):
             return np.where(duration > 0, self.least_ns() / duration, np.nan)
 
     @cached_property
-    def alike(self) -> Alike:
+    def by_shape_and_type(self) -> MatmulsByShape:
         """The calls of the steps by shape and element type."""
         calls, chosen = self.kernels.calls, self.calls
         groups = group([calls.shape[chosen], self.call_element[chosen]])
         of = np.full(len(calls), -1, np.int64)
-        of[chosen] = groups.of
+        of[chosen] = groups.inverse
         least, duration = self.least_ns()[chosen], calls.duration[chosen]
         with np.errstate(divide="ignore", invalid="ignore"):
             efficiency = groups.sum_of_floats(least) / groups.sum(duration)
         first = chosen[groups.first]
-        return Alike(of, first, self.call_element[first], efficiency, groups.sum(duration))
+        return MatmulsByShape(of, first, self.call_element[first], efficiency, groups.sum(duration))
 
-    def faster(self, kernels: Int64, least_ns: Float64, most: float, without_shape: float) -> Faster:
+    def faster(self, kernels: Int64, least_ns: Float64, most: float, without_shape: float) -> FasterMatmuls:
         """Return kernels with their target times: the least times of their calls, within limits.
 
         kernels        shape (n,), indices into `kernels`
@@ -224,24 +224,24 @@ class Products(msgspec.Struct, frozen=True, dict=True):
         gained = duration - target
         total = float(gained.sum())
         by_shape = float(gained[known].sum()) / total if total else 0.0
-        return Faster(kernels, np.ceil(target).astype(np.int64), by_shape)
+        return FasterMatmuls(kernels, np.ceil(target).astype(np.int64), by_shape)
 
-    def change(self, faster: Faster) -> ScaleWork:
+    def change(self, faster: FasterMatmuls) -> ScaleWork:
         """Return the change of the replay that gives kernels their target times."""
         return targets(self.kernels.row[faster.kernels].tolist(), faster.target_ns.tolist())
 
-    def confidence(self, faster: Faster) -> FindingConfidence:
-        """Return low where peaks are not sure, or where most of the gain is not known by shapes; medium otherwise."""
+    def confidence(self, faster: FasterMatmuls) -> FindingConfidence:
+        """Return low where peaks are not sure, or where most of the gain is unknown by shapes; medium otherwise."""
         sure = all(each.sure for each in self.peaks.values())
         return "medium" if sure and faster.by_shape >= 0.5 else "low"
 
 
-def products_of(facts: Facts) -> Products | None:
-    """Return the product kernels of a trace; None if there are none in steps on devices with known peaks."""
-    return facts.model.answers.get(products_of, lambda: _products(facts))
+def step_matmuls(facts: Facts) -> StepMatmuls | None:
+    """Return the matmul kernels of a trace; None if there are none in steps on devices with known peaks."""
+    return facts.model.answers.get(step_matmuls, lambda: _step_matmuls(facts))
 
 
-def _products(facts: Facts) -> Products | None:
+def _step_matmuls(facts: Facts) -> StepMatmuls | None:
     model = facts.model
     kernels = matmul_kernels(model)
     computes = np.flatnonzero(is_compute(model))
@@ -253,7 +253,7 @@ def _products(facts: Facts) -> Products | None:
     if not len(chosen):
         return None
     in_steps = computes[facts.step_of(model.device_work.row[computes]) >= 0]
-    return Products(facts, kernels, chosen, peaks, int(durations(model)[in_steps].sum()))
+    return StepMatmuls(facts, kernels, chosen, peaks, int(durations(model)[in_steps].sum()))
 
 
 _ALIGN = lazy_pattern(r"align_?(\d+)(?!\d)")
@@ -261,7 +261,7 @@ _ALIGN = lazy_pattern(r"align_?(\d+)(?!\d)")
 _NEEDED = np.array([{"tf32": 4, "bf16": 8, "fp16": 8, "fp8": 16, "int8": 16}.get(each, 0) for each in ELEMENTS])
 
 
-def needed_of(element: Int8) -> Int64:
+def elements_in_16_bytes(element: Int8) -> Int64:
     """Return the elements in 16 bytes, shape (n,); 0 for types that are not checked.
 
     element   shape (n,): indices into ELEMENTS, -1 for unknown
@@ -270,10 +270,10 @@ def needed_of(element: Int8) -> Int64:
     return found
 
 
-def aligned_by_name(products: Products) -> Int64:
-    """Return the elements per load by the kernel's name, shape (products.chosen,); 0 where the name has none."""
-    trace = products.facts.trace
-    names = trace.events.name[products.kernels.row[products.chosen]]
+def alignment_in_name(matmuls: StepMatmuls) -> Int64:
+    """Return the elements per load by the kernel's name, shape (matmuls.chosen,); 0 where the name has none."""
+    trace = matmuls.facts.trace
+    names = trace.events.name[matmuls.kernels.row[matmuls.chosen]]
     of_code = np.zeros(len(trace.strings), np.int64)
     for code in distinct(names).tolist():
         found = _ALIGN.search(trace.strings[code])
@@ -281,7 +281,7 @@ def aligned_by_name(products: Products) -> Int64:
     return of_code[names]
 
 
-def loads_pieces(products: Products) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Mark kernels whose name shows loads of less than 16 bytes, shape (products.chosen,)."""
-    named = aligned_by_name(products)
-    return (named > 0) & (named < needed_of(products.kernels.element[products.chosen]))
+def has_narrow_loads(matmuls: StepMatmuls) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Mark kernels whose name shows loads of less than 16 bytes, shape (matmuls.chosen,)."""
+    named = alignment_in_name(matmuls)
+    return (named > 0) & (named < elements_in_16_bytes(matmuls.kernels.element[matmuls.chosen]))

@@ -70,7 +70,7 @@ OPEN_EVENTS = 4_000_000
 VALUE_BYTES = 256 * 1000**2
 
 
-class Asking:
+class Answerer:
     """Answers questions with what is open in this process; errors of a question pass through. Thread-safe."""
 
     def __init__(self, cache: TraceCache) -> None:
@@ -173,5 +173,5 @@ def answer_key(
 
 
 def plain_answer_key(question: Question, params: msgspec.Struct, trace: OpenTrace, choice: StepChoice) -> str:
-    """Return the key of an answer about the whole of a trace."""
+    """Return the key of an answer about a whole trace."""
     return answer_key(question_key(question, params), trace, question.of_run, choice)
