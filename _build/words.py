@@ -1,8 +1,9 @@
 """Finds words that the project does not use, and sentences that are too long: python _build/words.py, in `make lint`.
 
 The list of words is words.toml. It applies to documents (without code), to the English texts of the UI, to strings,
-docstrings and comments of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a word puts it
-between backquotes. The length applies to pages for users: not to docs/maintainers, contributing.md and architecture.md.
+docstrings and comments of the package and to its sentences (`torch_tb_profiler/words/en`). A page that must name such a
+word puts it between backquotes. The length applies to pages for users: not to docs/maintainers, contributing.md and
+architecture.md.
 """
 
 from __future__ import annotations
@@ -132,12 +133,8 @@ def of_ui(path: Path) -> Iterator[Text]:
 
 
 def of_module(path: Path) -> Iterator[Text]:
-    """Yield strings and docstrings, the parts of one formatted string together, and comments, the lines of one together."""
-    source = path.read_text("utf-8")
-    for match in _COMMENT.finditer(source):
-        text = re.sub(r"^\s*#:?", "", match[0], flags=re.MULTILINE)
-        yield Text(path, "package", source.count("\n", 0, match.start()) + 1, text)
-    tree = ast.parse(source)
+    """Strings and docstrings; the parts of one formatted string together."""
+    tree = ast.parse(path.read_text("utf-8"))
     inside: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -146,6 +143,14 @@ def of_module(path: Path) -> Iterator[Text]:
             yield Text(path, "package", node.lineno, "".join(map(str, parts)))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
             yield Text(path, "package", node.lineno, node.value)
+
+
+def comments_of(path: Path) -> Iterator[Text]:
+    """Yield the comments of a module, the lines of one together."""
+    source = path.read_text("utf-8")
+    for match in _COMMENT.finditer(source):
+        text = re.sub(r"^\s*#:?", "", match[0], flags=re.MULTILINE)
+        yield Text(path, "package", source.count("\n", 0, match.start()) + 1, text)
 
 
 def all_texts(root: Path = ROOT) -> Iterator[Text]:
@@ -157,6 +162,7 @@ def all_texts(root: Path = ROOT) -> Iterator[Text]:
         yield from of_ui(path)
     for path in sorted((root / "torch_tb_profiler").rglob("*.py")):
         yield from of_module(path)
+        yield from comments_of(path)
     for path in sorted((root / "torch_tb_profiler" / "words" / "en").rglob("*.toml")):
         yield Text(path, "package", 1, path.read_text("utf-8"))
 

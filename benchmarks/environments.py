@@ -101,7 +101,7 @@ def install_ours() -> None:
 
 def routes_of_ours() -> list[str]:
     """The route table of the installed package."""
-    code = "import json; from torch_tb_profiler.web.routes import ROUTES; print(json.dumps(sorted(ROUTES)))"
+    code = "import json; from torch_tb_profiler.web.app import ROUTES; print(json.dumps(sorted(ROUTES)))"
     found = subprocess.run([OURS.python, "-I", "-c", code], check=True, capture_output=True, text=True)
     routes: list[str] = json.loads(found.stdout)
     return routes

@@ -106,7 +106,7 @@ def _print(line: str) -> None:
 
 
 def main() -> None:
-    from torch_tb_profiler.web.routes import ROUTES  # of the checkout, measured as it is
+    from torch_tb_profiler.web.app import ROUTES  # of the checkout, measured as it is
 
     environment = one_thread() | {"PYTHONPATH": str(ROOT)}
     keep, names = "--keep" in sys.argv[1:], [each for each in sys.argv[1:] if each != "--keep"]

@@ -15,7 +15,7 @@ from benchmarks.servers import stand_alone
 
 
 def main() -> None:
-    from torch_tb_profiler.web.routes import ROUTES  # of the checkout, measured as it is
+    from torch_tb_profiler.web.app import ROUTES  # of the checkout, measured as it is
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     for name in sys.argv[1:] or ["1M"]:

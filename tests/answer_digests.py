@@ -37,7 +37,7 @@ from tests.tracegen.writer import write_run
 from torch_tb_profiler.cli import main as command
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 from torch_tb_profiler.tables.listing import COMMANDS
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from tests.events import model_of
 from tests.tracegen import trace_of
 from tests.tracegen.cluster_run import JobRun
-from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.summary import RankHead, RankRanges, RankSummary, summarize, summary_of_tables
 
 Ints = npt.NDArray[np.int64]

@@ -8,8 +8,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, free, kernels, scale, without
+from torch_tb_profiler.analysis.replay.on_path import recorded_path, recorded_slices
 from torch_tb_profiler.analysis.replay.path import critical_path
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_slices
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.model import Model
 

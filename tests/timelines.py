@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.events import Event, model_of
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.pyramid import tile_length, width_of
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.timeline_file import build
 
 CATEGORIES = (
     *("cpu_op", "user_annotation", "python_function", "cuda_runtime", "kernel", "gpu_memcpy"),

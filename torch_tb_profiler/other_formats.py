@@ -12,7 +12,7 @@ import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 _Mark = re.Pattern[bytes]
 

@@ -17,9 +17,8 @@ from torch_tb_profiler.analysis.memory.module_categories import MEMORY_BY_MODULE
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
-from torch_tb_profiler.analysis.program.compile_question import PROGRAM_COMPILED, PROGRAM_GRAPHS
 from torch_tb_profiler.analysis.program.engine_question import PROGRAM_ENGINE
-from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
+from torch_tb_profiler.analysis.program.question import PROGRAM_COMPILED, PROGRAM_GRAPHS, PROGRAM_PHASES
 from torch_tb_profiler.analysis.program.ranges import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
@@ -32,7 +31,7 @@ from torch_tb_profiler.analysis.snapshot.ranks import SNAPSHOT_BY_RANK, SNAPSHOT
 from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD, SNAPSHOT_TRACKS, SNAPSHOT_TRACKS_TILE
 from torch_tb_profiler.analysis.stacks.flame_graph import STACKS
 from torch_tb_profiler.analysis.traces import FIGURES, NAMES, STEP_NAMES, TRACES
-from torch_tb_profiler.analysis.waterfall.question import WATERFALL
+from torch_tb_profiler.analysis.waterfall.evidence import WATERFALL
 from torch_tb_profiler.insights.candidates.question import CANDIDATES
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.run.question import RUN_FINDINGS
@@ -41,7 +40,6 @@ from torch_tb_profiler.ranks.distributed_questions import COLLECTIVE, DISTRIBUTE
 from torch_tb_profiler.ranks.ranges import RUN_RANGE, RUN_RANGES
 from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
 from torch_tb_profiler.timeline.flows import FLOWS
-from torch_tb_profiler.timeline.labels import TIMELINE_NAMES
 from torch_tb_profiler.timeline.one_slice import ARGS, NEXT, SLICE
 from torch_tb_profiler.timeline.overview import TIMELINE_OVERVIEW
 from torch_tb_profiler.timeline.search import SEARCH
@@ -55,7 +53,7 @@ from torch_tb_profiler.timeline.tiles import (
     TILES,
 )
 from torch_tb_profiler.timeline.totals import RANGE
-from torch_tb_profiler.timeline.tracks import TIMELINE, TIMELINE_STEPS
+from torch_tb_profiler.timeline.tracks import TIMELINE, TIMELINE_NAMES, TIMELINE_STEPS
 
 #: in the order in which the page asks them: so they are answered ahead
 QUESTIONS: tuple[Question, ...] = (

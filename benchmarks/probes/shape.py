@@ -26,8 +26,8 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.storage import Entry, Storage, storage_for
 from torch_tb_profiler.timeline import timeline_file
-from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.links import inputs_of
+from torch_tb_profiler.timeline.timeline_file import build, release
 from torch_tb_profiler.trace import read_to_file
 from torch_tb_profiler.web.answers.trace import first_of_trace
 from torch_tb_profiler.web.app import TimeLimit, create_app

@@ -22,7 +22,7 @@ VIEWS = 60
 def build(file: str, columns: str, timeline: str) -> None:
     from torch_tb_profiler.analysis.memory.records import memory_curves
     from torch_tb_profiler.model import Model
-    from torch_tb_profiler.timeline.build import build as build_timeline
+    from torch_tb_profiler.timeline.timeline_file import build as build_timeline
     from torch_tb_profiler.trace import read_to_file
 
     began = cpu()

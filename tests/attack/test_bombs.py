@@ -10,7 +10,7 @@ from io import BytesIO
 import pytest
 
 from tests.attack.bombs import BOMBS
-from torch_tb_profiler.trace import TraceError, json_scan, read_trace, repair
+from torch_tb_profiler.trace import TraceError, read_trace, repair
 
 SIZE = 150_000
 #: bytes that may be held for a byte of text, and besides
@@ -39,7 +39,7 @@ def test_memory_grows_with_the_text(name: str) -> None:
 @pytest.mark.parametrize("name", ["strings that do not close", "events without an end", "escaped quotes", "quotes"])
 def test_each_place_where_an_event_may_begin_is_looked_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = BOMBS[name](SIZE)
-    end_of_object: Callable[[bytes, int], int | None] = json_scan.end_of_object
+    end_of_object: Callable[[bytes, int], int | None] = repair.end_of_object
     looked = 0
 
     def counted(within: bytes, start: int) -> int | None:
@@ -48,9 +48,9 @@ def test_each_place_where_an_event_may_begin_is_looked_at_once(name: str, monkey
         looked += (len(within) if end is None else end) - start
         return end
 
-    monkeypatch.setattr(json_scan, "end_of_object", counted)
+    monkeypatch.setattr(repair, "end_of_object", counted)
     read(text)
-    assert looked <= 3 * json_scan._MAX_CUT_OFF * len(text)
+    assert looked <= 3 * repair._MAX_CUT_OFF * len(text)
 
 
 def test_bytes_that_are_not_utf_8_are_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:

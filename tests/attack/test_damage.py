@@ -16,8 +16,7 @@ from tests.attack.damage import DAMAGES, damaged
 from tests.attack.ends import packed_ends
 from tests.tracegen import Config, generate
 from torch_tb_profiler.trace import Trace, TraceError, read_trace
-from torch_tb_profiler.trace.excerpts import between, picked
-from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.excerpts import between, examine, picked, with_events
 
 DOCUMENT = json.loads(json.dumps(generate(Config(steps=1, layers=1))[0]))
 PACKED = {

@@ -35,7 +35,7 @@ SHORT_SIZE, SHORT_GROWTH = 750, 24.0
 BOUNDED = {
     "model.kernel_names.family._CLASS": "patterns of the package",
     "model.kernel_names.families._FIRST": "beginnings of names",
-    "model.communication_names._KIND_PATTERNS": "beginnings of names",
+    "model.communication._KIND_PATTERNS": "beginnings of names",
     "discovery.names._TRACE": "names of files",
     "discovery.names._SNAPSHOT_PAGE": "names of files",
     "workspace.reading.reading_order._HOST": "names of files",

@@ -13,8 +13,7 @@ import pytest
 from tests.served import everything_read
 from tests.tiny import wait_until, write_trace
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.hosts import only_for
-from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.web.server import only_for, serve
 
 HOST = b"Host: localhost\r\n"
 #: request → status

@@ -16,8 +16,8 @@ from tests.attack.snapshot_contents import hostile_snapshot
 from tests.snapshots import random_run
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS
-from torch_tb_profiler.analysis.table import Table
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Table
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_bytes

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from benchmarks.requests import OLD_ROUTES
 from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.question import Question, Refused, RunSubject, Subject, answer_here
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.vocabulary import is_annotation_name

@@ -12,7 +12,7 @@ import pytest
 
 from tests.golden.peer import GOLDENS, LOGDIRS, model_of, trace_file
 from torch_tb_profiler.analysis.device_use import utilization_counters
-from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.excerpts import examine, with_events
 from torch_tb_profiler.web.trace_file import counter_events
 
 pytestmark = pytest.mark.skipif(

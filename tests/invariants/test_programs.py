@@ -12,10 +12,9 @@ from tests.invariants.every_trace import each_configuration, each_file, generate
 from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from tests.unit.test_diff_whole import check as check_whole
-from torch_tb_profiler.analysis.compare.both_sides import delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison
 from torch_tb_profiler.analysis.compare.program import Program, whole_times
-from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
+from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart, delta
 from torch_tb_profiler.analysis.modules import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.question import Subject

@@ -43,10 +43,10 @@ from torch_tb_profiler.insights import findings
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.rank import rank_of
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, tile_length
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.timeline.totals import DeviceTotal, totals
 
 QUANTITIES = {

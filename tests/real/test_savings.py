@@ -11,7 +11,7 @@ from tests.recorded import SHARED, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import Fused, kernels, scale
 from torch_tb_profiler.analysis.replay.host_time import Label
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import thresholds

@@ -9,7 +9,7 @@ import pytest
 from tests.recorded import traces
 from tests.timelines import check_all
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.timeline.tree import account
 from torch_tb_profiler.trace import TraceError, read_trace
 

@@ -38,7 +38,7 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.timeline.details import details
 from torch_tb_profiler.trace import read_to_file, read_trace
 

@@ -109,7 +109,8 @@ FIRST, SIZE = 300_000, 20_000_000
 #: reads a file as the workers do, and in its first range waits for a line behind the first `FIRST` bytes
 READER = f"""
 import hashlib, sys
-from torch_tb_profiler.storage import StorageError, files, ranges, storage_for
+from torch_tb_profiler.storage import StorageError, files, storage_for
+from torch_tb_profiler.storage import remote
 
 class Waiting:
     def __init__(self, stream):
@@ -133,7 +134,7 @@ class Waiting:
 
 said, plain = [], files._open
 files._open = lambda driver, path: Waiting(plain(driver, path))
-ranges.FIRST_BYTES, ranges.MOST_AHEAD = ranges.RANGE_BYTES, 1
+remote.FIRST_BYTES, remote.MOST_AHEAD = remote.RANGE_BYTES, 1
 folder, _, name = sys.argv[1].rpartition("/")
 (entry,) = [e for e in storage_for(folder).list(folder, print) if e.path == name]
 try:

@@ -16,7 +16,7 @@ from tests.tiny import wait_until
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.ingest.ingest import ingest
 from torch_tb_profiler.ingest.runner import IngestRefused
-from torch_tb_profiler.storage import ranges
+from torch_tb_profiler.storage import remote
 from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.workspace import open_workspace
 from torch_tb_profiler.workspace.cache.stores import store_at
@@ -24,7 +24,7 @@ from torch_tb_profiler.workspace.cache.stores import store_at
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.01)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.storage.proxy import Fault
 from tests.storage.stores import Store, error_body
-from torch_tb_profiler.storage import Entry, StorageError, ranges, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, remote, storage_for
 
 ODD_NAMES = ("a b/c d.json", "é–漢/ü.json", "100%/x%41.json", "q?a=b&c#d.json", "plus+and~tilde.json", "'\"<>.json")
 
@@ -27,14 +27,14 @@ def read(entry: Entry, ahead: bool = True) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture
 def short_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a file of some megabytes is many ranges."""
-    monkeypatch.setattr(ranges, "RANGE_BYTES", 256 * 1024)
-    monkeypatch.setattr(ranges, "FIRST_BYTES", 64 * 1024)
+    monkeypatch.setattr(remote, "RANGE_BYTES", 256 * 1024)
+    monkeypatch.setattr(remote, "FIRST_BYTES", 64 * 1024)
 
 
 def noise(size: int) -> bytes:
@@ -141,7 +141,7 @@ def test_a_look_at_the_head_is_one_small_request(store: Store) -> None:
     with storage_for(entry.url).open(entry, ahead=False) as stream:
         assert stream.read(1000) == noise(2_000_000)[:1000]
     (request,) = store.proxy.of("get")
-    assert request.sent == ranges.LEAST_BYTES
+    assert request.sent == remote.LEAST_BYTES
 
 
 def test_reading_here_and_there(store: Store) -> None:
@@ -200,7 +200,7 @@ def test_a_store_that_stays_busy_is_given_up_in_words(store: Store) -> None:
             call()
         assert caught.value.kind == "throttled"
         assert caught.value.passes
-    assert (store.proxy.count("get"), store.proxy.count("list")) == (ranges.TRIES, ranges.TRIES)
+    assert (store.proxy.count("get"), store.proxy.count("list")) == (remote.TRIES, remote.TRIES)
 
 
 @pytest.mark.usefixtures("short_ranges")
@@ -292,7 +292,7 @@ def test_secrets_are_in_no_message(store: Store) -> None:
     said = [repr(entry)]
     for status in (400, 401, 403, 404, 409, 500, 503):
         for kind in ("list", "get"):
-            store.proxy.fail(Fault(kind, times=ranges.TRIES, status=status, body=b"<Error>" + leak + b"</Error>"))
+            store.proxy.fail(Fault(kind, times=remote.TRIES, status=status, body=b"<Error>" + leak + b"</Error>"))
         for call in (lambda: listed(store.url()), lambda: read(entry)):
             with pytest.raises(StorageError) as caught:
                 call()

@@ -18,7 +18,7 @@ from tests.storage.proxy import Fault
 from tests.storage.stores import Store, error_body
 from tests.tiny import events, wait_until
 from torch_tb_profiler.discovery import parse_logdir, parse_logdir_spec
-from torch_tb_profiler.storage import ranges
+from torch_tb_profiler.storage import remote
 from torch_tb_profiler.web import PREFETCHED
 from torch_tb_profiler.workspace import TraceStatus, Workspace, open_workspace
 from torch_tb_profiler.workspace.listing import run_index
@@ -33,7 +33,7 @@ def trace(steps: int = 2, rank: int | None = None) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(run_index, "FIRST_RETRY_SECONDS", 0.3)
     # worker processes are no part of this one
     monkeypatch.setenv("PYTHONPATH", "")
@@ -165,7 +165,7 @@ def test_a_store_that_fails_keeps_its_runs_and_is_asked_less_and_less(store: Sto
         assert f"{store.url()} cannot be listed: the store asks for fewer requests" in error
         time.sleep(2)
         assert traces(watched)[NAMED].state == "ready"
-        assert store.proxy.count("list") <= 5 * ranges.TRIES
+        assert store.proxy.count("list") <= 5 * remote.TRIES
         store.proxy.clear()
         wait_until(lambda: watched.status().error is None, "the store answers again")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.analysis.table import PageMeta, Table
+from torch_tb_profiler.analysis.tabular import PageMeta, Table
 from torch_tb_profiler.tables.query.answer import TableAnswer
 
 

@@ -303,7 +303,7 @@ def test_no_memory(name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, caps
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
 
-    for where in ("workspace.local_workspace.ask_together", "serving.report.report", "cli.work.traces.find_traces"):
+    for where in ("workspace.local_workspace.ask_together", "serving.servers.report", "cli.work.traces.find_traces"):
         monkeypatch.setattr(f"torch_tb_profiler.{where}", fails)
     code, _, err = ended(capsys, *words_of(name, trace))
     assert code == BAD_INPUT, err

@@ -15,7 +15,7 @@ from benchmarks import environments, hostile, measure, processes, report, reques
 from benchmarks.bars import BARS
 from benchmarks.bars.bar import Bar, Check, verdict
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.app import ROUTES
 
 STAT = "4242 (a (strange) name) S 17 4242 4242 0 -1 4194560 900 0 0 0 150 50 300 100 20 0 1 0 12345 1000 200"
 ROLLUP = """55d0c0000000-7ffd00000000 ---p 00000000 00:00 0    [rollup]

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.stacks import stack_table as module
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
-from torch_tb_profiler.arrays.root_paths import RootPaths
+from torch_tb_profiler.arrays.forest import RootPaths
 
 Path = tuple[str, ...]
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.replay.changes import targets
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.api import open as open_profiles
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.insights.candidates.answer import Candidate, CandidatesAnswer
 from torch_tb_profiler.insights.candidates.identity import (

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
+from torch_tb_profiler.analysis.change.judge import what_happened
 from torch_tb_profiler.analysis.change.question import ChangedWork
-from torch_tb_profiler.analysis.change.sentence import what_happened
 
 
 @pytest.mark.parametrize(

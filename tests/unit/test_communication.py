@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
-from torch_tb_profiler.model.communication import RECOGNISED, Communications, ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS, element_bytes, kind_of, library_of_kernel
+from torch_tb_profiler.model.communication import (
+    KINDS,
+    RECOGNISED,
+    Communications,
+    ProcessGroup,
+    element_bytes,
+    kind_of,
+    library_of_kernel,
+)
 
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 

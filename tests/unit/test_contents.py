@@ -14,7 +14,7 @@ from tests.tiny import events
 from tests.unit.test_discovery import NOT_OURS, found
 from torch_tb_profiler.discovery import Content, examine, guess
 from torch_tb_profiler.discovery.content import picture
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.listing.sniff import TEXT_BYTES, examine_stream
 
 TRACE = Content()

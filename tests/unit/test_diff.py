@@ -11,9 +11,9 @@ import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import EVALUATE, deep, module, training
-from torch_tb_profiler.analysis.compare.both_sides import delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison, ComparisonEntry
 from torch_tb_profiler.analysis.compare.program import SUMS, EntrySide, OperatorTotals, Program
+from torch_tb_profiler.analysis.compare.question import delta
 from torch_tb_profiler.analysis.kernels import KernelSums
 from torch_tb_profiler.analysis.modules import modules
 from torch_tb_profiler.analysis.operators.table import operators

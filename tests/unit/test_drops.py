@@ -18,8 +18,8 @@ from tests.tiny import wait_until, write_trace
 from torch_tb_profiler.discovery import RunFiles, parse_logdir
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.web.server import only_for
 from torch_tb_profiler.web.uploads import CONTENT_TYPE, PATH, UploadLimits, Uploads, refuse_uploads, safe_name
 from torch_tb_profiler.workspace import Workspace, local_workspace, open_workspace
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.recorded import sample_traces, shared_model_of, short
-from torch_tb_profiler.analysis.device_time import step_overlap
-from torch_tb_profiler.analysis.exposed_communication import exposure
+from torch_tb_profiler.analysis.device_time import exposure, step_overlap
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.ranks.distributed import distributed, operation_table

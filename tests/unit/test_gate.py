@@ -10,8 +10,13 @@ import pytest
 from tests.gate_pairs import KERNEL, OPERATOR, config, recorded
 from tests.recorded import recorded as shared
 from tests.recorded import sample_traces, short, traces
-from torch_tb_profiler.analysis.change.combined_ranks import combined_ranks
-from torch_tb_profiler.analysis.change.figures import RecordedNote, RecordingFigures, differences, recording_figures
+from torch_tb_profiler.analysis.change.figures import (
+    RecordedNote,
+    RecordingFigures,
+    combined_ranks,
+    differences,
+    recording_figures,
+)
 from torch_tb_profiler.analysis.change.gate import CheckAnswer, check
 from torch_tb_profiler.analysis.change.judge import JudgedRule
 from torch_tb_profiler.analysis.change.metrics import RuleError, default_rules, parse_rule

@@ -9,9 +9,9 @@ import pytest
 
 from tests.attack.contents import hostile
 from tests.tiny import events
-from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.analysis.roofline.advice import call_advice
 from torch_tb_profiler.analysis.shared.kernel_use import threads_of
+from torch_tb_profiler.analysis.text_format import whole_number
 from torch_tb_profiler.insights.run.facts import _FORWARD
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.event_names import _PLACE

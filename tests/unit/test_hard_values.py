@@ -14,7 +14,7 @@ import zstandard
 from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace, read_to_file, read_trace
-from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.excerpts import examine, with_events
 
 COUNT = 8
 

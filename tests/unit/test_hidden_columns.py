@@ -11,7 +11,7 @@ import pytest
 
 import torch_tb_profiler
 from torch_tb_profiler.analysis.result import Result, column
-from torch_tb_profiler.analysis.table import PageMeta
+from torch_tb_profiler.analysis.tabular import PageMeta
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli import main

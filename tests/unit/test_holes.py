@@ -9,7 +9,7 @@ from io import BytesIO
 import pytest
 
 from torch_tb_profiler.trace import Trace, read_trace
-from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.excerpts import examine, with_events
 from torch_tb_profiler.trace.text import CHUNK_BYTES
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from werkzeug import Response
 from werkzeug.test import Client
 
-from torch_tb_profiler.web.hosts import is_known, known_names, only_for
+from torch_tb_profiler.web.server import is_known, known_names, only_for
 
 
 @pytest.mark.parametrize(

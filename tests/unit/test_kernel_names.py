@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.growth import MOST, beside, growth_of_text
-from torch_tb_profiler.model.communication_names import LIBRARIES, kind_of, library_of_kernel
+from torch_tb_profiler.model.communication import LIBRARIES, kind_of, library_of_kernel
 from torch_tb_profiler.model.kernel_names.families import FAMILIES, family_of
 from torch_tb_profiler.model.kernel_names.family import FirstMatch, KernelKind, literal_of
 from torch_tb_profiler.model.kernel_names.plain import plain_name

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays import nesting
 from torch_tb_profiler.arrays.grouping import each_value
-from torch_tb_profiler.arrays.lane_index import LaneIndex
+from torch_tb_profiler.arrays.lookup import LaneIndex
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 12)), max_size=25)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.web.old_plugin.wire import laid_out, many_microseconds, microseconds
+from torch_tb_profiler.web.old_plugin.modules import laid_out, many_microseconds, microseconds
 
 times = st.one_of(st.integers(0, 2**62), st.integers(-(2**40), 2**40), st.integers(10**18, 10**18 + 10**6))
 

@@ -14,7 +14,6 @@ from torch_tb_profiler.analysis.modules import ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.shared.operator_times import module_sources
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.old_plugin import modules as old_modules
-from torch_tb_profiler.web.old_plugin import wire
 
 
 def rows(table: ModuleTable) -> dict[str, tuple[Any, ...]]:
@@ -252,11 +251,11 @@ def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPat
 
 def test_nested_json() -> None:
     nodes = [(0, b'{"n":1}'), (1, b'{"n":2}'), (2, b'{"n":3}'), (1, b'{"n":4}'), (0, b'{"n":5}')]
-    assert json.loads(b"[" + wire.nested(nodes) + b"]") == [
+    assert json.loads(b"[" + old_modules.nested(nodes) + b"]") == [
         {"n": 1, "children": [{"n": 2, "children": [{"n": 3, "children": []}]}, {"n": 4, "children": []}]},
         {"n": 5, "children": []},
     ]
-    assert wire.nested([]) == b""
+    assert old_modules.nested([]) == b""
 
 
 def test_without_modules_of_a_source_no_program_tree_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

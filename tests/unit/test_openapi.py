@@ -19,10 +19,10 @@ from werkzeug.test import Client, TestResponse
 from tests.openapi_requests import BROKEN, CPU, H100, TINY, fill, places_in, requests_to
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
+from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.web.http import Parameters, Stream
 from torch_tb_profiler.web.openapi import as_text, document
 from torch_tb_profiler.web.openapi_operations import SQL_OPERATIONS as OF_QUERIES
-from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Workspace
 
 DOCUMENT = document()

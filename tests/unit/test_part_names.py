@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.analysis.waterfall.causes import ALL, part_color
-from torch_tb_profiler.words.parts import part_name
+from torch_tb_profiler.words.files import part_name
 
 ENTRY = re.compile(r'^\s*"?([\w.-]+)"?: "([^"]*)",$', re.MULTILINE)
 

@@ -15,8 +15,7 @@ from torch_tb_profiler.analysis.device_time import step_overlap
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Ranges
-from torch_tb_profiler.model.communication_names import bus_factor, nccl_tests_bytes
+from torch_tb_profiler.model.communication import Ranges, bus_factor, nccl_tests_bytes
 from torch_tb_profiler.ranks import DistributedRanks, distributed, is_distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table, transfer_ranges
 from torch_tb_profiler.trace import read_trace

@@ -26,8 +26,8 @@ from torch_tb_profiler.analysis.replay.changes import (
     without,
 )
 from torch_tb_profiler.analysis.replay.graph import Edge
+from torch_tb_profiler.analysis.replay.host_time import lane_union
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
-from torch_tb_profiler.analysis.replay.lane_spans import lane_union
 from torch_tb_profiler.analysis.replay.path import critical_path, node_slack
 from torch_tb_profiler.analysis.replay.savings import saving_interval, savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged

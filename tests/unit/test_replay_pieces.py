@@ -8,8 +8,8 @@ import pytest
 from tests.events import annotation, kernel, launch, model_of, op
 from tests.replay_programs import queue_program, random_program, recorded
 from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.on_path import PathSlices, path_slices
 from torch_tb_profiler.analysis.replay.path import PARTS, UNKNOWN, critical_path, slack_of_rows
-from torch_tb_profiler.analysis.replay.recorded_path import PathSlices, path_slices
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.analysis.replay.solve import solve
 from torch_tb_profiler.model import Model

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.replay import graph_inputs
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, kernels, no_straggler, scale, without
 from torch_tb_profiler.analysis.replay.graph import Edge, Graph
-from torch_tb_profiler.analysis.replay.lane_spans import lane_intersection, lane_subtraction, lane_union
+from torch_tb_profiler.analysis.replay.host_time import lane_intersection, lane_subtraction, lane_union
 from torch_tb_profiler.analysis.replay.savings import greedy_order, what_if
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.replay.solve import Solver, solve

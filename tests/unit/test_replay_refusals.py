@@ -10,7 +10,7 @@ from tests.replay_checks import CHANGES, check_base
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, free, kernels, scale
 from torch_tb_profiler.analysis.replay.graph import GraphNode
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.waterfall.waterfall import unknown_time

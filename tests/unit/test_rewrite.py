@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from tests.properties import examples
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import TraceError, read_trace
-from torch_tb_profiler.trace.excerpts import between, window_text
-from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.excerpts import between, examine, window_text, with_events
 
 DAMAGED = Path(__file__).parent.parent / "damaged"
 ADDED = [{"ph": "C", "name": "a"}, {"ph": "C", "name": "b"}, {"ph": "C", "name": "c"}]

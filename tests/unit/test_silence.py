@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import kernels
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path
+from torch_tb_profiler.analysis.replay.on_path import recorded_path
 from torch_tb_profiler.analysis.replay.resources import path_parts
 from torch_tb_profiler.analysis.replay.scenario import apply_changes
 from torch_tb_profiler.analysis.waterfall import average, waterfall

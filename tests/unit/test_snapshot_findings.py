@@ -11,7 +11,7 @@ from tests.snapshots import Allocator, MiB, dumped, fragmented, stack
 from tests.unit.test_snapshot_analysis import model_of
 from torch_tb_profiler.analysis.shared.thresholds import VARIABLE
 from torch_tb_profiler.analysis.snapshot.summary import SnapshotFinding, snapshot_findings
-from torch_tb_profiler.words.memory import memory_text
+from torch_tb_profiler.words.sentences import memory_text
 
 
 def found(allocator: Allocator) -> Sequence[SnapshotFinding]:

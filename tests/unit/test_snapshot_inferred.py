@@ -12,7 +12,7 @@ from tests.unit.test_memory_command import said
 from tests.unit.test_snapshot_analysis import model_of
 from torch_tb_profiler.analysis.snapshot.oom import InferredOom, ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
-from torch_tb_profiler.words.memory import memory_text
+from torch_tb_profiler.words.sentences import memory_text
 
 
 def in_pieces() -> Allocator:

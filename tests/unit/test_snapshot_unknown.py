@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.snapshot.question import (
 )
 from torch_tb_profiler.analysis.snapshot.segment_map import SNAPSHOT_SEGMENTS
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
-from torch_tb_profiler.words.memory import memory_text
+from torch_tb_profiler.words.sentences import memory_text
 
 
 def full(device_free: Any) -> Allocator:

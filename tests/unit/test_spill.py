@@ -27,7 +27,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.spill import SpillFiles, spilled
 from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.timeline import timeline_file
-from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.trace.lazy_columns import LazyColumns
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import OpenTrace, open_workspace

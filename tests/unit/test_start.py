@@ -91,7 +91,7 @@ def test_pages_do_not_load_masked_arrays() -> None:
 import sys
 import numpy as np
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.analysis.table import PageMeta, Table
+from torch_tb_profiler.analysis.tabular import PageMeta, Table
 from torch_tb_profiler.tables.query import Query, TableAnswer
 number = Definition("n", "N", "number", None, "")
 table = Table(PageMeta(), [number], {"n": np.array([3, -1, 2])}, totals={"n": 5}, unknown_below_zero=["n"])

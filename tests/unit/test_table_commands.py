@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.api_calls import LaunchGrouping
 from torch_tb_profiler.analysis.idle import Lanes
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import Direction
-from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.tabular import Table
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.questions import QUESTIONS

@@ -20,8 +20,8 @@ from tests.served import client_of, everything_read, get
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.answer import Definition
 from torch_tb_profiler.analysis.kernels import KernelTable
-from torch_tb_profiler.analysis.table import WHOLE
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import WHOLE
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.tables.query.answer import FIRST_PAGE, Query, TableAnswer
 from torch_tb_profiler.tables.query.columns import natural_key
 from torch_tb_profiler.tables.query.grammar import QueryProblem

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.analysis.table import Column, PageMeta, Table
+from torch_tb_profiler.analysis.tabular import Column, PageMeta, Table
 from torch_tb_profiler.analysis.text_format import in_column, with_unit
 from torch_tb_profiler.cli.work.outputs import as_csv
 from torch_tb_profiler.cli.work.text_table import LEAST, cells_of, cut, has_colors, safe, text_table

@@ -18,10 +18,10 @@ from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_
 from torch_tb_profiler.analysis.memory.records import memory_curves
 from torch_tb_profiler.arrays import grouping
 from torch_tb_profiler.timeline import counters, lanes, pyramid, timeline_file
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.lanes import LaneBand
 from torch_tb_profiler.timeline.pyramid import Levels, highest_level, tile_length, width_of
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.timeline.tree import account, tree_of
 from torch_tb_profiler.trace import column_file, read_trace
 

@@ -16,7 +16,6 @@ from tests.properties import examples
 from tests.timelines import events, lanes_of, ns, timeline_of
 from torch_tb_profiler.model.patterns import SlowPattern
 from torch_tb_profiler.timeline import search as search_module
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import self_time
 from torch_tb_profiler.timeline.flows import FLOW_KINDS, of_slice, of_window
@@ -24,6 +23,7 @@ from torch_tb_profiler.timeline.search import SearchedFor, search
 from torch_tb_profiler.timeline.summary import edges
 from torch_tb_profiler.timeline.tiles import SlicesOfWindow, exact_slices
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.timeline.totals import PLACE, totals
 from torch_tb_profiler.trace import Category
 

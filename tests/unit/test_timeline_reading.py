@@ -16,14 +16,13 @@ from tests.timelines import ns, tiles_of, timeline_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.event_names import frame_label
 from torch_tb_profiler.timeline import timeline_file
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.counters import counter_tile, extremes
 from torch_tb_profiler.timeline.enclosing import chain_of
-from torch_tb_profiler.timeline.labels import COMMUNICATION, DRAWN_CATEGORIES, drawn_categories, label
 from torch_tb_profiler.timeline.pyramid import tile_length
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.timeline.totals import totals
-from torch_tb_profiler.timeline.tracks import TimelineSteps
+from torch_tb_profiler.timeline.tracks import COMMUNICATION, DRAWN_CATEGORIES, TimelineSteps, drawn_categories, label
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, read_to_file, read_trace
 

@@ -14,7 +14,7 @@ from tests.many import write_many_launches
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
 from torch_tb_profiler.analysis.operators.table import OperatorTable
-from torch_tb_profiler.analysis.table import WHOLE
+from torch_tb_profiler.analysis.tabular import WHOLE
 from torch_tb_profiler.analysis.traces import side_by_side
 from torch_tb_profiler.trace import column_file
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import words
-from torch_tb_profiler.analysis.numerals import factor_of
-from torch_tb_profiler.analysis.text_format import in_column, with_unit
-from torch_tb_profiler.words.numbers import BYTES_PER, size
+from torch_tb_profiler.analysis.text_format import factor_of, in_column, with_unit
+from torch_tb_profiler.words.formats import BYTES_PER, size
 
 #: rates are decimal everywhere
 _UNIT = re.compile(r"(?<![A-Za-z_])[kKMGT]B(?![A-Za-z0-9_]|/s)")
@@ -45,7 +44,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "fe/src/i18n/zh-CN/table.ts": ("KiB MiB GiB（KB MB GB 含义相同）",),
     "fe/src/table/filter.ts": ("KB and K are 1024 bytes here, too",),
     "fe/src/format/bytes.ts": ("KB, MB and GB are decimal",),
-    "torch_tb_profiler/words/numbers.py": ("KB, MB and GB are decimal",),
+    "torch_tb_profiler/words/formats.py": ("KB, MB and GB are decimal",),
 }
 
 

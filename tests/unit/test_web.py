@@ -15,10 +15,10 @@ from werkzeug.test import Client
 from tests.served import everything_read, get
 from tests.tiny import write_trace
 from tests.unit.web_errors import error
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.web import logdir
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.workspace import Skipped, Status, Workspace
 
 TRACE = "run=run&worker=w&span=1"

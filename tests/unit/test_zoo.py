@@ -15,7 +15,7 @@ from tests.tiny import events
 from torch_tb_profiler.discovery import Content, Root
 from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.storage.local import LocalStorage
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.listing.scanner import Scanner, list_files, list_runs, runs_of
 from torch_tb_profiler.workspace.listing.sniff import Sniffer
 

@@ -1,8 +1,8 @@
 """One question, one file or folder: pure functions from the model of a trace to a small typed result.
 
 What questions are made with is not a question: `cached` (computed once per model), `result` (tables, whose columns are
-declared once), `shown` (results as data frames and in notebooks), `question`, `answer` and `table` (what can be asked,
-and the types of answers), and `shared`. There stand the definition of every quantity of devices and communication and
+declared once), `question`, `answer` and `tabular` (what can be asked, the types of answers, answers as data frames),
+and `shared`. There stand the definition of every quantity of devices and communication and
 when each role ran (`device_roles`), who started each piece of device work (`owners`), whether kernels use tensor cores
 (`tensor_cores`), what each call of an operator took and the program tree with its times (`operator_times`), spread per
 group (`distribution`). Algebra of arrays that knows nothing of traces is in `arrays`.

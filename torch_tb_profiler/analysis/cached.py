@@ -9,7 +9,7 @@ from typing import Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
 
-from torch_tb_profiler.arrays.json import enc_hook
+from torch_tb_profiler.arrays.types import enc_hook
 from torch_tb_profiler.codec import from_msgpack
 from torch_tb_profiler.model import Model
 

@@ -21,9 +21,8 @@ from torch_tb_profiler.analysis.replay.change_texts import (
     parse_changes,
 )
 from torch_tb_profiler.analysis.replay.changes import ScaleWork
-from torch_tb_profiler.analysis.replay.on_path import names_on_path
+from torch_tb_profiler.analysis.replay.on_path import names_on_path, recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.replay.path import PARTS
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.replay.resources import (
     RESOURCES,
     WAITS,
@@ -46,13 +45,13 @@ from torch_tb_profiler.analysis.replay.resources import (
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.slices import track_name
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
 from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.selection import StepRange, steps_in_range
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 _STEPS_MORE = (
     "`from_step` and `to_step` choose whose path is looked at; the replay is always of the whole recording, because "

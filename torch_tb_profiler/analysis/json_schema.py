@@ -15,7 +15,7 @@ from msgspec import UNSET, inspect
 from torch_tb_profiler.analysis.answer import field_texts, own_docstring
 from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.result import meta_of
-from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.tabular import Column
 
 Json = dict[str, Any]
 

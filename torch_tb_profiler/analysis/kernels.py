@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import work_counts
 from torch_tb_profiler.analysis.flops.rates import RateSums, rate_sums
-from torch_tb_profiler.analysis.health.recording import no_kernels, nothing_shown
+from torch_tb_profiler.analysis.health.rules import no_kernels, nothing_shown
 from torch_tb_profiler.analysis.result import Result, column, fact, result_question
 from torch_tb_profiler.analysis.shared.kernel_use import (
     Occupancy,

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, InlineTable, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.health.recording import no_modules
+from torch_tb_profiler.analysis.health.rules import no_modules
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.operator_times import TimedProgram, lightning_program, module_sources, nn_program

@@ -21,8 +21,7 @@ from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import ColumnType, Definition, InlineTable, Unit, field_texts, plain
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
-from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
-from torch_tb_profiler.analysis.tabular import Tabular, table_text
+from torch_tb_profiler.analysis.tabular import WHOLE, PageMeta, Table, TableMeta, Tabular, table_text
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note

@@ -1,13 +1,14 @@
-"""Numbers as text, as on the page (`fe/src/format`), with one unit for a whole column; names made harmless."""
+"""Numbers as text, as on the page (`fe/src/format`), and numbers read from text; names made harmless."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import Unit
-from torch_tb_profiler.words.numbers import BYTES_PER
+from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.words.formats import BYTES_PER
 
 MISSING = "–"
 YES, NO = "yes", "no"
@@ -97,3 +98,60 @@ def text_of(value: Any, unit: Unit | None) -> str:
     if isinstance(value, bool):
         return yes_no(value)
     return with_unit(value, unit) if isinstance(value, int | float) else str(value)
+
+
+NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+#: KiB, and what people write for it: KB and K are 1024 bytes here, too
+BYTES = {
+    written: float(size)
+    for name, size in BYTES_PER.items()
+    for written in (name.lower(), name.lower().replace("i", ""), name[0].lower())
+}
+#: of ten, as vendors write bandwidths
+_BANDWIDTH = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
+_FLOP_PREFIX = {
+    "": 1.0,
+    "kflop": 1e3,
+    "mflop": 1e6,
+    "gflop": 1e9,
+    "tflop": 1e12,
+    "pflop": 1e15,
+    "k": 1e3,
+    "m": 1e6,
+    "g": 1e9,
+    "t": 1e12,
+}
+_FACTORS: dict[str | None, Mapping[str, float]] = {
+    "ns": NS,
+    "bytes": BYTES,
+    "flop": _FLOP_PREFIX,
+    "flop_per_second": _FLOP_PREFIX | {f"{name}/s": factor for name, factor in _FLOP_PREFIX.items()},
+    "bytes_per_second": _BANDWIDTH | {f"{name}/s": factor for name, factor in _BANDWIDTH.items()},
+    "percent": {"%": 1.0},
+    "fraction": {"%": 0.01},
+}
+_COUNTS = {"k": 1e3, "m": 1e6}
+
+
+def factor_of(written: str, unit: str | None) -> float | None:
+    """Return the factor from a written unit to that of a column: 1 if none is written, None if the unit does not fit.
+
+    >>> factor_of("ms", "ns"), factor_of("µs", "ns"), factor_of("ms", "bytes")
+    (1000000.0, 1000.0, None)
+    """
+    name = written.lower().replace("µ", "u")
+    return _FACTORS.get(unit, _COUNTS).get(name) if name else 1.0
+
+
+#: fits in 64 bits; Python itself refuses thousands of digits, and takes other digits than these for digits
+_WHOLE = lazy_pattern(r"[0-9]{1,18}")
+
+
+def whole_number(text: str) -> int | None:
+    """Parse an integer ≥ 0 of at most 18 digits, ignoring blanks around it; None of any other text.
+
+    >>> whole_number(" 12"), whole_number("²"), whole_number("9" * 19), whole_number("-1")
+    (12, None, None, None)
+    """
+    found = _WHOLE.fullmatch(text.strip())
+    return None if found is None else int(found[0])

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, 
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.run_metrics import TRACES as COLUMNS
 from torch_tb_profiler.analysis.run_metrics import Figures, figures
-from torch_tb_profiler.analysis.table import PageMeta, Table
+from torch_tb_profiler.analysis.tabular import PageMeta, Table
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.trace import Note
 

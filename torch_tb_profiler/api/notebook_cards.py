@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from torch_tb_profiler.analysis.change.judge import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause
-from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.tabular import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
 from torch_tb_profiler.analysis.text_format import harmless, text_of
 from torch_tb_profiler.analysis.waterfall import Part
@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.waterfall.causes import REST_COLOR, part_color
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.words.parts import part_name
+from torch_tb_profiler.words.files import part_name
 
 CARD_WIDTH, _HEIGHT, _BETWEEN = 640, 22, 1.5
 _MOST_PARTS, _MOST_FINDINGS, _MOST_NOTES, _MOST_RUNS = 8, 5, 4, 15

@@ -9,8 +9,7 @@ from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.discovery import Root, RunFiles, RunListing
 from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.serving import open_for_page
-from torch_tb_profiler.serving.report import report_of
-from torch_tb_profiler.serving.servers import LiveServer
+from torch_tb_profiler.serving.servers import LiveServer, report_of
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
 

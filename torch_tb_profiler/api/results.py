@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.both_sides import Delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison
 from torch_tb_profiler.analysis.compare.program import EntryTimes, WholeTimes
+from torch_tb_profiler.analysis.compare.question import Delta
 from torch_tb_profiler.analysis.tabular import Grid, Tabular, columns_of
 
 if TYPE_CHECKING:

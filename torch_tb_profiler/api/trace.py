@@ -20,9 +20,9 @@ from torch_tb_profiler.analysis.api_calls import (
     stream_queues,
 )
 from torch_tb_profiler.analysis.change.question import CHANGE, ChangeAnswer, HowManyRows
-from torch_tb_profiler.analysis.compare.both_sides import delta
 from torch_tb_profiler.analysis.compare.comparison import Comparison
 from torch_tb_profiler.analysis.compare.program import whole_times
+from torch_tb_profiler.analysis.compare.question import delta
 from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_roofline
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time

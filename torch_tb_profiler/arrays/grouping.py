@@ -1,4 +1,4 @@
-"""Rows grouped by integer keys: counts, sums, extremes, the first row and all rows of each group."""
+"""Rows grouped by integer keys: counts, sums, extremes, the first row, all rows; whole numbers split by weights."""
 
 from __future__ import annotations
 
@@ -305,3 +305,19 @@ def group_batches(first: Int64) -> Iterator[tuple[int, int]]:
         high = max(low + 1, int(np.searchsorted(first, first[low] + BATCH_ROWS, "right")) - 1)
         yield low, min(high, groups)
         low = high
+
+
+def apportion(weights: Int64, whole: int) -> list[int]:
+    """Divide `whole` into whole numbers in proportion to weights; the largest remainders are rounded up.
+
+    >>> import numpy as np
+    >>> apportion(np.array([1, 1, 1]), 5)
+    [2, 2, 1]
+    """
+    total = int(weights.sum())
+    shares = [divmod(int(weight) * whole, total) for weight in weights.tolist()]
+    numbers = [share for share, _ in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda at: -shares[at][1])
+    for at in by_remainder[: whole - sum(numbers)]:
+        numbers[at] += 1
+    return numbers

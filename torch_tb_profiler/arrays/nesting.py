@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import bounds_of
+from torch_tb_profiler.arrays.lookup import LaneIndex, bounds_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.spill import spilled_property

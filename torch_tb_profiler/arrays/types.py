@@ -1,9 +1,10 @@
-"""Types of arrays by the type of their elements."""
+"""Types of arrays by the type of their elements, and JSON of values that contain NumPy numbers."""
 
 from __future__ import annotations
 
 from typing import Any, get_args
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -29,3 +30,32 @@ def element_of(hint: Any) -> type[np.generic] | None:
 
 #: of each type of this module, by its name
 ELEMENTS = {name: element for name, hint in tuple(globals().items()) if (element := element_of(hint)) is not None}
+
+
+def enc_hook(value: Any) -> Any:
+    """Convert a `value` that is a NumPy number into one of Python, for msgspec. Raises NotImplementedError for others.
+
+    >>> enc_hook(np.float64(0.5)), enc_hook(np.int64(3))
+    (0.5, 3)
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(type(value).__name__)
+
+
+def dumps(value: Any) -> bytes:
+    """Return a value as JSON; numbers that JSON does not have (NaN, infinities) are null.
+
+    >>> dumps({"share": np.float64("nan")})
+    b'{"share":null}'
+    """
+    return msgspec.json.encode(value, enc_hook=enc_hook)
+
+
+def dumps_indented(value: Any) -> str:
+    """Return a value as JSON with line breaks, for people.
+
+    >>> dumps_indented(np.int64(1))
+    '1'
+    """
+    return msgspec.json.format(dumps(value)).decode()

@@ -36,7 +36,7 @@ class CacheCommand:
         parser.epilog = "Example:\n  torch-tb-profiler cache\n  torch-tb-profiler cache --prune"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.workspace.cache.trace_cache import open_cache
 
         cache = open_cache(arguments.cache_dir)

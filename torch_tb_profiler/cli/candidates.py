@@ -35,7 +35,7 @@ class CandidatesCommand:
     def run(self, arguments: argparse.Namespace) -> None:
         import msgspec
 
-        from torch_tb_profiler.arrays.json import dumps
+        from torch_tb_profiler.arrays.types import dumps
         from torch_tb_profiler.cli.messages import UserError
         from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.insights.candidates.question import CANDIDATES, CandidateFilter

@@ -90,7 +90,7 @@ class CompareCommand:
 def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> str:
     """Return what `--each` prints."""
     from torch_tb_profiler.analysis.change.trends import numbered, trends
-    from torch_tb_profiler.arrays.json import dumps_indented
+    from torch_tb_profiler.arrays.types import dumps_indented
     from torch_tb_profiler.cli.work.compare_text import trends_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
     from torch_tb_profiler.workspace.recordings import recordings_of
@@ -104,7 +104,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
     """Return what is printed of two sides. Raises UserError and RecordingError."""
     from torch_tb_profiler.analysis.change.change import changed
     from torch_tb_profiler.analysis.change.question import ROWS, change_answer
-    from torch_tb_profiler.arrays.json import dumps_indented
+    from torch_tb_profiler.arrays.types import dumps_indented
     from torch_tb_profiler.cli.work.compare_text import change_text
     from torch_tb_profiler.cli.work.text_table import stdout_style
 

@@ -56,7 +56,7 @@ class DoctorCommand:
         parser.epilog = "Example:\n  torch-tb-profiler doctor LOGDIR\n  torch-tb-profiler doctor --profiler"
 
     def run(self, arguments: argparse.Namespace) -> int:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.workspace import process
 
         process.configure_logging()

@@ -21,7 +21,7 @@ class FindingsCommand:
         parser.epilog = "Example:\n  torch-tb-profiler findings LOGDIR/RUN"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.cli.messages import tell
         from torch_tb_profiler.cli.work.summaries import summary_of
         from torch_tb_profiler.insights.summary.text import findings_text

@@ -29,7 +29,7 @@ class HangCommand:
         parser.epilog = "Example:\n  torch-tb-profiler hang /tmp/dumps"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 
         report = hang_report(arguments.path)

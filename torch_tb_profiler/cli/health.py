@@ -32,7 +32,7 @@ class HealthCommand:
         parser.epilog = "Example:\n  torch-tb-profiler health LOGDIR/RUN"
 
     def run(self, arguments: argparse.Namespace) -> int:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import process
 

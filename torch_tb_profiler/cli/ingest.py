@@ -118,7 +118,7 @@ def as_json(run: RunOutcome) -> str:
     """Return the result as one line of JSON, the same for every way of reading the ranks."""
     import msgspec
 
-    from torch_tb_profiler.arrays.json import dumps
+    from torch_tb_profiler.arrays.types import dumps
 
     result = {
         "run": run.run,

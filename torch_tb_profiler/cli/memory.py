@@ -81,7 +81,7 @@ class MemoryCommand:
 
 def _of_path(arguments: argparse.Namespace) -> str:
     """Answer about the snapshots of a path, else about its traces. Raises UserError, Unavailable and Refused."""
-    from torch_tb_profiler.arrays.json import dumps_indented
+    from torch_tb_profiler.arrays.types import dumps_indented
     from torch_tb_profiler.cli.work.memory_text import as_json, as_text
     from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces, listed_traces
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace

@@ -49,7 +49,7 @@ class ProveCommand:
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        from torch_tb_profiler.arrays.json import dumps
+        from torch_tb_profiler.arrays.types import dumps
         from torch_tb_profiler.cli.work.traces import step_choice
         from torch_tb_profiler.workspace import process
         from torch_tb_profiler.workspace.local_workspace import LocalWorkspace

@@ -51,7 +51,7 @@ class ReportCommand:
         from torch_tb_profiler.cli.work.traces import chosen_run, chosen_traces
         from torch_tb_profiler.discovery import Root, RunListing
         from torch_tb_profiler.serving import open_for_page
-        from torch_tb_profiler.serving.report import report_of
+        from torch_tb_profiler.serving.servers import report_of
         from torch_tb_profiler.workspace import process
         from torch_tb_profiler.workspace.local_workspace import address_of
 

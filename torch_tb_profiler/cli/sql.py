@@ -94,7 +94,7 @@ def _statement(arguments: argparse.Namespace) -> str | None:
 
 
 def _write(query_rows: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
-    from torch_tb_profiler.analysis.table import Page, PageMeta
+    from torch_tb_profiler.analysis.tabular import Page, PageMeta
     from torch_tb_profiler.cli.work import outputs
     from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
     from torch_tb_profiler.tables.sql.answer import table_of_rows

@@ -24,7 +24,7 @@ class SummaryCommand:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.cli.work.summaries import summary_of
         from torch_tb_profiler.insights.summary.text import as_text
 

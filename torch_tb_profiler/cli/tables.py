@@ -12,7 +12,7 @@ from torch_tb_profiler.cli.options import declare_outputs, declare_trace
 from torch_tb_profiler.tables.listing import TABLES, ListedTable
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.analysis.table import Column, Page, Table
+    from torch_tb_profiler.analysis.tabular import Column, Page, Table
     from torch_tb_profiler.tables.query import Query, TableAnswer
     from torch_tb_profiler.tables.query.grammar import QueryProblem
 

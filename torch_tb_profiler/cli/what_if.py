@@ -30,7 +30,7 @@ class WhatIfCommand:
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.analysis.critical_path import WHAT_IF, WhatIfParams
-        from torch_tb_profiler.arrays.json import dumps_indented
+        from torch_tb_profiler.arrays.types import dumps_indented
         from torch_tb_profiler.cli.work.traces import chosen
         from torch_tb_profiler.workspace import process
 

@@ -11,13 +11,16 @@ from torch_tb_profiler.discovery.content import Content, examine
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     Guess,
+    Root,
     guess,
     is_candidate,
+    named_roots,
     natural_key,
+    parse_logdir,
+    parse_logdir_spec,
     parse_name,
     why_skipped,
 )
-from torch_tb_profiler.discovery.roots import Root, named_roots, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.discovery.runs import (
     RunFiles,
     RunListing,

@@ -1,18 +1,19 @@
-"""What the name of a file says: whether it may be a trace, and of which worker, rank and time.
-
-torch gives traces names with known parts (`parse_name`); from other programs' names they are guessed (`guess`).
-"""
+"""What the name of a file says: whether it may be a trace, and of which worker, rank and time; log directories."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.other_formats import may_be_other
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.storage import printable, without_slash
+from torch_tb_profiler.storage.base import without_secrets
+from torch_tb_profiler.words.sentences import because
 
 #: of a worker that has one recording without a number
 DEFAULT_SPAN = "default"
@@ -182,3 +183,58 @@ def _time(stem: str) -> tuple[tuple[int, int] | None, str]:
 def _nanoseconds(digits: str) -> int:
     """Convert s, ms, µs or ns since the epoch, told apart by their length, which is the same until the year 2286."""
     return int(digits + "0" * max(0, 9 - 3 * ((len(digits) - 10) // 3)))
+
+
+_URI = lazy_pattern(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
+
+
+class Root(msgspec.Struct, frozen=True):
+    """A directory tree to look for runs in; `name`, unless empty, stands before the names of its runs."""
+
+    url: str
+    name: str = ""
+
+
+def parse_logdir(logdir: str) -> tuple[Root, ...]:
+    return (Root(without_slash(logdir)),)
+
+
+def named_roots(paths: Sequence[str]) -> tuple[Root, ...]:
+    """Log directories of a command. With several every one gets the name of its directory, a repeated one a number."""
+    if len(paths) == 1:
+        return parse_logdir(paths[0])
+    roots: list[Root] = []
+    for path in map(without_slash, paths):
+        roots.append(Root(path, _unused(base_name(path), roots)))
+    return tuple(roots)
+
+
+def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
+    """Parse `name:path,path2` as TensorBoard's --logdir_spec.
+
+    With several roots every one gets a name: a nameless one that of its directory, a repeated one a number.
+    """
+    roots: list[Root] = []
+    items = [item.strip() for item in spec.split(",") if item.strip()]
+    for item in items:
+        name, colon, path = item.partition(":")
+        if not colon or _URI.match(item) or item.startswith("/") or os.path.splitdrive(item)[0]:
+            name, path = "", item
+        path = without_slash(path)
+        if len(items) > 1:
+            name = _unused(name or base_name(path), roots)
+        roots.append(Root(path, name))
+    return tuple(roots)
+
+
+def base_name(url: str) -> str:
+    """Return the last part of a path or URL, as text."""
+    return printable(re.split(r"[\\/]", without_slash(without_secrets(url)))[-1] or url)
+
+
+def _unused(name: str, roots: Sequence[Root]) -> str:
+    taken = {root.name for root in roots}
+    number, candidate = 2, name
+    while candidate in taken:
+        candidate, number = f"{name}-{number}", number + 1
+    return candidate

@@ -24,12 +24,14 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.discovery.content import Content
+from torch_tb_profiler.discovery.content import Content, Snapshot, named_snapshots
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     PACKINGS,
     Guess,
+    Root,
     TraceName,
+    base_name,
     guess,
     is_candidate,
     is_looked_at,
@@ -41,12 +43,10 @@ from torch_tb_profiler.discovery.names import (
     unpacked,
     why_skipped,
 )
-from torch_tb_profiler.discovery.roots import Root, base_name
-from torch_tb_profiler.discovery.snapshots import Snapshot, named_snapshots
 from torch_tb_profiler.other_formats import other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 TraceKind = Literal["trace", "snapshot"]
 

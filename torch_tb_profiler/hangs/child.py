@@ -14,7 +14,7 @@ import msgspec
 from torch_tb_profiler.hangs.dump import Dump, DumpError, read_dump
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import limit_time, memory_limit
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 
 class DumpOutcome(msgspec.Struct, frozen=True):

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.reason import ErrorWithReason
-from torch_tb_profiler.snapshot.plain_pickle import NotPlain, PlainUnpickler
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.snapshot.unpickle_stream import NotPlain, PlainUnpickler
+from torch_tb_profiler.words.sentences import because
 
 #: finished calls of a group that are kept: enough to compare a call that some ranks have finished
 KEPT_FINISHED = 16

@@ -25,7 +25,7 @@ from torch_tb_profiler.ingest.runner import (
 )
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import OTHER, Reason
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 if TYPE_CHECKING:
     from distributed import Client, Future

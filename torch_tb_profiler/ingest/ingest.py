@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.defaults import EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import RunFiles, RunListing, Skipped, TraceFile, natural_key
-from torch_tb_profiler.ingest.local import LocalRunner
-from torch_tb_profiler.ingest.reading import judge
+from torch_tb_profiler.ingest.reading import LocalRunner, judge
 from torch_tb_profiler.ingest.results import RankUnusable, RunOutcome, outcome_of
 from torch_tb_profiler.ingest.runner import (
     IngestProgress,

@@ -14,7 +14,8 @@ import queue
 import shutil
 import socket
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, Semaphore
@@ -25,6 +26,7 @@ from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.ingest.runner import (
     IngestRefused,
     IngestTarget,
+    OnBytesRead,
     Outcome,
     RankKept,
     RankLost,
@@ -36,7 +38,7 @@ from torch_tb_profiler.ingest.runner import (
 )
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.cache.checksummed import checksummed, verified
 from torch_tb_profiler.workspace.cache.identity import FileNames, Shared, answers_version, content_key
 from torch_tb_profiler.workspace.cache.stores import CacheStore, read_when_visible, remove_all
@@ -278,3 +280,29 @@ def _refuse(wrong: Sequence[tuple[WorkerFact, str]]) -> None:
         if len(wrong) > _MOST:
             complaints.append(f"and {len(wrong) - _MOST} more workers")
         raise IngestRefused("; ".join(complaints))
+
+
+class LocalRunner:
+    """`processes` read at once. While a rank is written to the place, which may take as long as reading it, the next
+    one is read: there are more threads than processes.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._children = Children(processes)
+        self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="torch-profiler-ingest")
+
+    def probe(self, check: WorkerProbe) -> list[WorkerFact]:
+        return [facts_of(check)]
+
+    def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
+        def read(task: Task) -> Outcome:
+            return read_rank(task, self._children, lambda reading: on_bytes(task.number, reading.bytes_done))
+
+        under_way: list[Future[Outcome]] = [self._threads.submit(read, task) for task in tasks]
+        for done in as_completed(under_way):
+            yield done.result()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._children.close()
+        self._threads.shutdown()

@@ -11,9 +11,9 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import Change, kernels
+from torch_tb_profiler.analysis.replay.on_path import recorded_path, recorded_quality
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.quality import USELESS, Quality, ReplayRefusal
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.waterfall.waterfall import ExplainedShare, explained, unknown_time
 from torch_tb_profiler.arrays.types import Int64

@@ -21,8 +21,8 @@ from torch_tb_profiler.analysis.replay.changes import (
     WithoutWaits,
     is_bound,
 )
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.quality import Quality
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import Saving, saving_interval, savings, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import thresholds

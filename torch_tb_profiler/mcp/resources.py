@@ -73,7 +73,7 @@ RESOURCES: Mapping[str, McpResource] = {
 
 
 def read(catalog: TraceCatalog, uri: str) -> tuple[str, str]:
-    """Kind and text of a resource. Raises Wrong and ProfileError."""
+    """Kind and text of a resource. Raises InvalidRequest and ProfileError."""
     found = RESOURCES.get(uri)
     if found is not None:
         return found.kind, found.make(catalog)
@@ -138,7 +138,7 @@ PROMPTS: Mapping[str, Prompt] = {
 
 
 def messages_of(catalog: TraceCatalog, name: str, arguments: Mapping[str, str]) -> str:
-    """Return the text of a prompt about existing traces. Raises Wrong and ProfileError."""
+    """Return the text of a prompt about existing traces. Raises InvalidRequest and ProfileError."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise InvalidRequest("there is no such prompt")

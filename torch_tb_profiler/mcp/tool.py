@@ -77,7 +77,7 @@ class Tool(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
     summary      what it answers and when to call it; our words alone
     arguments    names, types, bounds, defaults and descriptions of its parameters
     answer       type of its answer
-    compute      the answer; raises Wrong and ProfileError
+    compute      the answer; raises InvalidRequest and ProfileError
     budget       characters of the answer, as compact JSON
     shrinks      lists of the answer, as `table.rows`, that lose their last entries where it would be longer
     untrusted    fields whose texts are from the trace
@@ -109,7 +109,7 @@ def schema_of_arguments(arguments: type) -> dict[str, Any]:
 
 
 def fit_to_limit(tool: AnyTool, answer: ToolAnswer) -> str:
-    """Return the answer as compact JSON; `more` counts the entries left out. Raises Wrong."""
+    """Return the answer as compact JSON; `more` counts the entries left out. Raises InvalidRequest."""
     values: dict[str, Any] = msgspec.to_builtins(answer)
     values["more"] = dict(values["more"])
     while len(text := compact(values)) > tool.budget:

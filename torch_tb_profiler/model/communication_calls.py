@@ -13,25 +13,23 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication import (
+    HOST_RANGE,
+    KINDS,
+    NOT_COLLECTIVES,
+    PARAMETERS_OPERATOR,
     RECOGNISED,
     Communications,
     Operations,
     ProcessGroup,
     Ranges,
-    groups_of_header,
-    positive_number,
-    ranks_of,
-)
-from torch_tb_profiler.model.communication_names import (
-    HOST_RANGE,
-    KINDS,
-    NOT_COLLECTIVES,
-    PARAMETERS_OPERATOR,
     element_bytes,
+    groups_of_header,
     input_bytes,
     is_host_communication,
     kind_of,
     library_of_kernel,
+    positive_number,
+    ranks_of,
     where_named,
 )
 from torch_tb_profiler.model.launches import DeviceLinks

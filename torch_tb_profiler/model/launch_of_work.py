@@ -18,8 +18,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct_places, isin, one_of
 from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import find, take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, find, take_known
 from torch_tb_profiler.arrays.nesting import last_started
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern

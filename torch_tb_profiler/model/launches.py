@@ -9,12 +9,11 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
-from torch_tb_profiler.arrays.lane_index import LaneCoverage
-from torch_tb_profiler.arrays.lookup import take_known, window_of
+from torch_tb_profiler.arrays.lookup import LaneCoverage, take_known, window_of
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication_names import is_communication_work
+from torch_tb_profiler.model.communication import is_communication_work
 from torch_tb_profiler.model.launch_of_work import LaunchEvidence, LaunchOfWork
 from torch_tb_profiler.model.processes import Processes
 from torch_tb_profiler.trace import Note, Trace, note

@@ -12,9 +12,8 @@ from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import CallTree, ForwardBackward, FrameTree, call_heads, clamping_note
-from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication import Communications, collective_calls
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
-from torch_tb_profiler.model.communication_names import collective_calls
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, link_notes
 from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.recording import DeviceEvidence

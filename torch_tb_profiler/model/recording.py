@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.communication_names import where_named
+from torch_tb_profiler.model.communication import where_named
 from torch_tb_profiler.model.event_names import STARTS_WORK, SYNCHRONIZE, WHOLE_DEVICE
 from torch_tb_profiler.trace import Category, EventPhase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK

@@ -19,7 +19,7 @@ from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import EventPhase
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 
 class RowNumbering:

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.exposed_communication import WHY
+from torch_tb_profiler.analysis.device_time import WHY
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
-from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
-from torch_tb_profiler.model.communication_names import KINDS, bus_factor, nccl_tests_bytes
+from torch_tb_profiler.model.communication import KINDS, RECOGNISED, ProcessGroup, Ranges, bus_factor, nccl_tests_bytes
 from torch_tb_profiler.ranks.matching.match import Matching, match
 from torch_tb_profiler.ranks.rank import Location, Rank, locations, missing_notes
 from torch_tb_profiler.trace import Note

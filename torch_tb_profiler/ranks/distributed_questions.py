@@ -23,8 +23,7 @@ from torch_tb_profiler.analysis.question import (
     Subject,
     absent_of_span,
 )
-from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, Communications
 from torch_tb_profiler.ranks.distributed import (
     DistributedRanks,
     GroupUse,
@@ -37,7 +36,7 @@ from torch_tb_profiler.ranks.rank import Location, Rank, rank_of
 from torch_tb_profiler.ranks.run.answers import RunMeta
 from torch_tb_profiler.timeline.question import RankTimeline, Row, RunTimelines, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 
 class Outside(Answer, frozen=True, kw_only=True):

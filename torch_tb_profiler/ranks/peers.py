@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS
 from torch_tb_profiler.ranks.matching.numbering import SharedCodes
 from torch_tb_profiler.ranks.summary import RankSummary
 

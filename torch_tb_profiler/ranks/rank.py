@@ -8,14 +8,19 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.capture import DeviceProperties
-from torch_tb_profiler.analysis.device_time import StepOverlap, overview_overlap, step_of_operations, step_overlap
+from torch_tb_profiler.analysis.device_time import (
+    Exposure,
+    StepOverlap,
+    exposure,
+    overview_overlap,
+    step_of_operations,
+    step_overlap,
+)
 from torch_tb_profiler.analysis.device_use import step_use
-from torch_tb_profiler.analysis.exposed_communication import Exposure, exposure
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Communications, ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.model.communication import KINDS, POINT_TO_POINT, Communications, ProcessGroup
 from torch_tb_profiler.ranks.matching.operations import TimedOperations, timed_operations
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Header, Note, note

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.json import enc_hook
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.types import Float64, Int64, enc_hook
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.ranks.peers import StepGrid, representatives
 from torch_tb_profiler.ranks.run.answers import (

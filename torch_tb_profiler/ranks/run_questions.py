@@ -18,7 +18,7 @@ from torch_tb_profiler.ranks.reduction import RunResult, decode_result, encode_r
 from torch_tb_profiler.ranks.run.answers import Clock, HeatMap, Metric, RanksOverview
 from torch_tb_profiler.ranks.run.group_answers import CollectiveRow
 from torch_tb_profiler.ranks.summary import RankSummary, decode_for_worker, summarize
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 #: of a step: what is an outlier, in deviations, with a floor of this part of the median
 OUTLIER, FLOOR = 8.0, 0.005

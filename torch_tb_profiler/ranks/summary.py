@@ -14,8 +14,7 @@ from msgspec import structs
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations
 from torch_tb_profiler.ranks.summary_columns import ALGORITHMS, collect_columns
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables

@@ -17,8 +17,8 @@ from torch_tb_profiler.analysis.replay.effects import ChangeEffect, HostEffect, 
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.host_time import HostSegments, Label
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.quality import Quality, ReplayRefusal, scopes_of
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_effects, effect_of, unchanged
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64

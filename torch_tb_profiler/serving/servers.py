@@ -1,7 +1,4 @@
-"""The servers of the page: one of its own (`torch-tb-profiler serve`), and one in a notebook's kernel.
-
-The latter is on loopback, behind a secret address, until the kernel ends.
-"""
+"""The page from a server (`torch-tb-profiler serve`, or in a notebook's kernel), or as one file."""
 
 from __future__ import annotations
 
@@ -10,14 +7,17 @@ import os
 import queue
 import secrets
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.web.app import TimeLimit, create_app
-from torch_tb_profiler.web.hosts import is_loopback, only_for, only_from_here
+from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.queries import PATH, SqlRoutes
-from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.web.report import report
+from torch_tb_profiler.web.server import is_loopback, only_for, only_from_here, serve
 from torch_tb_profiler.web.static_files import CONTENT_SECURITY_POLICY
 from torch_tb_profiler.web.uploads import Uploads, refuse_uploads
 from torch_tb_profiler.workspace import Workspace
@@ -141,3 +141,36 @@ def _behind(token: str, app: WSGIApplication) -> WSGIApplication:
         return app(shifted, start)
 
     return answer
+
+
+_LOOK_SECONDS = 0.05
+
+
+def report_of(
+    workspace: Workspace, run: str, baselines: Sequence[str] = (), left_out: Callable[[str], None] = lambda _: None
+) -> bytes:
+    """Return the file about a run once its traces are read. Raises ErrorWithReason: none of them could be.
+
+    baselines: runs that it is compared with
+    left_out: is told of each trace that could not be read, and why
+    """
+    while workspace.status().loading:
+        time.sleep(_LOOK_SECONDS)
+    ready = _ready(workspace, run, left_out)
+    beside = [(name, *names) for name in baselines for names in _ready(workspace, name, left_out)]
+    try:
+        return report(workspace, run, ready, beside)
+    except HttpError as error:
+        raise ErrorWithReason(str(error)) from None
+
+
+def _ready(workspace: Workspace, run: str, left_out: Callable[[str], None]) -> list[tuple[str, str]]:
+    """Return worker and span of each trace that was read."""
+    traces = workspace.run(run).traces
+    for trace in traces:
+        if trace.state == "failed":
+            left_out(f"left out: {trace.file} {trace.reason}")
+    ready = [(trace.worker, trace.span) for trace in traces if trace.state == "ready"]
+    if not ready:
+        raise ErrorWithReason(f"{traces[0].file} {traces[0].reason}")
+    return ready

@@ -24,7 +24,7 @@ from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.snapshot.unpickle_stream import SnapshotError, unpickle_stream
 from torch_tb_profiler.trace.column_file import Writer
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, UnpackError, text_of
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 _HEAD_BYTES = 256
 _PAGE = lazy_pattern(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)

@@ -14,9 +14,9 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.reason import ErrorWithReason
-from torch_tb_profiler.trace.readable import ReadableText
+from torch_tb_profiler.trace.files import ReadableText
 from torch_tb_profiler.trace.unpack import Limits
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 CATEGORIES = (
     "parameter",

@@ -14,15 +14,29 @@ import io
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, reason_of
-from torch_tb_profiler.snapshot.plain_pickle import NotPlain, PlainUnpickler
 from torch_tb_profiler.snapshot.records import Columns, RecordColumns, StackInterner, StringInterner
 from torch_tb_profiler.trace.unpack import Readable
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
+
+
+class NotPlain(Exception):
+    """A pickle names a class, or an object that is stored elsewhere."""
+
+
+class PlainUnpickler(pickle.Unpickler):
+    """Unpickler that ends with NotPlain instead of loading a class or a persistent object."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
+        raise NotPlain(f"{str(module_name)[:80]}.{str(global_name)[:80]}")
+
+    def persistent_load(self, _: Any) -> NoReturn:
+        raise NotPlain("a persistent object")
+
 
 _FRAME = b"\x95"
 #: fewest frames between two searches for the next list of records

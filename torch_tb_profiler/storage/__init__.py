@@ -9,7 +9,19 @@ from __future__ import annotations
 
 import functools
 
-from torch_tb_profiler.storage.base import Entry, ListingProblem, StorableEntry, Storage, WritableStorage
+from torch_tb_profiler.storage.base import (
+    Entry,
+    ListingProblem,
+    StorableEntry,
+    Storage,
+    WritableStorage,
+    printable,
+    restored,
+    scheme_of,
+    shown,
+    storable,
+    without_slash,
+)
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.errors import StorageError
 from torch_tb_profiler.storage.files import FileSystems
@@ -17,7 +29,6 @@ from torch_tb_profiler.storage.gs import Google
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.storage.remote import ObjectStorage
 from torch_tb_profiler.storage.s3 import S3
-from torch_tb_profiler.storage.url import printable, restored, scheme_of, shown, storable, without_slash
 
 __all__ = [
     "S3",

@@ -16,10 +16,9 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.storage.base import shown
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, StoreFailure, kind_of_status
-from torch_tb_profiler.storage.ranges import RANGE_BYTES
-from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
-from torch_tb_profiler.storage.url import shown
+from torch_tb_profiler.storage.remote import RANGE_BYTES, Object, ObjectAddress, load, nanoseconds
 
 #: for worker processes: signatures of containers, JSON of address → signature; empty without any
 ACCESS_VARIABLE = "TORCH_TB_PROFILER_BLOB_ACCESS"

@@ -10,7 +10,7 @@ import msgspec
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import ErrorWithReason, Reason, Value
 from torch_tb_profiler.words import section
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 ErrorKind = Literal[
     "credentials",

@@ -18,12 +18,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.storage.base import Entry, ListingProblem
+from torch_tb_profiler.storage.base import Entry, ListingProblem, is_signed, printable, scheme_of, shown, without_slash
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, StoreFailure, install, unused_signature
-from torch_tb_profiler.storage.ranges import RangeStream
-from torch_tb_profiler.storage.remote import nanoseconds
-from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.storage.remote import RangeStream, nanoseconds
+from torch_tb_profiler.words.sentences import because
 
 HADOOP_ADVICE = "Set HADOOP_HOME and JAVA_HOME to where Hadoop and Java are, or: pip install hdfs-native"
 

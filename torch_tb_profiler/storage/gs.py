@@ -12,9 +12,9 @@ from threading import Event
 from typing import Any, BinaryIO
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.storage.base import shown
 from torch_tb_profiler.storage.errors import StorageError, StoreFailure, kind_of_status, usual_advice
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
-from torch_tb_profiler.storage.url import shown
 
 TIMEOUTS = (3, 20)
 

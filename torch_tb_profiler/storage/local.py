@@ -18,10 +18,9 @@ import msgspec
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.regular_file import open_file
-from torch_tb_profiler.storage.base import Entry, ListingProblem
+from torch_tb_profiler.storage.base import Entry, ListingProblem, printable, scheme_of, shown
 from torch_tb_profiler.storage.errors import Attempt, StorageError
-from torch_tb_profiler.storage.url import printable, scheme_of, shown
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 #: seconds without a change after which a directory is quiet: it is read rarely until its own times change
 QUIET_SECONDS = 60.0

@@ -12,10 +12,9 @@ from typing import Any, BinaryIO
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
+from torch_tb_profiler.storage.base import shown
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, StoreFailure, kind_of_status, usual_advice
-from torch_tb_profiler.storage.ranges import MOST_AHEAD
-from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
-from torch_tb_profiler.storage.url import shown
+from torch_tb_profiler.storage.remote import MOST_AHEAD, Object, ObjectAddress, load, nanoseconds
 
 PIECE_BYTES = 256 * 1024
 

@@ -18,8 +18,8 @@ from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseEvidence
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Node, Subject
 from torch_tb_profiler.analysis.replay.graph import Edge
+from torch_tb_profiler.analysis.replay.on_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.replay.path import PARTS, UNKNOWN, slack_of_rows
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality, recorded_slices
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.waterfall import explained, unknown_time
 from torch_tb_profiler.arrays.grouping import sums_at

@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")

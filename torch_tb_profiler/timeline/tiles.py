@@ -36,7 +36,7 @@ from torch_tb_profiler.timeline.wire import (
     slices_bytes,
     tile_bytes,
 )
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 
 def exact_slices(timeline: Timeline, lanes: Int64, params: SlicesOfWindow) -> tuple[int, PyramidItems]:

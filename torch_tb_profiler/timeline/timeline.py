@@ -11,7 +11,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.model.communication_names import is_host_communication
+from torch_tb_profiler.model.communication import is_host_communication
 from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.pyramid import Bounded, Levels, PyramidItems, highest_level

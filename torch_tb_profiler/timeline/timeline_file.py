@@ -1,4 +1,4 @@
-"""A timeline on disk: what of it costs more to compute than to read. The rest is made of the columns of its trace."""
+"""Build a timeline, and keep on disk what costs more to compute than to read. The rest is in its trace."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.codec import convert
-from torch_tb_profiler.timeline.counters import is_whole
-from torch_tb_profiler.timeline.lanes import Placed
-from torch_tb_profiler.timeline.links import Links
-from torch_tb_profiler.timeline.pyramid import Bounded, PyramidItems, bounded
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.counters import is_whole, with_counters
+from torch_tb_profiler.timeline.lanes import Placed, place
+from torch_tb_profiler.timeline.links import Links, TimelineInputs, inputs_of
+from torch_tb_profiler.timeline.pyramid import Bounded, PyramidItems, bounded, pyramid
 from torch_tb_profiler.timeline.schema import (
     BusyTracks,
     CallLinks,
@@ -27,10 +28,10 @@ from torch_tb_profiler.timeline.schema import (
     WorkLinks,
 )
 from torch_tb_profiler.timeline.series import Counter, CounterKind, TimelineCounters
-from torch_tb_profiler.timeline.summary import TimelineSummary
+from torch_tb_profiler.timeline.summary import TimelineSummary, summarize
 from torch_tb_profiler.timeline.timeline import Timeline, extent_of, slices_of
 from torch_tb_profiler.trace import Trace, column_file
-from torch_tb_profiler.trace.schema import TraceTable
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, TraceTable
 
 #: raised when what is kept, or its meaning, changes
 VERSION = 5
@@ -166,3 +167,35 @@ def _levels(cells: PyramidCells, slices: PyramidItems, lanes: int) -> dict[int, 
         items = PyramidItems(slices.lane[first], start, end, idle, count, cells.longest[low:high])
         levels[int(cells.level[low])] = bounded(items, lanes)
     return levels
+
+
+#: tables that a timeline is made of
+_NEEDED = (Events, Launches, DeviceWork)
+
+
+def build(model: Model, inputs: TimelineInputs | None = None) -> Timeline:
+    """Place all slices and merge them level by level.
+
+    inputs   what is needed of the model, if that is known already
+
+    The model is released: what it holds would be in memory beside the timeline.
+    """
+    inputs = inputs or inputs_of(model)
+    release(model)
+    return _assemble(model.trace, inputs)
+
+
+def release(model: Model) -> None:
+    """Free all data that a timeline does not need; it is loaded again on demand."""
+    model.clear()
+    model.trace.forget(but=_NEEDED)
+
+
+def _assemble(trace: Trace, inputs: TimelineInputs) -> Timeline:
+    placed = place(trace)
+    slices = slices_of(trace, placed)
+    begin, end = extent_of(slices)
+    kept = pyramid(slices, trace.events.duration, begin, end)
+    levels = {level: bounded(items, len(placed.lanes)) for level, items in {0: slices, **kept}.items()}
+    summary = summarize(trace, inputs, placed, begin, end)
+    return with_counters(Timeline(trace, placed, levels, inputs.links, summary), inputs.curves)

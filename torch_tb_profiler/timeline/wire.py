@@ -12,11 +12,11 @@ import numpy.typing as npt
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.derived import NO_EDGE, Derived
-from torch_tb_profiler.timeline.labels import drawn_categories
 from torch_tb_profiler.timeline.links import operators_of
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, PyramidItems, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.tracks import drawn_categories
 
 MAGIC = 0x314C5454
 TILE, SLICES, COUNTERS, TILE_OF_OPERATORS, TILE_WITH_SLACK, TILE_WITH_BOTH, DERIVED_TILE = range(1, 8)

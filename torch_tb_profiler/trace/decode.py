@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.codec import from_json, json_decoder
 from torch_tb_profiler.trace.events import Args, Chunk, Event, event_type
-from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.notes import Note, note
-from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text
+from torch_tb_profiler.trace.repair import UNREADABLE, Repair, each_object, repair_bare_words, repair_text
 from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
 
 _split = json_decoder(list[msgspec.Raw])

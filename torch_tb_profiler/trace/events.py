@@ -15,8 +15,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from torch_tb_profiler.codec import json_decoder
-from torch_tb_profiler.trace.json_scan import UNREADABLE
-from torch_tb_profiler.trace.repair import repair_bare_words
+from torch_tb_profiler.trace.repair import UNREADABLE, repair_bare_words
 from torch_tb_profiler.trace.schema import JSON_TEXT, TRACE_TABLES, TraceColumn
 
 Number = float | None

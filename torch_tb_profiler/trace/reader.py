@@ -17,13 +17,13 @@ from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
 from torch_tb_profiler.trace.events import Chunk
 from torch_tb_profiler.trace.helper import Helpers
-from torch_tb_profiler.trace.json_scan import UNREADABLE, NotATraceError, end_of_list
 from torch_tb_profiler.trace.notes import Notes, note
+from torch_tb_profiler.trace.repair import UNREADABLE, NotATraceError, end_of_list
 from torch_tb_profiler.trace.store import Header, MemoryWriter, TableWriter, Trace, TraceInfo
 from torch_tb_profiler.trace.text import ChunkedText
 from torch_tb_profiler.trace.together import ParallelReader
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
 

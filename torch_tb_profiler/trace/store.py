@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.trace.durations import Overruns, Pairs, as_complete, overruns, pairs_of
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import (
     TRACE_TABLES,
@@ -30,6 +29,7 @@ from torch_tb_profiler.trace.schema import (
     Syncs,
     TraceTable,
 )
+from torch_tb_profiler.trace.times import Overruns, Pairs, as_complete, overruns, pairs_of
 
 T = TypeVar("T", bound=TraceTable)
 

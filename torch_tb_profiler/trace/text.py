@@ -17,19 +17,20 @@ from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.other_formats import not_json, other_format
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.trace.events import Chunk
-from torch_tb_profiler.trace.json_scan import (
+from torch_tb_profiler.trace.files import Rereadable
+from torch_tb_profiler.trace.repair import (
     UNREADABLE,
     NotATraceError,
+    Repair,
     end_of_list,
     end_of_object,
     end_of_tail,
     first_object,
     next_event,
+    repair_text,
 )
-from torch_tb_profiler.trace.readable import Rereadable
-from torch_tb_profiler.trace.repair import Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024

@@ -11,7 +11,7 @@ import zstandard
 
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 deflate: ModuleType
 _isal: ModuleType | None

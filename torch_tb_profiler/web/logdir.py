@@ -8,11 +8,11 @@ import msgspec
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.discovery import natural_key
 from torch_tb_profiler.reason import Why
 from torch_tb_profiler.web.http import HttpAnswer, Parameters
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
 from torch_tb_profiler.workspace.status import RunState
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Rows
-from torch_tb_profiler.analysis.table import Column
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Column
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.tables.sql import QueryAnswer, QueryError, QueryLimits, StoredTrace
 from torch_tb_profiler.tables.sql.answer import table_of_rows
 from torch_tb_profiler.tables.sql.columns import RunTable, SqlColumn, SqlTable

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Question
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.answers import route_of

@@ -12,7 +12,7 @@ from werkzeug import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags
 
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.trace.files import is_scarce

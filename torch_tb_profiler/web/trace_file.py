@@ -14,12 +14,11 @@ import msgspec
 from torch_tb_profiler.analysis.device_use import DeviceCounters, UtilizationCounters, utilization_counters
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
-from torch_tb_profiler.trace.excerpts import WindowText, between, window_text
-from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
+from torch_tb_profiler.trace.excerpts import BLOCK_BYTES, WindowText, between, examine, window_text, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.answers.request import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
-from torch_tb_profiler.web.old_plugin.wire import exact
+from torch_tb_profiler.web.old_plugin.modules import exact
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
 from torch_tb_profiler.workspace.answering.answerer import ModelOf
 from torch_tb_profiler.workspace.cache.identity import answers_version

@@ -20,7 +20,7 @@ import msgspec
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.discovery import Content, RunFiles
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason, reason_of

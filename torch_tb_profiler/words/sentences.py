@@ -1,4 +1,4 @@
-"""Fill sentences with values."""
+"""Fill sentences with values, those of reasons (`reasons.toml`) and of memory (`memory.toml`) among them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.reason import Value
-from torch_tb_profiler.words.files import file
+from torch_tb_profiler.reason import Reason, Value
+from torch_tb_profiler.words.files import words_file
 from torch_tb_profiler.words.formats import formatted
 
 #: a text, or a choice between texts by a value; see the room's docstring
@@ -74,5 +74,16 @@ def section(area: str, name: str) -> Section:
 
     area  the path of the file below the language, without its suffix
     """
-    sections = file(area)
+    sections = words_file(area)
     return Section(sections[name], sections.get("shared", {}))
+
+
+def because(kind: str, values: Values | None = None) -> Reason:
+    """Return a reason of a kind. values: what the sentence says beyond that."""
+    values = values or {}
+    return Reason(kind, section("reasons", "texts").say(kind, values), values)
+
+
+def memory_text(name: str, struct: msgspec.Struct, **more: Value) -> str:
+    """Say what a section says of the fields of a struct. more: values that are no fields."""
+    return section("memory", name).say("text", values_of(struct) | more)

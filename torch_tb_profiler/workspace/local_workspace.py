@@ -29,8 +29,7 @@ from torch_tb_profiler.discovery import (
     discover,
     named_roots,
 )
-from torch_tb_profiler.discovery.names import is_candidate
-from torch_tb_profiler.discovery.roots import base_name
+from torch_tb_profiler.discovery.names import base_name, is_candidate
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.other_formats import KINDS, other_by_name

@@ -16,9 +16,8 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.change.combined_ranks import combined_ranks
-from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, recording_figures
-from torch_tb_profiler.analysis.change.times_by_name import TimesOfName
+from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, combined_ranks, recording_figures
+from torch_tb_profiler.analysis.change.shares import TimesOfName
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.discovery import RunFiles, TraceFile
 from torch_tb_profiler.lazy_pattern import lazy_pattern

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import Skipped, TraceKind
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, Why
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 State = Literal["queued", "loading", "ready", "failed"]
 RunState = Literal["loading", "ready", "failed"]

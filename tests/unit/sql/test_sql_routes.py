@@ -17,9 +17,9 @@ from tests.tiny import wait_until, write_trace
 from torch_tb_profiler import cli
 from torch_tb_profiler.tables.sql import QueryLimits
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.hosts import is_loopback, only_from_here
 from torch_tb_profiler.web.openapi import document
 from torch_tb_profiler.web.queries import PATH, TABLES_PATH, SqlRoutes
+from torch_tb_profiler.web.server import is_loopback, only_from_here
 from torch_tb_profiler.workspace import Workspace
 
 pytestmark = pytest.mark.slow

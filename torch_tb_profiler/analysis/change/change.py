@@ -13,9 +13,8 @@ from torch_tb_profiler.analysis.change.figures import RecordingFigures, recordin
 from torch_tb_profiler.analysis.change.metrics import OF_DEVICES, OF_STEPS, Values, metric_of
 from torch_tb_profiler.analysis.change.name_lists import ChangedNames, SideOfName, name_list
 from torch_tb_profiler.analysis.change.parts import StepChange, step_change
-from torch_tb_profiler.analysis.change.shares import StepShares, step_shares
+from torch_tb_profiler.analysis.change.shares import StepShares, TimesByName, TimesOfName, step_shares
 from torch_tb_profiler.analysis.change.shift import Scale, Verdict, detectable, shift, verdict
-from torch_tb_profiler.analysis.change.times_by_name import TimesByName, TimesOfName
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 

@@ -13,8 +13,8 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.analysis.change.figures import SLOW, RecordingFigures
-from torch_tb_profiler.analysis.change.times_by_name import TimesByName
-from torch_tb_profiler.analysis.numerals import factor_of
+from torch_tb_profiler.analysis.change.shares import TimesByName
+from torch_tb_profiler.analysis.text_format import factor_of
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.lazy_pattern import lazy_pattern

@@ -16,8 +16,8 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, FractionChange, NsMean
 from torch_tb_profiler.analysis.change.figures import RecordingFigures
+from torch_tb_profiler.analysis.change.shares import TimesOfName
 from torch_tb_profiler.analysis.change.statistics import adjusted, beyond, moderated, quantile
-from torch_tb_profiler.analysis.change.times_by_name import TimesOfName
 from torch_tb_profiler.arrays.types import Float64, Int64
 
 #: a change below this is none, relatively

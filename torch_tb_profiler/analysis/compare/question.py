@@ -1,24 +1,119 @@
-"""Two traces part by part."""
+"""Two traces part by part, and tables of two traces side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, InlineTable, Ns, TraceMeta
-from torch_tb_profiler.analysis.compare.both_sides import BothSides, delta, of_both
 from torch_tb_profiler.analysis.compare.comparison import ROOT, Comparison, ComparisonEntry
 from torch_tb_profiler.analysis.compare.program import EntrySide, EntryTimes, WholeTimes, whole_times
 from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
-from torch_tb_profiler.analysis.result import column, column_of
+from torch_tb_profiler.analysis.result import Result, column, column_of
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.trace.lazy_columns import FieldDeclaration
+from torch_tb_profiler.words.sentences import because
+
+#: by what the names of their columns begin with: how label, text and id begin
+SIDES = {
+    "": ("Baseline ", "Baseline: ", "baseline "),
+    "exp_": ("Experiment ", "Experiment: ", "experiment "),
+    "delta_": ("Δ ", "Experiment − baseline: ", "delta "),
+}
+
+
+class BothSides(Result):
+    """A table with columns of the baseline, of the experiment (`exp_…`) and of the change (`delta_…`).
+
+    A subclass declares the three as one. They stand at the end; one that it names itself stays where it is.
+    """
+
+    def __init_subclass__(cls, group: str, both: Collection[str], hidden: Collection[str] = ()) -> None:
+        """Declare columns on both sides.
+
+        both     columns that become three
+        hidden   which of these are hidden, by their own names
+        """
+        hints = cls.__annotations__
+        for name in both:
+            one = vars(cls)[name].known
+            delattr(cls, name)
+            for side, (label, text, id_) in SIDES.items():
+                words = {
+                    "label": label + one["label"],
+                    "text": text + one["text"],
+                    "id": id_ + (one["id"] or f"{group}.{name}"),
+                }
+                hints[side + name] = hints[name]
+                setattr(cls, side + name, FieldDeclaration({**one, **words, "hidden": side + name in hidden}))
+        super().__init_subclass__(group)
+
+
+def of_both(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of both sides and the change, by the names they have in a table."""
+    found: dict[str, Any] = {}
+    for name, a in left.items():
+        b = right[name]
+        found |= {name: a, f"exp_{name}": b, f"delta_{name}": b - a}
+    return found
+
+
+class Delta(Tabular, msgspec.Struct, frozen=True):
+    """A table of both sides by name: of each column its left and right values; by the largest change, descending.
+
+    A name that a side does not have counts 0 there.
+    """
+
+    name: tuple[str, ...]
+    left: dict[str, Int64]
+    right: dict[str, Int64]
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def to_columns(self) -> dict[str, Any]:
+        """Return the left and right values of each column side by side."""
+        found: dict[str, Any] = {"name": self.name}
+        for key in self.left:
+            found[f"{key}_left"], found[f"{key}_right"] = self.left[key], self.right[key]
+        return found
+
+
+def delta(left: Any, right: Any, by: tuple[str, ...]) -> Delta:
+    """Join two tables of sums; `by` names the columns whose change decides the order, the first that changed counts."""
+    names = list(dict.fromkeys([*left.name, *right.name]))
+    columns = [c for c in left.__struct_fields__ if c != "name"]
+    sides = [_spread(table, names, columns) for table in (left, right)]
+    changes = [np.abs(sides[1][c] - sides[0][c]) for c in by]
+    changed = next((c for c in changes if c.any()), None)
+    if changed is None:
+        changed = sides[0][by[0]] if sides[0][by[0]].any() else sides[0][by[-1]]
+    order = np.argsort(-changed, kind="stable")
+    return Delta(
+        tuple(names[i] for i in order.tolist()),
+        {c: sides[0][c][order] for c in columns},
+        {c: sides[1][c][order] for c in columns},
+    )
+
+
+def _spread(table: Any, names: list[str], columns: list[str]) -> dict[str, Int64]:
+    place = {name: i for i, name in enumerate(names)}
+    at = np.array([place[name] for name in table.name], np.int64)
+    found = {}
+    for key in columns:
+        values = np.zeros(len(names), np.int64)
+        values[at] = getattr(table, key)
+        found[key] = values
+    return found
+
 
 NOTHING = EntryTimes(0, 0, 0)
 

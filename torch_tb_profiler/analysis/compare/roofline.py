@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Count, FractionChange, InlineTable, NsMean, TraceMeta, plain
-from torch_tb_profiler.analysis.compare.both_sides import SIDES, BothSides, of_both
+from torch_tb_profiler.analysis.compare.question import SIDES, BothSides, of_both
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline

@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.flops.work import (
     UnknownWorkError,
     unknown_work,
 )
-from torch_tb_profiler.analysis.numerals import whole_number
+from torch_tb_profiler.analysis.text_format import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 

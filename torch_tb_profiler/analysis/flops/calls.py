@@ -33,7 +33,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import KernelKind
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
-from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
+from torch_tb_profiler.model.owners.owners import COMPILED_CODE
 
 UNKNOWNS = tuple(UnknownReason)
 #: kinds of kernels that multiply matrices, or may; all others do not

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.flops.work import (
     read_arguments,
     unknown_work,
 )
-from torch_tb_profiler.analysis.numerals import whole_number
+from torch_tb_profiler.analysis.text_format import whole_number
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 _POINTWISE = lazy_pattern(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.flops.work import (
     UnknownWorkError,
     matmul_work,
 )
-from torch_tb_profiler.analysis.numerals import whole_number
+from torch_tb_profiler.analysis.text_format import whole_number
 
 Reader = Callable[[OperatorArguments], OperatorWork]
 

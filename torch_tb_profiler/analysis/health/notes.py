@@ -12,8 +12,14 @@ from torch_tb_profiler.analysis.answer import Answer, Bytes, TraceMeta
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.capture import Capture, capture
 from torch_tb_profiler.analysis.device_use import profiler_window
-from torch_tb_profiler.analysis.health.events import DEVICE_RULES, TIME_RULES
-from torch_tb_profiler.analysis.health.recording import NOT_RECORDED, foreign, no_kernels, nothing_shown
+from torch_tb_profiler.analysis.health.rules import (
+    DEVICE_RULES,
+    NOT_RECORDED,
+    TIME_RULES,
+    foreign,
+    no_kernels,
+    nothing_shown,
+)
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.lazy_pattern import lazy_pattern

@@ -20,8 +20,7 @@ from torch_tb_profiler.analysis.question import NoParameters, Question, Refused,
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
-from torch_tb_profiler.words.memory import memory_text
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because, memory_text
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
 """What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a

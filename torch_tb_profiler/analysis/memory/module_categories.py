@@ -16,14 +16,14 @@ from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.operator_times import lightning_program, module_sources, nn_program
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.program_tree import NodeKind, Source
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 BEFORE = CATEGORIES.index("before_recording")
 

@@ -26,10 +26,10 @@ from torch_tb_profiler.analysis.memory.records import (
     missing,
 )
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.selection import steps_in_range
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 MOST_BINS = 2000
 #: blocks of one answer, unless asked otherwise

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.question import Node, Question, Subject
 from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.analysis.shared.owners import Unattributed, unattributed
 from torch_tb_profiler.analysis.stacks.recorded import OperatorStacks
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.codec import convert
 from torch_tb_profiler.trace import StringTable

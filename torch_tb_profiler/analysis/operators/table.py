@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication_names import is_host_communication
+from torch_tb_profiler.model.communication import is_host_communication
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category, StringTable
 

@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups, descending, greatest_at, group, least_at, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, place_of_running_maximum, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern

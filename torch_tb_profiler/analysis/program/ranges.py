@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.shared.host_threads import main_lane
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.forest import Forest, paths, preorder

@@ -9,8 +9,14 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, ScaleWork, Within, WithoutWaits
 from torch_tb_profiler.analysis.replay.graph import Edge, Graph, GraphNode
-from torch_tb_profiler.analysis.replay.host_time import LABELS, HostSegments, Label
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_intersection, lane_union
+from torch_tb_profiler.analysis.replay.host_time import (
+    LABELS,
+    HostSegments,
+    Label,
+    LaneSpans,
+    lane_intersection,
+    lane_union,
+)
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.nesting import nearest

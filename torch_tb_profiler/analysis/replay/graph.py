@@ -11,8 +11,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.host_time import HostSegments, HostTime
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans
+from torch_tb_profiler.analysis.replay.host_time import HostSegments, HostTime, LaneSpans
 from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems
 from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.analysis.replay.stream_edges import Latencies

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.replay.host_time import HostTime, host_time
+from torch_tb_profiler.analysis.replay.host_time import HostTime, LaneSpans, host_time, lane_union
 from torch_tb_profiler.analysis.replay.host_waits import (
     HostWait,
     SilentWait,
@@ -15,7 +15,6 @@ from torch_tb_profiler.analysis.replay.host_waits import (
     synchronizations,
     unrecorded_waits,
 )
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_union
 from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems, runtime_calls, work_items
 from torch_tb_profiler.analysis.replay.stream_edges import (
     Latencies,

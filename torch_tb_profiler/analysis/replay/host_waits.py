@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans
+from torch_tb_profiler.analysis.replay.host_time import LaneSpans
 from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems, WorkKind
 from torch_tb_profiler.analysis.replay.stream_edges import COINCIDENCE_MOST_NS, TOLERANCE_NS, LaunchOrder
 from torch_tb_profiler.arrays.distinct import distinct

@@ -12,10 +12,9 @@ from torch_tb_profiler.analysis.answer import Answer, Definition, Fraction, Mean
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.change_texts import RequestedChange
 from torch_tb_profiler.analysis.replay.changes import Change, LabelName, ScaleWork, WorkName, is_bound, scale, without
-from torch_tb_profiler.analysis.replay.on_path import OnPath
+from torch_tb_profiler.analysis.replay.on_path import OnPath, recorded_path, recorded_quality
 from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.quality import Confidence, ReplayRefusal, Scope
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_path, recorded_quality
 from torch_tb_profiler.analysis.replay.savings import saving_interval, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import apply_changes
 from torch_tb_profiler.analysis.result import columns_field

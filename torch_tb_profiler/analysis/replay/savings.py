@@ -11,9 +11,9 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, check, is_bound
 from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.quality import Confidence, ReplayRefusal
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, apply_effects, effect_of, unchanged
 from torch_tb_profiler.analysis.step_kinds import warm_up_ratio
 from torch_tb_profiler.arrays.order import percentile

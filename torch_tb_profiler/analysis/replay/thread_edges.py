@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
-from torch_tb_profiler.analysis.replay.host_time import HostTime
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_subtraction, lane_union
+from torch_tb_profiler.analysis.replay.host_time import HostTime, LaneSpans, lane_subtraction, lane_union
 from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls, WorkItems, WorkKind, runtime_calls
 from torch_tb_profiler.analysis.replay.stream_edges import LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.shared.host_threads import AUTOGRAD_PREFIX, main_lane

@@ -17,8 +17,7 @@ from torch_tb_profiler.analysis.replay.effects import (
     scaled_spans,
 )
 from torch_tb_profiler.analysis.replay.graph import Edge, Graph, GraphNode
-from torch_tb_profiler.analysis.replay.host_time import LABELS, Label
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_subtraction, lane_union
+from torch_tb_profiler.analysis.replay.host_time import LABELS, Label, LaneSpans, lane_subtraction, lane_union
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.order import median, percentile

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.roofline.activities import reached
 from torch_tb_profiler.analysis.roofline.roofs import DeviceRoofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 

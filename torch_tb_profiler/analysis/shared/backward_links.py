@@ -14,8 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct, distinct_counts, distinct_places
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern

@@ -14,8 +14,8 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication_names import is_host_communication
-from torch_tb_profiler.model.owners.call_owners import COMPILED_CODE
+from torch_tb_profiler.model.communication import is_host_communication
+from torch_tb_profiler.model.owners.owners import COMPILED_CODE
 from torch_tb_profiler.trace import Category
 
 AUTOGRAD_PREFIX = "autograd::engine::"

@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
-from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.device_roles import Role, device_roles, share
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
+from torch_tb_profiler.analysis.text_format import whole_number
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model

@@ -30,7 +30,7 @@ from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import NO_TIME
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 AliveBy = Literal["line", "stack", "size", "stream", "module", "annotation"]
 FramesShown = Literal["python", "own", "all"]

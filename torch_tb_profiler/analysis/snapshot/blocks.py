@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.numerals import whole_number
 from torch_tb_profiler.analysis.snapshot.lifetimes import DeviceSnapshot, Lifetimes
+from torch_tb_profiler.analysis.text_format import whole_number
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import Action
 

@@ -23,7 +23,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 LinkReason = Literal["linked", "nothing_recorded", "no_times", "other_time", "other_process"]
 """`linked`; one of the two has no allocations with addresses; the snapshot has no times (before torch 2.2); they do not

@@ -27,7 +27,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 LinkedBy = Literal["module", "annotation", "operator"]
 

@@ -27,10 +27,9 @@ from torch_tb_profiler.analysis.snapshot.segment_map import SNAPSHOT_SEGMENTS
 from torch_tb_profiler.analysis.snapshot.summary import SnapshotDevice, SnapshotFinding, memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import SNAPSHOT_TIMELINE
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
-from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.analysis.tabular import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.words.memory import memory_text
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because, memory_text
 
 
 class WhichAlive(AtMoment, frozen=True):

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.history import device_history
 from torch_tb_profiler.analysis.snapshot.oom import has_history
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
-from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.tabular import Table
 from torch_tb_profiler.analysis.traces import TracesMeta, titles_of
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.types import Int64

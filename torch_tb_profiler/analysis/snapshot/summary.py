@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.snapshot.oom import InferredOom, Oom, has_histor
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_DEVICE_FREE, Action
-from torch_tb_profiler.words.memory import memory_text
+from torch_tb_profiler.words.sentences import memory_text
 
 SnapshotFindingId = Literal["leak", "fragmentation", "near_capacity", "reserved_growth", "empty_cache", "churn"]
 SnapshotSeverity = Literal["low", "medium", "high"]

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.forest import RootPaths
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest
-from torch_tb_profiler.arrays.root_paths import RootPaths
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.spill import spilled

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, InlineTable, Ns, Rows, TraceMeta
-from torch_tb_profiler.analysis.health.recording import no_stacks
+from torch_tb_profiler.analysis.health.rules import no_stacks
 from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.slices import track_name
@@ -36,7 +36,7 @@ from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 
 #: the share of the whole below which entries are folded together, unless asked otherwise
 SMALLEST_SHARE = 0.0002

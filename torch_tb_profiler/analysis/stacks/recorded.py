@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import idle_threads
-from torch_tb_profiler.model.communication_names import is_host_communication
+from torch_tb_profiler.model.communication import is_host_communication
 from torch_tb_profiler.model.event_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import StackContexts, stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP

@@ -24,11 +24,10 @@ from torch_tb_profiler.analysis.stacks.entries import (
     ids,
 )
 from torch_tb_profiler.arrays.distinct import distinct_places
-from torch_tb_profiler.arrays.forest import preorder
+from torch_tb_profiler.arrays.forest import RootPaths, TextTree, preorder, text_tree
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.ranges import least_in, running_sums
-from torch_tb_profiler.arrays.root_paths import RootPaths, TextTree, text_tree
 from torch_tb_profiler.arrays.types import Int64
 
 Direction = Literal["top_down", "bottom_up"]

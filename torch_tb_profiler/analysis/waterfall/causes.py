@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from torch_tb_profiler.analysis.replay.stream_edges import LATENCY_FACTOR, LATENCY_NS, LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.replay.thread_edges import SILENT_NS
 from torch_tb_profiler.model.kernel_names.family import MATMULS, KernelKind
-from torch_tb_profiler.words.parts import by_end
+from torch_tb_profiler.words.files import by_end
 
 #: a launch call that takes longer before its work may begin is slow
 SLOW_LAUNCH_NS = 20_000

@@ -9,9 +9,8 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR, HOST_COLLECTIVE
+from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR, HOST_COLLECTIVE, LaneSpans, lane_union
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
-from torch_tb_profiler.analysis.replay.lane_spans import LaneSpans, lane_union
 from torch_tb_profiler.analysis.replay.launched_work import RuntimeCalls
 from torch_tb_profiler.analysis.replay.thread_edges import host_activity
 from torch_tb_profiler.analysis.shared.host_threads import host_computing

@@ -27,9 +27,8 @@ from torch_tb_profiler.analysis.waterfall.causes import (
 )
 from torch_tb_profiler.analysis.waterfall.gaps import GapContext, GapSegments, device_segments, host_segments
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.apportion import apportion
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import descending, sums_at
+from torch_tb_profiler.arrays.grouping import apportion, descending, sums_at
 from torch_tb_profiler.arrays.intervals import Overlay, Spans
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64

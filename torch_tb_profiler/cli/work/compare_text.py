@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import TraceMeta
+from torch_tb_profiler.analysis.change.judge import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.change.name_lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
-from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.change.trends import LevelChange, Trend, Trends
-from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.tabular import Column
 from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work.text_table import safe, text_table
-from torch_tb_profiler.words.parts import part_name
+from torch_tb_profiler.words.files import part_name
 
 
 def _time(key: str, label: str) -> Column:

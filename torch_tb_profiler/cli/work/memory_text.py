@@ -12,13 +12,13 @@ from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.snapshot.alive import AgainstRows, AliveRows
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
-from torch_tb_profiler.arrays.json import dumps_indented
+from torch_tb_profiler.arrays.types import dumps_indented
 from torch_tb_profiler.cli.messages import safe
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.snapshot.memory_timeline import CATEGORIES, MemoryTimeline
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.words.memory import memory_text
-from torch_tb_profiler.words.numbers import size
+from torch_tb_profiler.words.formats import size
+from torch_tb_profiler.words.sentences import memory_text
 
 _MOST_ROWS = 20
 

@@ -22,8 +22,8 @@ import msgspec
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
-from torch_tb_profiler.analysis.table import Column, Page
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Column, Page
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.cli.messages import UserError, nearest, safe
 from torch_tb_profiler.cli.work.targets import Target, target_of
 from torch_tb_profiler.trace.files import PART

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.idle import CAUSES
 from torch_tb_profiler.analysis.modules import DEVICE_COLUMNS
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
-from torch_tb_profiler.analysis.table import PageMeta, Table, TableMeta
+from torch_tb_profiler.analysis.tabular import PageMeta, Table, TableMeta
 from torch_tb_profiler.analysis.traces import FIGURES, TRACES
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.messages import UserError

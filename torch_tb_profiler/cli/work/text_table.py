@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TextIO
 
-from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.analysis.tabular import Column
 from torch_tb_profiler.analysis.text_format import MISSING, in_column, yes_no
 from torch_tb_profiler.cli.messages import safe
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.question import Question, Subject
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.cli.messages import UserError, nearest, tell
 from torch_tb_profiler.cli.work.progress import ReadingLine
 from torch_tb_profiler.codec import from_json

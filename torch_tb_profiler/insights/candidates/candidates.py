@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.replay.changes import (
     WithoutWaits,
     targets,
 )
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.roofline.activities import BOUNDS

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.flops.operators import arguments_of
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 
 #: changes with what an id is made of: ids of two versions are not compared
 VERSION = 1

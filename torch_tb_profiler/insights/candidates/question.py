@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.roofs import roofs
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.insights.candidates.answer import (
     Candidate,
     CandidateCoverage,

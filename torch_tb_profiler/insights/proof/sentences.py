@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch_tb_profiler.insights.proof.answer import Agreement, ChangedPart, ChangedQuantity, Predicted, ProvedMeasure
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words import Section, section
-from torch_tb_profiler.words.numbers import ms
+from torch_tb_profiler.words.formats import ms
 
 
 def proof_words(part: str) -> Section:

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.analysis.shared.host_threads import main_lane
-from torch_tb_profiler.arrays.lane_index import LaneIndex
+from torch_tb_profiler.arrays.lookup import LaneIndex
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts

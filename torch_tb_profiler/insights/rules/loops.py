@@ -10,8 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, free, fused_groups, scale, targets, without
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts

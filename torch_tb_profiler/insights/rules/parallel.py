@@ -22,7 +22,7 @@ from torch_tb_profiler.insights.shared.collective_calls import (
 )
 from torch_tb_profiler.insights.shared.communication import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.matmuls import step_matmuls
-from torch_tb_profiler.model.communication_names import nccl_tests_bytes
+from torch_tb_profiler.model.communication import nccl_tests_bytes
 
 
 @rule("R49", HOST, DEVICE)

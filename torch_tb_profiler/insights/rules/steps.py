@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.program.engine_question import engine_gaps
 from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.quality import USELESS, ReplayRefusal
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.step_kinds import step_kinds

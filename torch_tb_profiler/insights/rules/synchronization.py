@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, STEPS

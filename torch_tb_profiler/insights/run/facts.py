@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.effects import ChangeEffect
 from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.quality import Quality, ReplayRefusal, scopes_of
-from torch_tb_profiler.analysis.replay.recorded_path import recorded_quality
 from torch_tb_profiler.analysis.replay.scenario import apply_effects, effect_of, unchanged
 from torch_tb_profiler.analysis.shared.device_roles import device_spans
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
@@ -30,7 +30,7 @@ from torch_tb_profiler.insights.shared.communication import Held, held_transfers
 from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.model.communication import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.distributed import DistributedRanks, distributed
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join_graphs
 from torch_tb_profiler.ranks.peers import StepGrid

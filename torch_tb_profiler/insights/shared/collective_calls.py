@@ -18,8 +18,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, Communications
 
 #: prefixes of the ranges of FullyShardedDataParallel and fully_shard
 FSDP = ("FSDP::", "FullyShardedDataParallel.")

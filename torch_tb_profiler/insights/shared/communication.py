@@ -8,9 +8,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.device_time import step_of_operations
+from torch_tb_profiler.analysis.device_time import WHY, communication_kernels, exposure, step_of_operations
 from torch_tb_profiler.analysis.device_use import step_use
-from torch_tb_profiler.analysis.exposed_communication import WHY, communication_kernels, exposure
 from torch_tb_profiler.analysis.overview import average_step
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
@@ -21,8 +20,7 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, Link, evidence, link
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication import Communications, ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS, bus_factor, nccl_tests_bytes
+from torch_tb_profiler.model.communication import KINDS, Communications, ProcessGroup, bus_factor, nccl_tests_bytes
 from torch_tb_profiler.reason import Value
 
 #: why what communication costs is no saving
@@ -101,7 +99,7 @@ def bus_bytes(communications: Communications, wanted: Callable[[ProcessGroup], b
     return found
 
 
-#: as in `analysis.exposed_communication`
+#: as in `analysis.device_time`
 Held = Literal["overtaken", "asynchronous", "queued"]
 
 #: least share of exposed communication that is held up in one way for that way to be named

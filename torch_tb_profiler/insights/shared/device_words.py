@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.insights.rule import Link
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.words.platforms import clauses, names
+from torch_tb_profiler.words.files import platform_clauses, platform_names
 
 Platform = Literal["cuda", "rocm", "xpu", "npu", "other"]
 
@@ -59,7 +59,7 @@ def platform(model: Model) -> Platform:
 
 def said_for(where: Platform, text: str) -> str:
     """Rewrite a sentence that was written for CUDA in the terms of another platform."""
-    for written, meant in (*clauses(where), *names(where)):
+    for written, meant in (*platform_clauses(where), *platform_names(where)):
         text = text.replace(written, meant)
     return text
 
@@ -72,7 +72,7 @@ def as_said_for(where: Platform, fields: Mapping[str, Any]) -> dict[str, Any]:
     if where == "cuda":
         return dict(fields)
     texts = {name: said_for(where, fields[name]) for name in ("title", "detail", "advice")}
-    renamed = "\n".join("\t".join(pair) for pair in names(where))
+    renamed = "\n".join("\t".join(pair) for pair in platform_names(where))
     values = {**fields["values"], "platform": where, "renamed": renamed}
     return {**fields, **texts, "values": values, "links": links_for(where, fields["links"])}
 

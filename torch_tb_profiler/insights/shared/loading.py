@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
 from torch_tb_profiler.analysis.shared.device_roles import BUSY, all_device_spans
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.intervals import Coverage
-from torch_tb_profiler.arrays.lane_index import LaneIndex
-from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.nesting import nearest, parents
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64

@@ -15,7 +15,7 @@ from torch_tb_profiler.insights.summary.summary import (
 )
 from torch_tb_profiler.ranks.run.answers import RanksSummary
 from torch_tb_profiler.ranks.stragglers.cost import straggler_lines
-from torch_tb_profiler.words.parts import part_name
+from torch_tb_profiler.words.files import part_name
 
 #: parts of the average step in the text
 MOST_PARTS = 6

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Definition, by_key
 from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators
-from torch_tb_profiler.analysis.table import PageMeta, Table
+from torch_tb_profiler.analysis.tabular import PageMeta, Table
 from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.api.trace import TraceProfile

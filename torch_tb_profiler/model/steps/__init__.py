@@ -4,7 +4,7 @@
 before to the end of the device work that the step launched.
 """
 
-from torch_tb_profiler.model.steps.by_annotation import PROFILER_STEP
+from torch_tb_profiler.model.steps.detection import PROFILER_STEP
 from torch_tb_profiler.model.steps.find import PATTERN_RULE, RULES, WITHOUT_MARKS, find_steps
 from torch_tb_profiler.model.steps.types import StepChoice, Steps
 

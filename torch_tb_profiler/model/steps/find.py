@@ -12,14 +12,16 @@ from msgspec.structs import replace
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
-from torch_tb_profiler.model.steps.by_annotation import (
+from torch_tb_profiler.model.steps.detection import (
     inference_engine,
     optimizer,
     profiler_step,
     repeated_annotation,
+    repeated_kernels,
+    repeated_module,
     training_framework,
+    whole_trace,
 )
-from torch_tb_profiler.model.steps.by_repetition import repeated_kernels, repeated_module, whole_trace
 from torch_tb_profiler.model.steps.host import Host
 from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
 from torch_tb_profiler.model.steps.windows import with_periods

@@ -9,8 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import each_value, greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.matching.by_order import by_order
 from torch_tb_profiler.ranks.matching.numbering import MOST_STEPS_APART, CollectiveNumbering
 from torch_tb_profiler.ranks.matching.operations import (

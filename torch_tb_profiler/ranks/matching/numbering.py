@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
-from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.matching.operations import (
     CalledOperations,
     comparable_size,

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.model.communication import Communications, ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT, UNKNOWN_KIND
+from torch_tb_profiler.model.communication import KINDS, POINT_TO_POINT, UNKNOWN_KIND, Communications, ProcessGroup
 
 _IS_BETWEEN_TWO = np.array([kind in POINT_TO_POINT for kind in KINDS])
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS
 from torch_tb_profiler.ranks.matching.by_order import LEAST_SHARED, line_through
 from torch_tb_profiler.ranks.run.answers import Clock
 from torch_tb_profiler.ranks.run.data import RunData

@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.communication_names import bus_factor
+from torch_tb_profiler.model.communication import bus_factor
 from torch_tb_profiler.ranks.peers import deviations
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import BandwidthFit, CollectiveRow, FitPoint, RunGroup, SlowLink

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
-from torch_tb_profiler.model.communication_names import KINDS, nccl_tests_bytes
+from torch_tb_profiler.model.communication import KINDS, nccl_tests_bytes
 from torch_tb_profiler.ranks.matching.match import match_closely
 from torch_tb_profiler.ranks.matching.numbering import CollectiveNumbering, SharedCodes
 from torch_tb_profiler.ranks.matching.operations import CalledOperations, TimedOperations, is_between_two

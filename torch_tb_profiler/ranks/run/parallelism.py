@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS
 from torch_tb_profiler.ranks.matching.operations import TimedOperations, is_between_two
 from torch_tb_profiler.ranks.run.data import RunData
 from torch_tb_profiler.ranks.run.group_answers import (

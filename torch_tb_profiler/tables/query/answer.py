@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.answer import Definition
-from torch_tb_profiler.analysis.table import Column, Page, Table
+from torch_tb_profiler.analysis.tabular import Column, Page, Table
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.tables.query.columns import NumberColumn, QueryColumn, column_of
 from torch_tb_profiler.tables.query.grammar import QueryProblem, WordCondition, parse_filter

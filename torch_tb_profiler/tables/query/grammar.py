@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.numerals import factor_of
+from torch_tb_profiler.analysis.text_format import factor_of
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.patterns import PatternError, SlowPattern, TimedPattern

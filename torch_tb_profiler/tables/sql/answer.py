@@ -12,8 +12,7 @@ import msgspec
 from msgspec import structs
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, Unit
-from torch_tb_profiler.analysis.table import Column
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.tabular import Column, Tabular
 from torch_tb_profiler.analysis.text_format import harmless
 
 #: integers beyond these are texts: JSON readers lose their last digits

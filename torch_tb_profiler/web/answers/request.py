@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import NotFound, Question, Refused
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.selection import StepRange, UnknownStep

@@ -10,7 +10,7 @@ from typing import Any, overload
 import msgspec
 
 from torch_tb_profiler.analysis.question import Node, Question, RunSubject
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.spill import spilled, watched
 from torch_tb_profiler.web.answers.request import refusals

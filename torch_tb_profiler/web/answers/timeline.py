@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.question import Node, Question
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.timeline.question import AbsentTrace, RunTimelines, TimelineVersion
 from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline

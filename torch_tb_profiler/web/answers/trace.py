@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.analysis.question import Node, NotFound, Question
 from torch_tb_profiler.analysis.result import meta_of
-from torch_tb_profiler.analysis.table import Page, Table
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Page, Table
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.codec import from_json
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.selection import StepRange
@@ -31,7 +31,7 @@ from torch_tb_profiler.web.answers.request import (
 )
 from torch_tb_profiler.web.answers.run import answer_of_run
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
 from torch_tb_profiler.workspace.answering.answerer import answer_key, plain_answer_key, question_key, subject_of
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Listed, Question, Scope
-from torch_tb_profiler.analysis.table import Page
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.analysis.tabular import Page
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.web.answers.request import (
@@ -24,7 +24,7 @@ from torch_tb_profiler.web.answers.request import (
 )
 from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
 from torch_tb_profiler.web.http import HttpAnswer, HttpError, Parameters, read_parameters, why
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, RunStatus, Status, TraceStatus, Workspace, pack
 from torch_tb_profiler.workspace.answering.answerer import ModelOf, question_key, subject_of
 

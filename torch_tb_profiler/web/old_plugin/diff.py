@@ -16,9 +16,9 @@ from torch_tb_profiler.analysis.compare.entries import (
     entry_with_children,
 )
 from torch_tb_profiler.analysis.compare.program import SUMS, OperatorTotals
-from torch_tb_profiler.arrays.json import dumps
+from torch_tb_profiler.arrays.types import dumps
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.old_plugin.wire import many_microseconds, nested_pieces
+from torch_tb_profiler.web.old_plugin.modules import many_microseconds, nested_pieces
 
 #: nodes of the whole comparison; deeper ones are left out
 MOST_NODES = 20_000
@@ -58,7 +58,7 @@ class _Placed(_Node, gc=False):
 def diff(left: Model, right: Model) -> Iterator[bytes]:
     """Answer /diff: the whole tree, in pieces."""
     found = all_entries(Comparison(left, right, "parts"), MOST_NODES)
-    return _pieces(nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True)))
+    return _pieces(nested_pieces(zip(found.depth.tolist(), map(dumps, _count_nodes(found)), strict=True)))
 
 
 def diffnode(left: Model, right: Model, path: str) -> Iterator[bytes] | None:
@@ -67,7 +67,7 @@ def diffnode(left: Model, right: Model, path: str) -> Iterator[bytes] | None:
     found = None if turns is None else entry_with_children(Comparison(left, right, "parts"), turns)
     if turns is None or found is None:
         return None
-    return _pieces(_in_one(_nodes(found), "-".join(map(str, (ROOT, *turns)))))
+    return _pieces(_in_one(_count_nodes(found), "-".join(map(str, (ROOT, *turns)))))
 
 
 def _pieces(texts: Iterator[bytes]) -> Iterator[bytes]:
@@ -86,7 +86,7 @@ def _placed(node: _Node, path: str) -> _Placed:
     return _Placed(node.left, node.right, path)
 
 
-def _nodes(found: EntryTable) -> Iterator[_Node]:
+def _count_nodes(found: EntryTable) -> Iterator[_Node]:
     left, right = _heads(found.left), _heads(found.right)
     for _, left_operators, right_operators in found.operators():
         yield from map(_Node, _sides(left, left_operators), _sides(right, right_operators))

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.memory.records import MemoryCurve, memory_curves
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.old_plugin.wire import microseconds
+from torch_tb_profiler.web.old_plugin.modules import microseconds
 
 #: as written in a request → as written in the answer
 SIZES = {"": "B", "B": "B", "K": "KB", "KB": "KB", "M": "MB", "MB": "MB", "G": "GB", "GB": "GB"}

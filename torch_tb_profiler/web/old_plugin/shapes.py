@@ -20,8 +20,8 @@ from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.web.old_plugin.gpu_metrics import gpu_metrics, tensor_core_share
-from torch_tb_profiler.web.old_plugin.wire import microseconds, rounded_microseconds
+from torch_tb_profiler.web.old_plugin.distributed import gpu_metrics, tensor_core_share
+from torch_tb_profiler.web.old_plugin.modules import microseconds, rounded_microseconds
 
 #: the one value of `group_by` that the old plugin knew for operators; anything else groups by name
 BY_SHAPE = "OperationAndInputShape"

@@ -19,9 +19,9 @@ from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.selection import StepRange
 from torch_tb_profiler.timeline import timeline_file
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.summary import TimelineSummary
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.timeline_file import build
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.workspace.answering.value_cache import ValueCache
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder

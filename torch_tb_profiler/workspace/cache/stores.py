@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol
 
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for, without_slash, writable_storage_for
-from torch_tb_profiler.storage.url import scheme_of
+from torch_tb_profiler.storage.base import scheme_of
 from torch_tb_profiler.trace.files import PART
 from torch_tb_profiler.workspace.cache.checksummed import part_of
 from torch_tb_profiler.workspace.cache.sweep import require_private

@@ -15,7 +15,7 @@ from torch_tb_profiler.discovery.names import recorded_ns
 from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.listing.scanner import LONGEST_PAUSE
 from torch_tb_profiler.workspace.status import State, TraceStatus, TraceSummary, UnknownTrace
 

@@ -16,7 +16,7 @@ from torch_tb_profiler.discovery.runs import Skipped
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.cache.identity import content_key
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.listing.run_index import AddedRuns, RunIndex, TraceState

@@ -14,7 +14,7 @@ from torch_tb_profiler.discovery.names import concerns
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, ListingProblem, StorageError, is_local, shown, storage_for
 from torch_tb_profiler.storage.local import LocalTree
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.cache.identity import contents_name
 from torch_tb_profiler.workspace.cache.trace_cache import TraceCache
 from torch_tb_profiler.workspace.listing.sniff import MOST_SECONDS, SniffCache, Sniffer

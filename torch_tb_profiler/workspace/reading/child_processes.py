@@ -21,7 +21,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import Outcome
 from torch_tb_profiler.trace import Limits, ReadProgress, Trace, TraceError, column_file
 from torch_tb_profiler.trace.helper import Batch, DecodedBatch, HelperAnswer, encode_batch, read_decoded
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.cache.checksummed import remove_parts
 from torch_tb_profiler.workspace.reading.pool import VARIABLES, variables
 

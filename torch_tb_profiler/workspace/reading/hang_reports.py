@@ -22,7 +22,7 @@ from torch_tb_profiler.hangs.job import HungJob
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, Storage, StorageError, storage_for
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.reading.pool import variables
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[2:]; from torch_tb_profiler.hangs.child import main; main()"

@@ -23,7 +23,7 @@ from torch_tb_profiler import storage
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.files import is_scarce
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.process import MMAP_THRESHOLD, TRIM_THRESHOLD, int_from_environment
 from torch_tb_profiler.workspace.reading.protocol import (
     Done,

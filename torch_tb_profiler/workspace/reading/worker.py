@@ -31,10 +31,10 @@ from torch_tb_profiler.snapshot.schema import Records
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import timeline_file
-from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.links import inputs_of
+from torch_tb_profiler.timeline.timeline_file import build, release
 from torch_tb_profiler.trace import Limits, ReadProgress, TraceError, column_file, read_to_file
-from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.words.sentences import because
 from torch_tb_profiler.workspace.cache.answer_store import AnswerFolder, Body, StoredAnswer, stored
 from torch_tb_profiler.workspace.cache.checksummed import is_broken, write_checksummed
 from torch_tb_profiler.workspace.process import trim_memory

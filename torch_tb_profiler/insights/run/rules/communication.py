@@ -20,8 +20,7 @@ from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunRank
 from torch_tb_profiler.insights.run.lateness import steps_of_ranks
 from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.insights.shared.communication import Sent, bus_bytes, most_sent, transfer_links
-from torch_tb_profiler.model.communication import ProcessGroup
-from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.run.collectives import judge_links
 
 

@@ -26,7 +26,7 @@ from torch_tb_profiler.insights.run.lateness import (
     steps_of_ranks,
 )
 from torch_tb_profiler.insights.run.rule import RunFound, run_rule
-from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.model.communication import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.run.answers import Straggler
 from torch_tb_profiler.ranks.what_if import KERNELS, without_excess
 from torch_tb_profiler.reason import Value

@@ -1,1 +1,0 @@
-"""Questions about timelines: parameters, answers and computations (docs/maintainers/timeline-protocol.md)."""
