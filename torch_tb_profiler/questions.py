@@ -44,7 +44,7 @@ from torch_tb_profiler.timeline.one_slice import ARGS, NEXT, SLICE
 from torch_tb_profiler.timeline.overview import TIMELINE_OVERVIEW
 from torch_tb_profiler.timeline.search import SEARCH
 from torch_tb_profiler.timeline.tiles import (
-    COUNTERS,
+    COUNTER_TILES,
     DERIVED,
     DERIVED_TILES,
     EXACT_SLICES,
@@ -124,7 +124,7 @@ TIMELINE_QUESTIONS: tuple[Question, ...] = (
     TIMELINE,
     TILES,
     EXACT_SLICES,
-    COUNTERS,
+    COUNTER_TILES,
     TIMELINE_NAMES,
     SLICE,
     ARGS,

@@ -53,7 +53,7 @@ def serve(columns: str, timeline: str) -> None:
     import numpy as np
 
     from torch_tb_profiler.timeline.pyramid import tile_length, width_of
-    from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
+    from torch_tb_profiler.timeline.tiles import TileAddress, tile_bytes
     from torch_tb_profiler.trace import column_file
     from torch_tb_profiler.workspace import compressed
 

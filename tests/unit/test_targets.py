@@ -15,8 +15,7 @@ import pytest
 from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
 from tests.unit.test_bad_input import apart, ended
-from torch_tb_profiler.cli.options import READ
-from torch_tb_profiler.cli.parsers import command_parser
+from torch_tb_profiler.cli.parsers import READ, command_parser
 from torch_tb_profiler.cli.registry import COMMANDS
 
 pytestmark = pytest.mark.slow

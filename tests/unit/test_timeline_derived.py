@@ -28,8 +28,8 @@ from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.derived import NO_EDGE, PARTS_OF_TIMELINE, Derived, DerivedKind
 from torch_tb_profiler.timeline.pyramid import tile_length
+from torch_tb_profiler.timeline.tiles import DERIVED_TILE, NONE, TILE_WITH_BOTH, TILE_WITH_SLACK, derived_bytes
 from torch_tb_profiler.timeline.timeline_file import build
-from torch_tb_profiler.timeline.wire import DERIVED_TILE, NONE, TILE_WITH_BOTH, TILE_WITH_SLACK, derived_bytes
 from torch_tb_profiler.workspace import Workspace
 
 KINDS: tuple[DerivedKind, ...] = ("path", "idle")

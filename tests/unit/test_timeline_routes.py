@@ -18,7 +18,7 @@ from tests.tiny import write_trace
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.ranks.matching.match import Matching, match
 from torch_tb_profiler.ranks.matching.operations import TimedOperations
-from torch_tb_profiler.timeline.wire import TileAddress, tile_bytes
+from torch_tb_profiler.timeline.tiles import TileAddress, tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
 MAGIC = 0x314C5454

@@ -7,9 +7,8 @@ computed where the routes have them computed (`analysis`, `ranks`, `insights`).
 from __future__ import annotations
 
 from torch_tb_profiler.api.errors import ProfileError
-from torch_tb_profiler.api.hang import hang
 from torch_tb_profiler.api.profile import Profile, Run, open  # noqa: A004
-from torch_tb_profiler.api.recordings import check, prove, trends
+from torch_tb_profiler.api.recordings import check, hang, prove, trends
 from torch_tb_profiler.api.results import Compared, Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile

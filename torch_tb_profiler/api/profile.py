@@ -20,9 +20,8 @@ from torch_tb_profiler.api.results import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped
-from torch_tb_profiler.insights.run.facts import run_rank
+from torch_tb_profiler.insights.run.facts import RunFinding, run_rank
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of

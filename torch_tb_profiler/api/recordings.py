@@ -1,4 +1,4 @@
-"""`check` and `trends` over recordings, as `torch-tb-profiler check` and `compare --each` have them."""
+"""`check`, `trends` and `hang`: what the commands of these names say of recordings, and of dumps of a hanging job."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from torch_tb_profiler.analysis.change.gate import CheckAnswer
 from torch_tb_profiler.analysis.change.metrics import GateRule, RuleError, Severity, default_rules, parse_rule
 from torch_tb_profiler.analysis.change.trends import Trends
 from torch_tb_profiler.api.errors import ProfileError, profile_errors
+from torch_tb_profiler.hangs.diagnose import HangReport
 from torch_tb_profiler.insights.proof.answer import ProofAnswer
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 from torch_tb_profiler.workspace.proofs import proof_of, traces_of
+from torch_tb_profiler.workspace.reading.hang_reports import hang_report
 from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of
 from torch_tb_profiler.workspace.status import Unavailable
 
@@ -98,3 +100,9 @@ def trends(
     if not -len(found) <= baseline < len(found):
         raise ProfileError(f"there is no recording {baseline}: there are {len(found)}")
     return change_trends.trends(found, change_trends.numbered(found), baseline % len(found), across_devices)
+
+
+def hang(directory: str | os.PathLike[str]) -> HangReport:
+    """Say which ranks stopped a job, from the flight-recorder dumps in a folder (docs/hang.md). Raises ProfileError."""
+    with profile_errors(StorageError):
+        return hang_report(os.fspath(directory))

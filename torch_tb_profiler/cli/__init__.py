@@ -26,8 +26,7 @@ from torch_tb_profiler.cli.messages import (
     nearest,
     tell,
 )
-from torch_tb_profiler.cli.options import paths_read
-from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
+from torch_tb_profiler.cli.parsers import command_parser, paths_read, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.ending import ended_by_signals

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.messages import safe
-from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.parsers import declare_trace
 
 if TYPE_CHECKING:
     from torch_tb_profiler.insights.candidates.answer import Candidate, CandidatesAnswer

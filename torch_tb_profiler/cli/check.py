@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError
-from torch_tb_profiler.cli.options import declare_sides, declare_step_choice
+from torch_tb_profiler.cli.parsers import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:

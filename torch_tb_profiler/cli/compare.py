@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError, tell
-from torch_tb_profiler.cli.options import declare_color, declare_sides, declare_step_choice
+from torch_tb_profiler.cli.parsers import declare_color, declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:

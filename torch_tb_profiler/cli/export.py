@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from torch_tb_profiler.cli.messages import UserError
-from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.parsers import declare_trace
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 if TYPE_CHECKING:

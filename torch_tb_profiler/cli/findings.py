@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.parsers import declare_trace
 
 
 class FindingsCommand:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.messages import UNSOUND, safe
-from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.parsers import declare_trace
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.health.notes import HealthAnswer

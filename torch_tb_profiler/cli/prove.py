@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError, safe
-from torch_tb_profiler.cli.options import declare_sides, declare_step_choice
+from torch_tb_profiler.cli.parsers import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.messages import UserError, lines_of, tell
-from torch_tb_profiler.cli.options import declare_outputs, declare_trace
+from torch_tb_profiler.cli.parsers import declare_outputs, declare_trace
 
 if TYPE_CHECKING:
     from torch_tb_profiler.cli.work import outputs

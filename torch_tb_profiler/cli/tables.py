@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch_tb_profiler.cli.messages import UserError, nearest, tell
-from torch_tb_profiler.cli.options import declare_outputs, declare_trace
+from torch_tb_profiler.cli.parsers import declare_outputs, declare_trace
 from torch_tb_profiler.tables.listing import TABLES, ListedTable
 
 if TYPE_CHECKING:

@@ -30,9 +30,8 @@ from torch_tb_profiler.analysis.waterfall import average, waterfall
 from torch_tb_profiler.analysis.waterfall.waterfall import unknown_time
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
-from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.facts import TORCH, Facts
 from torch_tb_profiler.insights.listing import in_order, keys, not_looked_at, refused, saving_share, severity
-from torch_tb_profiler.insights.needs import TORCH
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule

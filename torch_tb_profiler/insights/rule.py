@@ -19,8 +19,7 @@ from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words import Section, section
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.insights.facts import Facts
-    from torch_tb_profiler.insights.needs import Need
+    from torch_tb_profiler.insights.facts import Facts, Need
 
 FindingSeverity = Literal["low", "medium", "high"]
 FindingConfidence = Literal["low", "medium", "high"]

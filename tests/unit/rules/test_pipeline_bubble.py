@@ -9,9 +9,8 @@ import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of
 from tests.tracegen import Job, SlowGpu, simulate_job, trace_of
-from torch_tb_profiler.insights.run.facts import run_rank
+from torch_tb_profiler.insights.run.facts import RunFinding, run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of
-from torch_tb_profiler.insights.run.facts import RunRank, run_rank
+from torch_tb_profiler.insights.run.facts import RunFinding, RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 
 #: FP32 elements of 20 MB
 LARGE = 5_000_000

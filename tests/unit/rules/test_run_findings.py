@@ -9,8 +9,8 @@ import pytest
 from tests.events import model_of
 from tests.rank_programs import Ranks, events_of, mean_step_ns, ranks_of
 from torch_tb_profiler.insights import diagnosis as found_of
+from torch_tb_profiler.insights.run.facts import RunFinding
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 
 HEALTHY = Ranks()

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.cli.messages import UserError
-from torch_tb_profiler.cli.options import paths_read
+from torch_tb_profiler.cli.parsers import paths_read
 from torch_tb_profiler.discovery.names import is_named_as_trace
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for

@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.replay.changes import kernels, merged_collective
 from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.arrays.types import Int32
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, MACHINE, PROPERTIES, STEPS
+from torch_tb_profiler.insights.facts import COMMUNICATION, HOST, MACHINE, PROPERTIES, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
 from torch_tb_profiler.insights.shared.collective_calls import (
     CollectiveCalls,

@@ -15,8 +15,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import DEVICE, HOST, PROPERTIES, SHAPES, STEPS
+from torch_tb_profiler.insights.facts import DEVICE, HOST, PROPERTIES, SHAPES, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 

@@ -14,8 +14,7 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, STEPS, Facts
 from torch_tb_profiler.insights.places import groups_of_places, places_of
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.copies import (

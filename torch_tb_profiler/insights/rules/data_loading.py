@@ -11,8 +11,7 @@ from torch_tb_profiler.analysis.shared.host_threads import main_lane
 from torch_tb_profiler.arrays.lookup import LaneIndex
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import FRAMES, HOST, STEPS
+from torch_tb_profiler.insights.facts import FRAMES, HOST, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.loading import (
     FEWEST,

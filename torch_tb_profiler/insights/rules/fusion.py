@@ -9,8 +9,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, HOST, MACHINE, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, link, rule
 from torch_tb_profiler.insights.shared.fusions import Fusion, WrittenOut, fusion_of, written_out
 from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types, operator_line

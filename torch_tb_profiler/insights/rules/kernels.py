@@ -16,8 +16,7 @@ from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, PROPERTIES, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, HOST, MACHINE, PROPERTIES, STEPS, Facts
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.blocks import Blocks, blocks_of

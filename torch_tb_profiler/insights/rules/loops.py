@@ -13,14 +13,13 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, SHAPES, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, HOST, SHAPES, STEPS, Facts
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.operator_line import EVALUATE, input_dims, operator_line
 from torch_tb_profiler.insights.shared.patterns import Group, kernels_of, products_left, shapes
-from torch_tb_profiler.insights.shared.tensor_loops import Loops, tensor_loops
+from torch_tb_profiler.insights.shared.recurring import Loops, tensor_loops
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category
 

@@ -13,8 +13,7 @@ from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capabilit
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
+from torch_tb_profiler.insights.facts import DEVICE, PROPERTIES, SHAPES, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.matmuls import (
     FasterMatmuls,

@@ -14,8 +14,7 @@ from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MEMORY, PROPERTIES, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, HOST, MEMORY, PROPERTIES, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.allocations import (
     Allocations,

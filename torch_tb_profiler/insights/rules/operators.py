@@ -16,8 +16,7 @@ from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import HOST, MACHINE, STEPS
+from torch_tb_profiler.insights.facts import HOST, MACHINE, STEPS, Facts
 from torch_tb_profiler.insights.places import class_of
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.matmuls import SHORTEST_NS

@@ -14,8 +14,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, MACHINE, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, HOST, MACHINE, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of

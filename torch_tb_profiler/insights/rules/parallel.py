@@ -10,8 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.memory.records import memory_curves
 from torch_tb_profiler.analysis.replay.changes import free, kernels
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import COMMUNICATION, DEVICE, HOST, MEMORY, PROPERTIES, STEPS
+from torch_tb_profiler.insights.facts import COMMUNICATION, DEVICE, HOST, MEMORY, PROPERTIES, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, has_host_range, link, rule
 from torch_tb_profiler.insights.shared.collective_calls import (
     FSDP,

@@ -19,8 +19,7 @@ from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, MACHINE, OVERHEAD, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, FRAMES, HOST, MACHINE, OVERHEAD, STEPS, Facts
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.frames import copies_within, saving_frames
 from torch_tb_profiler.insights.shared.loading import LOADING

@@ -23,8 +23,7 @@ from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
 from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
+from torch_tb_profiler.insights.facts import DEVICE, HOST, STEPS, Facts
 from torch_tb_profiler.insights.places import is_known, running_at
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.device_words import platform

@@ -14,8 +14,7 @@ from torch_tb_profiler.arrays.distinct import distinct, isin
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, STEPS
+from torch_tb_profiler.insights.facts import CALLS, DEVICE, FRAMES, HOST, STEPS, Facts
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.allocations import freeing_waits

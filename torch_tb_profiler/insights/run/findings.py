@@ -15,8 +15,7 @@ from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.rule import FindingSaving
 from torch_tb_profiler.insights.run.bound import run_bound
-from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
-from torch_tb_profiler.insights.run.rule import RunFinding, RunFound, RunRule
+from torch_tb_profiler.insights.run.facts import RunFacts, RunFinding, RunFound, RunRank, RunRule
 from torch_tb_profiler.insights.shared.device_words import as_said_for
 
 #: joint replays that are spent on the order of remedies

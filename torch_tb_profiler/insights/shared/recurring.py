@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import isin
 from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.ranges import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.places import places_of
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: a place that the program reaches in this many steps, or with kernels in between, is in a loop
@@ -72,3 +77,106 @@ def by_place(facts: Facts, rows: Int32, weight: Int64) -> list[Int64]:
     found = [np.flatnonzero(place == each) for each in own]
     rest = np.flatnonzero(~isin(place, own))
     return [*found, rest] if len(rest) else found
+
+
+SELECT = "aten::select"
+#: so many elements that are taken in one round are looked for: `a[i] * b[i] + c[i]` takes three
+LARGEST_PERIOD = 4
+
+
+class Loops(msgspec.Struct, frozen=True):
+    """Loops; parallel, shape (loops,).
+
+    first, last   positions in the call tree: the first and the last `aten::select`
+    rounds        how often the same operators ran
+    track         index into Trace.tracks
+    start, end    ns: from the first selection to the end of what follows the last one
+    operators     how many operators the program calls in one round
+    is_sure       the index that is selected is recorded, and differs from round to round
+    """
+
+    first: Int64
+    last: Int64
+    rounds: Int64
+    track: Int64
+    start: Int64
+    end: Int64
+    operators: Int64
+    is_sure: Bool
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def no_loops() -> Loops:
+    """None at all."""
+    nothing = np.empty(0, np.int64)
+    return Loops(*(nothing,) * 7, np.empty(0, np.bool_))
+
+
+def tensor_loops(model: Model, fewest: int, largest: int) -> Loops:
+    """Loops with so many rounds or more, outside of operators: what the program itself wrote.
+
+    fewest    rounds
+    largest   operators in a round: the layers of a model repeat, too, and each may select something
+
+    A round is what is called from one selection to the next, or to the second, third or fourth: the same operators as
+    in the round before, of tensors of the same shape where that is recorded. Where the index is recorded, it is another
+    one in each round.
+    """
+    tree, operators = model.structure.tree, model.trace.operators
+    code = model.trace.strings.code(SELECT)
+    if code < 0 or np.count_nonzero(tree.name == code) < fewest:
+        return no_loops()
+    top = np.flatnonzero(tree.is_operator & ~np.append(tree.is_operator, False)[tree.parent])
+    parent = tree.parent[top].astype(np.int64)
+    around = np.where(parent >= 0, parent, -1 - tree.track[top].astype(np.int64))
+    does = (tree.name[top] == code) | ~_does_nothing(model, top)
+    top, around = top[does], around[does]
+    order = top[stable_order(around)]  # siblings after one another, by start
+    around = around[stable_order(around)]
+    selections = np.flatnonzero(tree.name[order] == code)
+    # what lies between two selections, as a sum of a random number for each name, and how many they are
+    random = np.random.default_rng(0).integers(1, 2**62, int(tree.name.max()) + 1)
+    before = running_sums(random[tree.name[order]])
+    shape = take_known(operators.input_dims, tree.operator[order[selections]], missing=0)
+    mixed = before[selections[1:]] - before[selections[:-1]] + shape[:-1].astype(np.int64) * 1_000_003
+    mixed = mixed * 31 + np.diff(selections)
+    index = take_known(operators.concrete_inputs, tree.operator[order[selections]], missing=0)
+    together = around[selections[1:]] == around[selections[:-1]]
+    loops: list[tuple[int, int, int, int]] = []
+    taken = np.zeros(len(selections), np.bool_)
+    for period in range(1, LARGEST_PERIOD + 1):
+        same = (mixed[period:] == mixed[:-period]) & together[period:] & together[:-period]
+        # of `x[i, 0]` only one of the two selections has another index in the next round
+        moves = running_sums((index[period:-1] != index[: -period - 1]) | (index[period:-1] == 0))
+        last_of_round = np.minimum(np.arange(len(same)) + period, len(same))
+        same &= moves[last_of_round] > moves[: len(same)]
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
+        for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            rounds = (stop - begin + period) // period
+            after = begin + rounds * period  # the selection that ends the last round
+            size = int(selections[begin + period] - selections[begin])
+            if rounds >= fewest and size <= largest and not taken[begin:after].any():
+                taken[begin:after] = True
+                loops.append((begin, after, rounds, size))
+    if not loops:
+        return no_loops()
+    begin, after, rounds, size = np.array(loops, np.int64).T
+    first, last = order[selections[begin]], order[selections[after]]
+    track, is_sure = tree.track[first].astype(np.int64), index[begin] > 0
+    return Loops(first, last, rounds, track, tree.start[first], tree.start[last], size, is_sure)
+
+
+def _does_nothing(model: Model, nodes: Int64) -> Bool:
+    """Of some operators whether they hold no other one, and start no work where that is recorded: they are no part of
+    a round, and may be missing in some.
+    """
+    tree = model.structure.tree
+    if not model.has_device_work:
+        return np.zeros(len(nodes), np.bool_)
+    busy = np.zeros(len(tree) + 1, np.bool_)  # the last is for "none"
+    busy[tree.parent[tree.is_operator]] = True
+    busy[model.structure.device_links.operator_node] = True
+    nothing: Bool = ~busy[nodes]
+    return nothing

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Node, NoParameters, Question, RunSubject, Subject
 from torch_tb_profiler.insights.listing import saving_share
-from torch_tb_profiler.insights.run.facts import RunRank, run_rank
+from torch_tb_profiler.insights.run.facts import RunFinding, RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent, summary
 from torch_tb_profiler.ranks.reduction import reduce_run_with_clock, summary_of
 from torch_tb_profiler.ranks.summary import RankSummary, summarize

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
-from torch_tb_profiler.api.hang import hang
+from torch_tb_profiler.api.recordings import hang
 from torch_tb_profiler.hangs.diagnose import Answer, Kind
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import Tool, ToolAnswer, ToolParams, name_of

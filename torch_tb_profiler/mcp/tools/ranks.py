@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.api.profile import Run
+from torch_tb_profiler.insights.run.facts import RunFinding
 from torch_tb_profiler.insights.run.findings import RunDiagnosis
-from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     InvalidRequest,

@@ -7,8 +7,7 @@ from functools import partial
 
 from torch_tb_profiler.analysis.replay.changes import is_bound
 from torch_tb_profiler.insights.rules import RULES
-from torch_tb_profiler.insights.run.facts import RunFacts
-from torch_tb_profiler.insights.run.rule import RunFound, RunRule
+from torch_tb_profiler.insights.run.facts import RunFacts, RunFound, RunRule
 from torch_tb_profiler.insights.run.rules import communication, ranks
 
 

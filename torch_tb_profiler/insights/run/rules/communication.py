@@ -16,9 +16,8 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.rule import RunInstance, evidence, link
-from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunRank
+from torch_tb_profiler.insights.run.facts import Remedy, RunFacts, RunFound, RunRank, run_rule
 from torch_tb_profiler.insights.run.lateness import steps_of_ranks
-from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.insights.shared.communication import Sent, bus_bytes, most_sent, transfer_links
 from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.run.collectives import judge_links

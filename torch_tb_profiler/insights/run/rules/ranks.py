@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.replay.quality import ReplayRefusal
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.rule import Evidence, RunInstance, evidence, link
-from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
+from torch_tb_profiler.insights.run.facts import RunFacts, RunFound, RunRank, run_rule
 from torch_tb_profiler.insights.run.lateness import (
     PLACES,
     Excess,
@@ -25,7 +25,6 @@ from torch_tb_profiler.insights.run.lateness import (
     late_ranks,
     steps_of_ranks,
 )
-from torch_tb_profiler.insights.run.rule import RunFound, run_rule
 from torch_tb_profiler.model.communication import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.run.answers import Straggler
 from torch_tb_profiler.ranks.what_if import KERNELS, without_excess
