@@ -139,7 +139,7 @@ class WorkGroup(msgspec.Struct, frozen=True, dict=True):
         keys = np.where(self.pieces.node >= 0, self.pieces.node, -1 - np.arange(len(self.pieces.node)))
         # a graph runs the operator that it captured once for every replay
         keys = np.where(self.pieces.replayed, -1 - np.arange(len(keys)), keys)
-        return group([keys - int(keys.min())]).of.astype(np.int64)
+        return group([keys - int(keys.min())]).inverse
 
     @property
     def calls(self) -> int:
@@ -174,7 +174,7 @@ class WorkGroup(msgspec.Struct, frozen=True, dict=True):
         """Return short names of its kernels, those that take most time first."""
         names = self.facts.trace.events.name[self.pieces.row]
         groups = group([names])
-        time = sums_at(groups.of, self.pieces.duration, len(groups))
+        time = sums_at(groups.inverse, self.pieces.duration, len(groups))
         order = np.argsort(-time, kind="stable")[:most]
         return [short_name(str(self.facts.trace.strings[int(names[groups.first[at]])])) for at in order]
 
@@ -215,7 +215,7 @@ def groups_of(facts: Facts, pieces: WorkPieces) -> list[WorkGroup]:
         ids.append(key)
         known.setdefault(key, (kind, text, arguments))
     number = {key: place for place, key in enumerate(known)}
-    of = np.array([number[key] for key in ids], np.int64)[same.of]
+    of = np.array([number[key] for key in ids], np.int64)[same.inverse]
     order = np.argsort(of, kind="stable")
     bounds = np.searchsorted(of[order], np.arange(len(number) + 1))
     found = []
