@@ -1,4 +1,4 @@
-"""Parsers of the program and of its commands."""
+"""Parsers of the program and its commands, and options that several commands have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules look at: one trace, its steps, the replay, and limits."""
+"""What rules look at, one trace with its steps, replay and limits; and what a rule needs the profiler to record."""
 
 from __future__ import annotations
 

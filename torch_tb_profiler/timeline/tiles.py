@@ -1,4 +1,4 @@
-"""Answers in a binary layout, for typed arrays: tiles, exact slices, counters, and tiles of computed lanes."""
+"""Binary answers for typed arrays (docs/maintainers/timeline-protocol.md): tiles, exact slices, counters."""
 
 from __future__ import annotations
 

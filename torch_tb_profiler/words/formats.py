@@ -17,6 +17,8 @@ r"""How a value is written in a sentence, by what stands behind the colon; for t
 | `often` | how often something happens, of the value `steps` | `3 times a step` |
 | `many call` | how many there are of what is named in the singular, of the value `steps` | `3 calls a step` |
 | `kernel\|kernels` | a count: the word for one, the word for more | `kernels` |
+
+KB, MB and GB are decimal wherever they are shown: rates (GB/s) and sizes of files on a disk.
 """
 
 from __future__ import annotations

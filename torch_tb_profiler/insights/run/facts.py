@@ -1,4 +1,4 @@
-"""What rules over ranks look at: what is kept of each rank, and all of them replayed together."""
+"""What rules over ranks look at: what is kept of each rank, and all replayed together; what such a rule is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that recur in a program, and the places in its code that they come from."""
+"""Events that recur in a program, with their places in its code; loops over the elements of a tensor."""
 
 from __future__ import annotations
 
