@@ -304,7 +304,7 @@ def _differing(rank: int, wait: Wait) -> dict[str, Value]:
     assert wait.differs is not None
     calls = wait.group.calls[wait.call.number]
     mine = calls.get(rank, wait.call)
-    # those who call it like most come first; sizes are unknown of all
+    # those who call it like most come first; some sizes are unknown
     others = sorted(calls.items(), key=lambda item: (item[0] in wait.odd, item[0]))
     theirs = next(
         call

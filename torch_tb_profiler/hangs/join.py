@@ -24,7 +24,7 @@ class TracedCall(msgspec.Struct, frozen=True):
 def last_traced(trace: Trace, calls: Sequence[DumpedCall]) -> TracedCall | None:
     """Find the first of these calls that a trace has; None also where any of them contradicts the trace.
 
-    Group and number name a call, but a job that was started again counts again: operator and number of elements must
+    Group and number name a call, but a job that was restarted counts from 0 again: operator and number of elements must
     agree where both are known, for all calls that both have.
     """
     recorded, events = trace.table(Collectives), trace.events
