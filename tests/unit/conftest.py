@@ -9,11 +9,28 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tests.served import client_of, get
+from tests.served import client_of, everything_read, get
+from tests.tiny import write_trace
+from tests.tracegen import Config, write_run
 from tests.unit.timeline_routes import OF_TRACE
 from tests.workspaces import Opener
 from torch_tb_profiler.discovery import Root, parse_logdir
 from torch_tb_profiler.workspace import Workspace, open_workspace
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """Over `whole`, a run without the timeline of its second rank, and one of a tiny trace, unless the test module has
+    one of its own. No test changes it.
+    """
+    folder = tmp_path_factory.mktemp("timelines")
+    logs = folder / "logs"
+    write_run(Config(ranks=2, steps=2, layers=1, memory=True), logs / "whole")
+    write_run(Config(ranks=2, steps=2, layers=1), logs / "broken")
+    sorted((logs / "broken").iterdir())[1].write_bytes(b"")
+    write_trace(logs / "alone" / "w.pt.trace.json")
+    with everything_read(logs, folder / "cache") as workspace:
+        yield workspace
 
 
 @pytest.fixture

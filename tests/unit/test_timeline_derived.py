@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from tests.replay_programs import random_program, recorded
 from tests.served import client_of, everything_read, get
 from tests.timelines import events, lanes_of, tiles_of, timeline_of
 from tests.tiny import write_trace
-from tests.unit.timeline_routes import OF_TRACE, timelines_read
+from tests.unit.timeline_routes import OF_TRACE
 from torch_tb_profiler.analysis.health.notes import troubles
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.program.phases import phases
@@ -30,7 +29,6 @@ from torch_tb_profiler.timeline.derived import NO_EDGE, PARTS_OF_TIMELINE, Deriv
 from torch_tb_profiler.timeline.pyramid import tile_length
 from torch_tb_profiler.timeline.tiles import DERIVED_TILE, NONE, TILE_WITH_BOTH, TILE_WITH_SLACK, derived_bytes
 from torch_tb_profiler.timeline.timeline_file import build
-from torch_tb_profiler.workspace import Workspace
 
 KINDS: tuple[DerivedKind, ...] = ("path", "idle")
 
@@ -45,12 +43,6 @@ def derived_of(model: Model, of: DerivedKind) -> Derived:
 @pytest.fixture(scope="module")
 def simulated() -> Model:
     return model_of(recorded(random_program(3), jitter=0.1).events)
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    with timelines_read(tmp_path_factory.mktemp("derived")) as workspace:
-        yield workspace
 
 
 def columns_of(data: bytes, kind: int) -> dict[str, np.ndarray[Any, Any]]:

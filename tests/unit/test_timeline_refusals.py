@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +9,7 @@ import pytest
 from werkzeug.test import Client
 
 from tests.served import get
-from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
+from tests.unit.timeline_routes import KERNEL, OF_TRACE
 from torch_tb_profiler.questions import TIMELINE_QUESTIONS
 from torch_tb_profiler.timeline.one_slice import ARGS
 from torch_tb_profiler.timeline.tracks import TIMELINE_STEPS
@@ -19,12 +18,6 @@ from torch_tb_profiler.workspace import Workspace
 OF_TRACE_QUESTIONS = [
     question for question in TIMELINE_QUESTIONS if question.scope == "timeline" and question is not ARGS
 ]
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    with timelines_read(tmp_path_factory.mktemp("timeline")) as workspace:
-        yield workspace
 
 
 #: of each question about the timeline of one trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,12 @@ from werkzeug.test import Client
 from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
-from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
+from tests.unit.timeline_routes import KERNEL, OF_TRACE
 from torch_tb_profiler.ranks.matching.match import Matching, match
 from torch_tb_profiler.ranks.matching.operations import TimedOperations
 from torch_tb_profiler.timeline.tiles import TileAddress, tile_bytes
-from torch_tb_profiler.workspace import Workspace
 
 MAGIC = 0x314C5454
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    with timelines_read(tmp_path_factory.mktemp("timeline")) as workspace:
-        yield workspace
 
 
 @pytest.fixture

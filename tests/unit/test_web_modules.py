@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from werkzeug.test import Client
 
 from tests.events import Event
 from tests.served import everything_read, get
-from tests.tiny import wait_until, write_trace
+from tests.tiny import write_trace
 from tests.unit.test_modules import lightning
 from tests.unit.test_program import training
 from torch_tb_profiler.workspace import Workspace
@@ -157,13 +156,3 @@ def test_a_trace_and_itself(client: Client, run: str) -> None:
         for table in ("parts", "operators", "kernels"):
             for key, values in answer[table]["rows"].items():
                 assert not key.startswith("delta_") or not any(values)
-
-
-def test_broken_columns_are_read_again(workspace: Workspace, client: Client) -> None:
-    url = f"/api/compare?{TINY}&exp_run=slower&exp_worker=w"
-    trace = workspace.find("tiny", "w")
-    workspace._here.models.drop(trace.key)
-    Path(workspace._cache.columns(trace.key)).unlink()
-    get(client, url, 409)
-    wait_until(lambda: not workspace.status().loading, "it is read again")
-    get(client, url)
