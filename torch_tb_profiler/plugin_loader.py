@@ -47,7 +47,7 @@ class TorchProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
 
     def load(self, context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
         try:
-            from torch_tb_profiler.plugin import create_plugin  # noqa: PLC0415
+            from torch_tb_profiler.plugin import create_plugin
 
             return create_plugin(context)
         except Exception:

@@ -143,7 +143,7 @@ class SpillFiles:
 
 def _files_allowed() -> int:
     """Return a quarter of the files that the process may have open; 1,024 where there is no limit."""
-    import resource  # noqa: PLC0415 - not every system has it
+    import resource
 
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return 1024 if allowed == resource.RLIM_INFINITY else allowed // 4

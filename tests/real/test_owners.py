@@ -9,9 +9,9 @@ import pytest
 
 from tests.owner_table import documented, recorded_with_devices, table
 from tests.recorded import model_of
+from torch_tb_profiler.analysis.program.graph_owners import graph_owners
 from torch_tb_profiler.model.owners import OwnerKind
 from torch_tb_profiler.model.owners.matched_iterations import match_iterations
-from torch_tb_profiler.ranks.graph_owners import graph_owners
 
 REPLAY = "TraceLens/vllm_decode_hipgraph_mi300/rank0.pt.trace.json.gz"
 CAPTURE = "program/vllm_capture_hipgraph_mi300/rank0.pt.trace.json.gz"

@@ -9,11 +9,11 @@ import pytest
 
 from tests.events import Event, annotation, copy, event, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.operators.table import operators
+from torch_tb_profiler.analysis.program.graph_owners import graph_owners
 from torch_tb_profiler.analysis.shared.owners import owner_names, owner_shares, unattributed
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
 from torch_tb_profiler.model.selection import StepRange
-from torch_tb_profiler.ranks.graph_owners import graph_owners
 
 
 def call(name: str, start: float, correlation: int = 0, **args: Any) -> Event:

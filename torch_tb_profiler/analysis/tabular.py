@@ -43,13 +43,13 @@ class Grid(msgspec.Struct, frozen=True):
 
     def to_arrow(self) -> pa.Table:
         """Convert to Arrow, one row per entry; what is missing is null. Raises ModuleNotFoundError without pyarrow."""
-        import pyarrow as pa  # noqa: PLC0415 - not a dependency
+        import pyarrow as pa
 
         return pa.table({column.key: pa.array(*_arrow(self.values[column.key])) for column in self.columns})
 
     def to_polars(self) -> pl.DataFrame:
         """Convert to Polars, one row per entry; what is missing is null. Raises ModuleNotFoundError without polars."""
-        import polars as pl  # noqa: PLC0415 - not a dependency
+        import polars as pl
 
         return pl.DataFrame({column.key: _plain(self.values[column.key]) for column in self.columns})
 
@@ -231,7 +231,7 @@ class Tabular:
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to pandas, one row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError."""
-        import pandas as pd  # noqa: PLC0415 - not a dependency
+        import pandas as pd
 
         frame = pd.DataFrame({name: list(v) if isinstance(v, tuple) else v for name, v in self.to_columns().items()})
         for name in self.missing_below_zero:
@@ -250,7 +250,7 @@ class Tabular:
     def _repr_html_(self) -> str:
         return table_html(self.as_grid())
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         grid = self.as_grid()
         return {"text/html": table_html(grid), "text/markdown": table_markdown(grid), "text/plain": table_text(grid)}
 
@@ -326,7 +326,7 @@ class Table(Tabular, msgspec.Struct, Generic[M], frozen=True):
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
-        import pandas as pd  # noqa: PLC0415 - not a dependency
+        import pandas as pd
 
         return pd.DataFrame({column.key: _series(self.values[column.key]) for column in self.columns})
 
@@ -362,7 +362,7 @@ def _series(values: Any) -> Any:
         plain = values.filled(0)
         if plain.dtype.kind not in "iu":
             return values.filled(np.nan)
-        import pandas as pd  # noqa: PLC0415 - not a dependency
+        import pandas as pd
 
         return pd.arrays.IntegerArray(plain.astype(np.int64), np.ma.getmaskarray(values))
     return values if isinstance(values, np.ndarray) else list(values)

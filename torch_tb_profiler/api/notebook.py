@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import msgspec
@@ -105,7 +105,7 @@ class InNotebook:
         ProfileError.
         """
         # programs that only want numbers do not load the server
-        from torch_tb_profiler.api.notebook_page import live_page, page_in_one_file  # noqa: PLC0415
+        from torch_tb_profiler.api.notebook_page import live_page, page_in_one_file
 
         one_of(View, view)
         check_height(height)
@@ -127,7 +127,7 @@ class InNotebook:
     def _as_markdown(self) -> str:
         raise NotImplementedError
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/markdown": self._as_markdown(), "text/plain": repr(self)}
 
 

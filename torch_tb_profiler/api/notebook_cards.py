@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -206,7 +206,7 @@ class ShownChange(ChangeAnswer, frozen=True, kw_only=True):
             + _changed_work(self)
         )
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         text = f"{sentence(self)} {sureness(self)}"
         return {"text/html": self._repr_html_(), "text/markdown": safe(text, 500), "text/plain": harmless(text, 500)}
 

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from torch_tb_profiler import discovery
-from torch_tb_profiler.analysis.question import NoParameters, RunSubject
+from torch_tb_profiler.analysis.question import Node, NoParameters, RunSubject
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.run_metrics import FigureTable, figures
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
@@ -24,6 +25,7 @@ from torch_tb_profiler.insights.run.facts import RunFinding, run_rank
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import DistributedRanks, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable, range_of_ranks, ranges_of_ranks
@@ -175,7 +177,7 @@ class Run(InNotebook, Queried):
         parts, failed, errors = [], [], []
         for trace in (t for t in self.traces if t.span == name):
             try:
-                parts.append(trace.ask(lambda model, trace=trace: ranks.node.make(trace.subject(model))))  # type: ignore[misc]
+                parts.append(trace.ask(partial(_part_of, ranks.node, trace)))
             except ProfileError as error:
                 failed.append(trace.file)
                 errors.append(error)
@@ -300,3 +302,7 @@ def _one(what: str, wanted: str | None, known: Sequence[str], where: str) -> str
     if wanted not in known:
         raise ProfileError(f"{where} has no {what} {wanted!r}, only {listed}")
     return wanted
+
+
+def _part_of(node: Node, trace: TraceProfile, model: Model) -> Any:
+    return node.make(trace.subject(model))

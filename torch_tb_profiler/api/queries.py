@@ -37,7 +37,7 @@ class Queried:
 
         Raises ProfileError: there is no such table, DuckDB is not installed.
         """
-        from torch_tb_profiler.tables.sql.database import Database  # noqa: PLC0415
+        from torch_tb_profiler.tables.sql.database import Database
 
         with profile_errors():
             database = Database(self._sources(), open_to_all=True)
@@ -63,11 +63,11 @@ class Queried:
 
     @cached_property
     def _database(self) -> Database:
-        from torch_tb_profiler.tables.sql.database import Database  # noqa: PLC0415 - see above
+        from torch_tb_profiler.tables.sql.database import Database
 
         return Database(self._sources())
 
     def _sources(self) -> list[Any]:
-        from torch_tb_profiler.tables.sql.database import TraceSource  # noqa: PLC0415 - see above
+        from torch_tb_profiler.tables.sql.database import TraceSource
 
         return [TraceSource(run, trace.file.worker, trace.file.span, trace.ask) for run, trace in self._named_traces()]

@@ -22,7 +22,7 @@ class Rows(tuple[T, ...], Tabular):
     """A tuple of dataclasses or structs that can become a data frame with one row each."""
 
     def to_pandas(self) -> pd.DataFrame:
-        import pandas as pd  # noqa: PLC0415 - not a dependency
+        import pandas as pd
 
         rows: Any = self
         return pd.DataFrame([_row_values(row) for row in rows])

@@ -50,6 +50,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operators,
 )
 from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.program.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.analysis.program.phases import PhaseTimes, phase_times
 from torch_tb_profiler.analysis.question import Question, Refused, Subject, answer_here
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -82,7 +83,6 @@ from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.model.selection import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.answering.answerer import step_range, subject_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together

@@ -242,15 +242,16 @@ def _combine(keys: Sequence[Ints]) -> Int64:
     if len(combined) == 0:
         return combined
     for key in keys:
+        values: Ints = key
         low, high = int(key.min()), int(key.max())
         width = high - low + 1
         if width > WIDEST:
-            different, place = distinct_places(key)
-            key, low, width = place, 0, len(different)  # noqa: PLW2901
+            different, values = distinct_places(key)
+            low, width = 0, len(different)
         if span * width >= 2**62:
             different, combined = distinct_places(combined)
             span = len(different)
-        combined = combined * width + (key.astype(np.int64) - low)
+        combined = combined * width + (values.astype(np.int64) - low)
         span *= width
     return combined
 

@@ -54,8 +54,9 @@ def script(shell: str) -> str:
 
 def _command(name: str) -> _Command:
     parser = command_parser(COMMANDS[name].load())
-    options = [_option(parser, each) for each in parser._actions if each.option_strings]  # noqa: SLF001 - no other way
-    values = next((each.choices for each in parser._actions if not each.option_strings and each.choices), ())  # noqa: SLF001
+    actions = parser._actions  # noqa: SLF001 - no other way
+    options = [_option(parser, each) for each in actions if each.option_strings]
+    values = next((each.choices for each in actions if not each.option_strings and each.choices), ())
     return _Command(name, COMMANDS[name].help, options, [str(each) for each in values])
 
 

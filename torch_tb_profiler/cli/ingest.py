@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.messages import UserError, safe
@@ -99,7 +100,7 @@ def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Calla
     address = arguments.scheduler
     if arguments.scheduler_file:
         try:
-            with open(arguments.scheduler_file, encoding="utf-8") as file:  # noqa: PTH123
+            with Path(arguments.scheduler_file).open(encoding="utf-8") as file:
                 address = str(json.load(file)["address"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UserError(f"{arguments.scheduler_file} has no address of a scheduler: {error}") from None

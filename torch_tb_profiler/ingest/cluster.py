@@ -80,8 +80,8 @@ class ClusterRunner:
         return facts
 
     def run(self, tasks: Iterable[Task], on_bytes: OnBytesRead) -> Iterator[Outcome]:
-        from distributed import as_completed  # noqa: PLC0415
-        from distributed.client import FutureCancelledError  # noqa: PLC0415
+        from distributed import as_completed
+        from distributed.client import FutureCancelledError
 
         waiting = iter(tasks)
         given: dict[str, Task] = {}
@@ -121,7 +121,7 @@ class ClusterRunner:
 
     def _outcome(self, future: Future, task: Task) -> Outcome | None:
         """Return what a worker sent; None if it died. Raises what says that the scheduler is gone."""
-        from distributed.scheduler import KilledWorker  # noqa: PLC0415
+        from distributed.scheduler import KilledWorker
 
         if future.status == "finished":
             try:
@@ -166,7 +166,7 @@ def _small(said: object) -> bytes:
 
 def _connect(scheduler: str) -> Client:
     try:
-        import distributed  # noqa: PLC0415
+        import distributed
     except ImportError:
         raise IngestRefused(
             "a scheduler needs dask.distributed. Install it with: pip install 'torch-tb-profiler[dask]'"

@@ -347,7 +347,7 @@ def _where(model: Model, codes: list[int], share: float, modules: int) -> Where:
     if annotation is not None and annotation.startswith(LIGHTNING_MODULE):
         module, annotation = module or module_name(annotation), None
     return Where(
-        text=_in_words(operator, file, line, function, named or module, annotation),
+        text=_in_words(operator, (file, line, function), named or module, annotation),
         operator=operator,
         file=file,
         line=line,
@@ -363,12 +363,12 @@ def _where(model: Model, codes: list[int], share: float, modules: int) -> Where:
 
 def _in_words(
     operator: str | None,
-    file: str | None,
-    line: int | None,
-    function: str | None,
+    frame: tuple[str | None, int | None, str | None],
     module: str | None,
     annotation: str | None,
 ) -> str:
+    """Return a place as text. frame: file, line and function; a file of None is unknown."""
+    file, line, function = frame
     words = [operator] if operator else []
     if file is not None:
         words.append(f"{'at ' if words else ''}{file}:{line} ({function})")

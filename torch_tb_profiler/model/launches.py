@@ -56,17 +56,14 @@ def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:
     nested[calls.order] = calls.parent >= 0
     limit = np.where(node >= 0, tree.end[node], end) if len(tree) else end
     duration = np.where(nested, 0, np.minimum(end, limit) - start)
-    duration -= _operators_during(tree, nesting, track, operator_node, start, duration)
-    return LaunchLinks(node=node, operator_node=operator_node, duration=duration)
+    links = LaunchLinks(node=node, operator_node=operator_node, duration=duration)
+    inside_ns = _operators_during(tree, nesting, track, start, links)
+    return LaunchLinks(node=node, operator_node=operator_node, duration=duration - inside_ns)
 
 
-def _operators_during(
-    tree: CallTree, nesting: Nesting, track: Int32, operator_node: Int32, start: Int64, duration: Int64
-) -> Int64:
-    """Return the ns of each call that belong to operators that begin during it, as when times are rounded.
-
-    operator_node   around the start of the call
-    """
+def _operators_during(tree: CallTree, nesting: Nesting, track: Int32, start: Int64, links: LaunchLinks) -> Int64:
+    """Return the ns of each call that belong to operators that begin during it, as when times are rounded."""
+    operator_node, duration = links.operator_node, links.duration
     inside_ns = np.zeros(len(start), np.int64)
     last = last_started(nesting.lane, nesting.start, track, start + np.maximum(duration - 1, 0))
     calls = np.flatnonzero(last > last_started(nesting.lane, nesting.start, track, start))

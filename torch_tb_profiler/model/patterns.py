@@ -168,7 +168,7 @@ class TimedPattern:
 
     def __init__(self, source: str, ignore_case: bool = False) -> None:
         # takes two megabytes in every process, and few people write patterns
-        import regex  # noqa: PLC0415
+        import regex
 
         self._source = source
         # V1: sets within sets; without (?-f) ß would also be ss.

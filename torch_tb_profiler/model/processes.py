@@ -74,7 +74,7 @@ def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Proces
     of_work = _by_name(trace, pid_of_track, pid)[ran_on]
     open_ = np.flatnonzero(is_work & (of_work < 0))
     if len(open_):
-        of_work[open_] = _by_place(trace, pid_of_track, number, len(pid), of_launch, open_)
+        of_work[open_] = _by_place(trace, number[pid_of_track], len(pid), of_launch, open_)
     open_ = np.flatnonzero(is_work & (of_work < 0))
     if len(open_):
         of_work[open_] = _by_memory(trace, number[pid_of_track], work.device[open_])
@@ -126,16 +126,16 @@ def _without_number(text: str, which: int) -> str:
     return (text[: numbers[which].start()] + "\0" + text[numbers[which].end() :]).strip("\0")
 
 
-def _by_place(trace: Trace, pid_of_track: Int64, number: Int64, count: int, of_launch: Int64, chosen: Int64) -> Int64:
+def _by_place(trace: Trace, of_track: Int64, count: int, of_launch: Int64, chosen: Int64) -> Int64:
     """Return the process whose events precede each activity in the file, shape (chosen,).
 
     -1 unless the events of every process are contiguous in the file.
 
-    number   shape (pids,): process of each pid
+    of_track   shape (tracks,): process of each track
     """
     events = trace.events
     nothing = np.full(len(chosen), -1, np.int64)
-    process = number[pid_of_track[events.track]]
+    process = of_track[events.track]
     rows = np.flatnonzero((process >= 0) & (events.phase != EventPhase.METADATA))
     first, last = least_at(process[rows], rows, count), greatest_at(process[rows], rows, count)
     order = np.argsort(first)

@@ -127,7 +127,7 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
 def memory_limit() -> Callable[[int], None]:
     """Return a callback that raises this process's memory limit with the bytes read, where the system can."""
     try:
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
     except ImportError:
         return lambda _: None
     base = _address_space()
@@ -151,7 +151,7 @@ def memory_limit() -> Callable[[int], None]:
 def limit_time(seconds: int) -> None:
     """Let the system end this process after so many seconds of the processor."""
     try:
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
     except ImportError:
         return
     with contextlib.suppress(ValueError, OSError):
@@ -161,7 +161,7 @@ def limit_time(seconds: int) -> None:
 def _address_space() -> int:
     """Return the bytes of the address space that the process has now; 0 where the system does not tell."""
     try:
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
 
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         return pages * resource.getpagesize()

@@ -50,9 +50,8 @@ _kinds = json_decoder(list[_Kind], strict=False)
 @lru_cache(maxsize=16)
 def _decoder(exact: bool, kinds: _Kinds) -> msgspec.json.Decoder[list[Event]]:
     """Return a decoder of lists of events; kinds that are too many are not listed."""
-    if kinds.are_too_many():
-        return json_decoder(list[event_type(exact)], strict=False)  # type: ignore[misc]
-    return json_decoder(list[event_type(exact, kinds.phases, kinds.categories)], strict=False)  # type: ignore[misc]
+    listed = () if kinds.are_too_many() else (kinds.phases, kinds.categories)
+    return json_decoder(list[event_type(exact, *listed)], strict=False)  # type: ignore[misc]
 
 
 class EventDecoder:

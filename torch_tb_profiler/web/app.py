@@ -30,7 +30,7 @@ from torch_tb_profiler.workspace import Workspace
 
 def _openapi(_: Workspace, __: Parameters) -> HttpAnswer:
     # hardly ever used, and it would take memory in every process
-    from torch_tb_profiler.web.openapi import document  # noqa: PLC0415
+    from torch_tb_profiler.web.openapi import document
 
     return HttpAnswer(dumps(document()))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from operator import methodcaller
 from typing import Annotated, Literal
 
 import msgspec
@@ -360,7 +361,7 @@ def combined_ranks(ranks: Sequence[RecordingFigures]) -> RecordingFigures:
         first_kept=1 if len(names) > LEAST_STEPS else 0,
         cut_off=max(rank.cut_off for rank in ranks),
         step_ns=[max(column) for column in zip(*rows(lambda rank: rank.step_ns), strict=True)],
-        causes={cause: sums(lambda rank, cause=cause: rank.cause_alone(cause)) for cause in causes},  # type: ignore[misc]
+        causes={cause: sums(methodcaller("cause_alone", cause)) for cause in causes},
         communication_known=all(rank.communication_known for rank in ranks),
         kernel_calls=sums(lambda rank: rank.kernel_calls),
         sync_calls=known(lambda rank: rank.sync_calls),

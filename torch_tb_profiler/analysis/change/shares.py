@@ -344,8 +344,7 @@ def kernels_by_name(model: Model) -> TimesByName:
         model,
         model.trace.events.name[row],
         step,
-        device=duration,
-        host=np.zeros_like(duration),
+        (duration, np.zeros_like(duration)),
         owner=(codes[work], text),
     )
 
@@ -356,7 +355,7 @@ def operators_by_name(model: Model) -> TimesByName:
     times = operator_times(inside)
     tree = inside.tree
     step = step_of_times(model, tree.start[times.node])
-    return _table(model, tree.name[times.node], step, device=times.device_self, host=times.host_self)
+    return _table(model, tree.name[times.node], step, (times.device_self, times.host_self))
 
 
 def calls_by_name(model: Model) -> TimesByName:
@@ -365,27 +364,26 @@ def calls_by_name(model: Model) -> TimesByName:
     row = inside.launches.row
     duration = inside.launch_links.duration
     step = step_of_times(model, events.start[row])
-    return _table(model, events.name[row], step, device=np.zeros_like(duration), host=duration)
+    return _table(model, events.name[row], step, (np.zeros_like(duration), duration))
 
 
 def _table(
     model: Model,
     name: Ints,
     step: Int64,
-    device: Int64,
-    host: Int64,
+    ns: tuple[Int64, Int64],
     owner: tuple[Int64, Callable[[int], str]] | None = None,
 ) -> TimesByName:
-    """Sum by name and step. All of shape (n,): names as codes, steps, ns; owners as numbers, and the text of a
-    number.
+    """Sum by name and step. All of shape (n,): names as codes, steps, ns on the device and on the host; owners as
+    numbers, and the text of a number.
     """
     steps = len(model.steps)
     codes, place = distinct_places(name)
     at, size = place * max(steps, 1) + step, len(codes) * steps
     shape = len(codes), steps
     calls = np.bincount(at, minlength=size).reshape(shape)
-    device_ns, host_ns = (sums_at(at, values, size).reshape(shape) for values in (device, host))
-    owners = None if owner is None else _owners(place, device, *owner)
+    device_ns, host_ns = (sums_at(at, values, size).reshape(shape) for values in ns)
+    owners = None if owner is None else _owners(place, ns[0], *owner)
     texts = [str(model.trace.strings[code]) for code in codes.tolist()]
     total = (device_ns.sum(axis=1) + host_ns.sum(axis=1)).tolist()
     order = sorted(range(len(codes)), key=lambda number: (-total[number], texts[number]))

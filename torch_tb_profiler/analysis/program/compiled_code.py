@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -224,12 +224,12 @@ def work_in(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
     return work, around, np.maximum(inside.trace.events.duration[inside.device_work.row[work]], 0)
 
 
-def named_nodes(model: Model, wanted: object) -> Bool:
+def named_nodes(model: Model, wanted: Callable[[str], object]) -> Bool:
     """Return which calls have a wanted name, shape (call tree,)."""
     tree = model.tree
     if not len(tree):
         return np.zeros(0, np.bool_)
-    found: Bool = model.trace.strings.where(wanted, tree.name)[tree.name]  # type: ignore[arg-type]
+    found: Bool = model.trace.strings.where(wanted, tree.name)[tree.name]
     return found
 
 

@@ -330,7 +330,7 @@ def _operators(
     for is_operator, kind in kinds.items():
         some = np.flatnonzero(tree.is_operator[mine] == is_operator)
         spare = slack[tree.row[mine[some]]]
-        found += _by_name(model, kind, tree.name[mine[some]], ns[mine[some]], of_device[some], spare)
+        found += _by_name(model, kind, tree.name[mine[some]], (ns[mine[some]], of_device[some]), spare)
     return _longest(found)
 
 
@@ -357,7 +357,7 @@ def _frames(
         mine = distinct(holder[known])
         mine = mine[(tree.end[mine] > window[0]) & (tree.start[mine] < window[1])]
         spare = slack[tree.row[mine]]
-        by_kind.append(_longest(_by_name(model, kind, tree.name[mine], held[mine], held_device[mine], spare)))
+        by_kind.append(_longest(_by_name(model, kind, tree.name[mine], (held[mine], held_device[mine]), spare)))
     return by_kind[0], by_kind[1]
 
 
@@ -379,14 +379,15 @@ def _kernels(device: _Device, slack: Int64, steps: Sequence[int]) -> tuple[OnPat
     for kind, chosen in kinds:
         some = mine[chosen]
         nothing = np.zeros(len(some), np.int64)
-        found += _by_name(model, kind, events.name[items.row[some]], nothing, on_path[some], slack[items.row[some]])
+        found += _by_name(model, kind, events.name[items.row[some]], (nothing, on_path[some]), slack[items.row[some]])
     return _longest(found)
 
 
-def _by_name(model: Model, what: OnPathKind, name: Int32, host: Int64, device: Int64, slack: Int64) -> list[OnPath]:
-    """Make a row for each name that is on the path."""
+def _by_name(model: Model, what: OnPathKind, name: Int32, ns: tuple[Int64, Int64], slack: Int64) -> list[OnPath]:
+    """Make a row for each name that is on the path. ns: on it, of the host and of devices."""
     if not len(name):
         return []
+    host, device = ns
     groups = group([name])
     host_ns, device_ns = groups.sum(host), groups.sum(device)
     on_path, calls = groups.sum((host + device > 0).astype(np.int64)), groups.count()

@@ -166,7 +166,7 @@ class Solver(msgspec.Struct, frozen=True):
         one = np.where(one_edge >= 0, anchor[source[one_edge]], before) if len(nth) else before
         other = anchor[source[other_edge]]
         stays = np.append(lasting, True)
-        runs = _runs(len(roots), one, other, one_edge, other_edge, stays[one_edge] & stays[other_edge])
+        runs = _runs(len(roots), (one, other), (one_edge, other_edge), stays[one_edge] & stays[other_edge])
         return cls(nodes, source, target, paths, first[paths.node], anchor, len(roots), runs, lasting)
 
     def times(self, delay: Int64, dropped: Int64, wanted: Int64 | None = None) -> Int64:
@@ -212,13 +212,15 @@ class Solver(msgspec.Struct, frozen=True):
         return bool((np.bincount(self.target, minlength=self.nodes)[nodes] == lost).any())
 
 
-def _runs(roots: int, one: Int64, other: Int64, one_edge: Int64, other_edge: Int64, lasting: Bool) -> _Runs:
+def _runs(roots: int, compared: tuple[Int64, Int64], edges: tuple[Int64, Int64], lasting: Bool) -> _Runs:
     """Group comparisons into runs.
 
-    one, other             shape (comparisons,): what each compares; roots are numbered before the first comparison
-    one_edge, other_edge   shape (comparisons,): the edges from these
-    lasting                shape (comparisons,): whose edges are never dropped; others are runs of their own
+    compared   two of shape (comparisons,): what each compares; roots are numbered before the first comparison
+    edges      two of shape (comparisons,): the edges from these
+    lasting    shape (comparisons,): whose edges are never dropped; others are runs of their own
     """
+    one, other = compared
+    one_edge, other_edge = edges
     n = len(one)
     uses = np.bincount(np.concatenate((one, other)), minlength=roots + n)
     run, same = list(range(n)), [-1] * n

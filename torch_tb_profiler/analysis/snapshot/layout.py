@@ -88,7 +88,7 @@ def segment_layout(history: History, position: int) -> SegmentLayout:
     ends = address[segment] + size[segment]
     following = np.append(begin[1:], np.iinfo(np.int64).max)
     length = np.minimum(length, np.minimum(following, ends) - begin)
-    pieces = _with_gaps(address, size, segment, begin, length, life)
+    pieces = _with_gaps((address, size), segment, begin, length, life)
     return SegmentLayout(
         position,
         address,
@@ -104,9 +104,13 @@ def segment_layout(history: History, position: int) -> SegmentLayout:
 
 
 def _with_gaps(
-    address: Int64, size: Int64, segment: Int64, begin: Int64, length: Int64, life: Int64
+    segments: tuple[Int64, Int64], segment: Int64, begin: Int64, length: Int64, life: Int64
 ) -> tuple[Int64, Int64, Int64, Int64]:
-    """Return blocks and what lies between them, by address: segment, begin, size, life."""
+    """Return blocks and what lies between them, by address: segment, begin, size, life.
+
+    segments   address and size of each
+    """
+    address, size = segments
     first = np.ones(len(begin), np.bool_)
     first[1:] = segment[1:] != segment[:-1]
     before_end = np.where(first, address[segment], np.append(0, (begin + length)[:-1]))

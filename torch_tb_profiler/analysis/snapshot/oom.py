@@ -140,7 +140,7 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     device_free = None if recorded == NO_DEVICE_FREE else recorded
     free_bytes, other_streams, other_pools = (int(sizes[mask].sum()) for mask in (own, others, elsewhere))
     pending_bytes = int(history.blocks.bytes[pending].sum())
-    reason = _reason(request, needed, free_bytes, other_streams, other_pools, pending_bytes, device_free)
+    reason = _reason(request, needed, (free_bytes, other_streams, other_pools, pending_bytes), device_free)
     on = device.settings.get("expandable_segments") is True or bool(layout.is_expandable.any())
     time, stack = int(records.time[position]), int(records.stack[position])
     return Oom(
@@ -169,17 +169,14 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     )
 
 
-def _reason(
-    request: int, needed: int, free: int, other_streams: int, other_pools: int, pending: int, device_free: int | None
-) -> OomReason:
-    if free >= request:
-        return "fragmented"
-    if other_streams >= request:
-        return "other_stream"
-    if other_pools >= request:
-        return "other_pool"
-    if pending >= request:
-        return "pending"
+_UNUSED: tuple[OomReason, ...] = ("fragmented", "other_stream", "other_pool", "pending")
+
+
+def _reason(request: int, needed: int, unused: tuple[int, int, int, int], device_free: int | None) -> OomReason:
+    """Return why a request failed. unused: bytes that the allocator held without use, as `_UNUSED` names them."""
+    for reason, held in zip(_UNUSED, unused, strict=True):
+        if held >= request:
+            return reason
     if device_free is None:
         return "unknown"
     return "limit" if device_free >= needed else "full"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -195,7 +196,7 @@ def _from_each_rank(arguments: argparse.Namespace, of: Callable[[Model, str], R]
     with chosen(arguments) as found:
         spans = list(dict.fromkeys(file.span for file in found.files))
         return [
-            found.ask(lambda subject, worker=file.worker: of(subject.model, worker), at)  # type: ignore[misc]
+            found.ask(partial(_of_worker, of, file.worker), at)
             for at, file in enumerate(found.files)
             if file.span == spans[0]
         ]
@@ -246,3 +247,7 @@ TABLES_OF_RUNS: Mapping[str, Callable[[argparse.Namespace], Table[Any]]] = {
     "rank-ranges": _rank_ranges,
     "traces": _table_of_traces,
 }
+
+
+def _of_worker(of: Callable[[Model, str], R], worker: str, subject: Subject) -> R:
+    return of(subject.model, worker)

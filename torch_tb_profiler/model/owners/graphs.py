@@ -8,6 +8,7 @@ each kind, in the same order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import SequenceMatcher
 
 import msgspec
@@ -132,7 +133,8 @@ def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
         chosen, capture = chosen[outer], capture[outer]
         order = np.lexsort((start[chosen], capture))
         chosen, capture = chosen[order], capture[order]
-    copies, fills = (_named(trace, name[chosen], lambda text, word=word: word in text) for word in ("Memcpy", "Memset"))
+    copies = _named(trace, name[chosen], lambda text: "Memcpy" in text)
+    fills = _named(trace, name[chosen], lambda text: "Memset" in text)
     kind = np.where(copies, _COPY, np.where(fills, _FILL, _KERNEL))
     return CapturedCalls(chosen.astype(np.int32), capture, launches.kernel[chosen], kind)
 
@@ -235,7 +237,7 @@ def _times(which: Int64, track: Int32, start: Int64) -> Int64:
     return which[np.lexsort((start[which], track[which]))]
 
 
-def _named(trace: Trace, name: Int32, wanted: object) -> Bool:
+def _named(trace: Trace, name: Int32, wanted: Callable[[str], object]) -> Bool:
     if not len(name):
         return np.empty(0, np.bool_)
-    return trace.strings.where(wanted, name)[name]  # type: ignore[arg-type]
+    return trace.strings.where(wanted, name)[name]

@@ -6,6 +6,7 @@ replay of the node, under keys that it chooses.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -108,11 +109,11 @@ def owners_of_calls(
     return CallOwners(how, row)
 
 
-def _named(trace: Trace, forest: CallTree | FrameTree, wanted: object) -> Bool:
+def _named(trace: Trace, forest: CallTree | FrameTree, wanted: Callable[[str], object]) -> Bool:
     """Mark nodes whose name is wanted."""
     if not len(forest):
         return np.empty(0, np.bool_)
-    return trace.strings.where(wanted, forest.name)[forest.name]  # type: ignore[arg-type]
+    return trace.strings.where(wanted, forest.name)[forest.name]
 
 
 def _has_module_id(trace: Trace, frames: FrameTree) -> Bool:

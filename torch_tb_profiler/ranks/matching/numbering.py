@@ -32,6 +32,8 @@ _SAMPLE = 16
 _MOST_SIGNATURES = 16
 #: kind, dtype, size, step and name of some collectives, as in `_Known`
 _Columns = tuple[Int8, Int32, Int64, Int32, Int32]
+#: types, names, steps, sizes of groups and first codes of a rank's collectives
+_Texts = tuple[Sequence[str], Sequence[str], Sequence[str], tuple[int, ...], list[int]]
 
 
 class SharedCodes(msgspec.Struct):
@@ -106,7 +108,7 @@ class _RankSignature(msgspec.Struct, frozen=True):
     """
 
     columns: tuple[Int64, ...]
-    texts: tuple[object, ...]
+    texts: _Texts
     parts: list[_Part]
     kind: Int64
     dtype: Int64
@@ -204,12 +206,10 @@ class CollectiveNumbering:
         self._signatures = [look, *self._signatures[: _MOST_SIGNATURES - 1]]
         return look
 
-    def _new_signature(
-        self, calls: CalledOperations, columns: tuple[Int64, ...], texts: tuple[object, ...]
-    ) -> _RankSignature:
+    def _new_signature(self, calls: CalledOperations, columns: tuple[Int64, ...], texts: _Texts) -> _RankSignature:
         *_, sizes, first = texts
-        group = np.array([*first, -1], np.int64)[calls.group]  # type: ignore[misc]
-        size = np.array([*sizes, 0], np.int64)[calls.group]  # type: ignore[misc]
+        group = np.array([*first, -1], np.int64)[calls.group]
+        size = np.array([*sizes, 0], np.int64)[calls.group]
         look = _RankSignature(
             columns,
             texts,

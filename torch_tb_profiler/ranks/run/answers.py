@@ -171,7 +171,7 @@ class RunRanks(Answer, Tabular, frozen=True, kw_only=True):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per rank. Raises ModuleNotFoundError without pandas."""
-        import pandas as pd  # noqa: PLC0415 - not a dependency
+        import pandas as pd
 
         return pd.DataFrame(msgspec.structs.asdict(self))
 

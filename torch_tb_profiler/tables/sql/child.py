@@ -22,7 +22,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.tables.sql.answer import QueryAnswer, as_cell
 from torch_tb_profiler.tables.sql.connection import QueryError, query_error
-from torch_tb_profiler.tables.sql.database import Database, TraceSource
+from torch_tb_profiler.tables.sql.database import Database, TraceSource  # noqa: TID253 - this process has duckdb
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
 
@@ -200,7 +200,7 @@ def _first_rows(next_rows: Any, limits: QueryLimits) -> tuple[list[list[Any]], A
 def limit_memory(more: int | None) -> None:
     """Limit the address space of this process to so many bytes more than it has now; None: no limit of ours."""
     try:
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
     except ImportError:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -218,7 +218,7 @@ def limit_memory(more: int | None) -> None:
 def _write_no_files() -> None:
     """Let no file grow, and leave none of a process that dies."""
     with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

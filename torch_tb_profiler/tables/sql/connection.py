@@ -59,7 +59,7 @@ LONGEST_STATEMENT = 100_000
 def connect(locked: bool = True) -> duckdb.DuckDBPyConnection:
     """Open an empty database. locked: it reaches nothing outside, and no setting can change. Raises QueryError."""
     try:
-        import duckdb  # noqa: PLC0415 - an extra, and 0.1 s
+        import duckdb
     except ImportError:
         raise query_error("sql_missing", INSTALL) from None
     connection = duckdb.connect(":memory:")
@@ -105,7 +105,7 @@ def _kinds(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
 @contextlib.contextmanager
 def in_words() -> Iterator[None]:
     """Turn exceptions of DuckDB into QueryError. What a handler of a signal raises is KeyboardInterrupt."""
-    import duckdb  # noqa: PLC0415 - an extra
+    import duckdb
 
     try:
         yield

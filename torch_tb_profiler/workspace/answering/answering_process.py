@@ -104,7 +104,7 @@ def main(directory: str, expansion: int, version: str) -> None:
 
 def _obey(asking: Answerer, number: int, content: bytes, say: Callable[[int, Reply], None]) -> None:
     try:
-        order: Order = pickle.loads(content)  # noqa: S301 - of the process that has started this one
+        order: Order = _unpickled(content)
         with spill.watched():
             reply = Reply(getattr(asking, order.method)(*order.arguments))
     except BaseException as error:  # noqa: BLE001 - who has asked gets it
@@ -119,12 +119,16 @@ def _obey(asking: Answerer, number: int, content: bytes, say: Callable[[int, Rep
         os._exit(0)
 
 
+def _unpickled(content: bytes) -> Any:
+    return pickle.loads(content)  # noqa: S301 - the server and the process it started write to one another alone
+
+
 def _packed(reply: Reply) -> bytes:
     """Pickle a reply. An exception that cannot be pickled is replaced by its text."""
     try:
         content = pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
         if reply.is_error:
-            pickle.loads(content)  # noqa: S301 - it was made here
+            _unpickled(content)
     except Exception as error:  # noqa: BLE001 - whatever an exception of somebody else does
         what = RuntimeError(str(reply.found) if reply.is_error else f"an answer cannot be sent: {error}")
         return pickle.dumps(Reply(what, is_error=True, raised_at=reply.raised_at or traceback.format_exc()))
@@ -248,7 +252,7 @@ class AnsweringProcess:
         try:
             while (message := read_message(process.stdout)) is not None:
                 number, content = message
-                self._on_reply(running, number, pickle.loads(content))  # noqa: S301 - of the process started here
+                self._on_reply(running, number, _unpickled(content))
         except Exception as error:  # noqa: BLE001 - whatever a reply has done, such as more than fits in memory
             log.warning("an answer about a large trace cannot be taken: %s: %s", type(error).__name__, error)
         process.kill()
