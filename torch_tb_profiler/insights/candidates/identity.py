@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -11,13 +10,14 @@ import msgspec
 
 from torch_tb_profiler.analysis.flops.operators import arguments_of
 from torch_tb_profiler.arrays.types import dumps
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
 #: changes with what an id is made of: ids of two versions are not compared
 VERSION = 1
 _HEX = 12
 #: types of arguments that are no tensors
 _SCALARS = frozenset({"Scalar", "ScalarList"})
-_INTEGER = re.compile(r"-?\d{1,19}")
+_INTEGER = lazy_pattern(r"-?\d{1,19}")
 
 
 class CandidateInput(msgspec.Struct, frozen=True):
