@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.snapshot.unpickle_stream import NotPlain, PlainUnpickler
 from torch_tb_profiler.words.sentences import because
@@ -25,10 +26,10 @@ _MOST_RANKS = 1_000_000
 #: characters of a text that are kept
 _LONGEST_TEXT = 200
 #: operators whose ranks may pass tensors of different sizes
-_UNEVEN = re.compile(r"all_?to_?all|gather|scatter|_v\b|coalesced", re.IGNORECASE)
-_EVEN = re.compile(r"_?all_?gather_base|_?reduce_scatter_base|all_?gather_into_tensor$", re.IGNORECASE)
+_UNEVEN = lazy_pattern(r"all_?to_?all|gather|scatter|_v\b|coalesced", re.IGNORECASE)
+_EVEN = lazy_pattern(r"_?all_?gather_base|_?reduce_scatter_base|all_?gather_into_tensor$", re.IGNORECASE)
 #: of a line in torch, or in a package that calls it: not where the program called
-_LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|torch)/")
+_LIBRARY = lazy_pattern(r"(?:^|/)(?:site-packages|dist-packages|torch)/")
 
 
 class DumpError(ErrorWithReason):

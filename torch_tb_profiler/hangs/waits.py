@@ -6,7 +6,6 @@ rank counts its own.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Literal
@@ -15,11 +14,12 @@ import msgspec
 
 from torch_tb_profiler.hangs.dump import DumpedCall
 from torch_tb_profiler.hangs.job import HungJob, RankGroup
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 
-_TRANSFER = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
+_TRANSFER = lazy_pattern(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
 #: collectives that some ranks may finish before others have taken part
-_ROOTED = re.compile(r"_?(?:broadcast|reduce|gather|scatter)(?:_oop)?$")
+_ROOTED = lazy_pattern(r"_?(?:broadcast|reduce|gather|scatter)(?:_oop)?$")
 
 Difference = Literal["operator", "dtype", "size"]
 

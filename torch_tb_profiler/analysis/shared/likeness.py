@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 
 import numpy as np
 
+from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.event_names import NN_MODULE
 
 #: how many hashes a sketch has; two sketches tell the share of common names within about 1/8
 _HASHES = 16
-_NUMBER = re.compile(r"_\d+$")
+_NUMBER = lazy_pattern(r"_\d+$")
 
 
 def program_sketch(model: Model) -> str:
