@@ -8,6 +8,7 @@ import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
 import { Async, Empty, Panel, Segmented } from "../../ui";
 import { METRICS, type Metric, metricOf } from "./metrics";
+import { NodeTiles } from "./NodeTiles";
 import { type Order, orderOf } from "./order";
 import { params } from "./params";
 import { rankName } from "./sentence";
@@ -62,7 +63,14 @@ export function HeatMapPanel({ metrics, ...props }: Props) {
         {(heat) =>
           // While ranks are read, the two answers may be of different numbers of them.
           heat.ranks === props.ranks.worker.length && heat.steps === props.steps.length ? (
-            <Picture {...props} heat={heat} order={order} metric={heat.metric} />
+            <>
+              <NodeTiles
+                ranks={props.ranks}
+                metric={heat.metric}
+                onPick={(worker) => props.onPick(worker, props.step ?? "")}
+              />
+              <Picture {...props} heat={heat} order={order} metric={heat.metric} />
+            </>
           ) : (
             <Empty reason={text.noSteps} />
           )
