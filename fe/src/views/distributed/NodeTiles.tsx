@@ -5,6 +5,7 @@ import { DeviationMap } from "../../charts";
 import type { Unit } from "../../format";
 import { count } from "../../format";
 import { ranksTexts } from "../../i18n";
+import { Panel } from "../../ui";
 import type { Metric } from "./metrics";
 import { rankName } from "./sentence";
 
@@ -24,17 +25,20 @@ export function NodeTiles({ ranks, metric, onPick }: Props) {
   const { rows, columns, cells, order } = placed;
   const unit: Unit = metric === "memory_bytes" ? "bytes" : "ns";
   const name = ranksTexts.heat.metrics[metric];
+  const title = text.title(name);
   return (
-    <DeviationMap
-      title={text.title(name)}
-      summary={text.summary(name, count(cells.length), count(rows.length))}
-      head={[text.node, text.rank, name]}
-      rows={rows}
-      columns={columns}
-      cells={cells}
-      unit={unit}
-      onPick={(cell) => onPick(ranks.worker[order[cell] ?? 0] ?? "")}
-    />
+    <Panel title={title} help={text.help}>
+      <DeviationMap
+        title={title}
+        summary={text.summary(name, count(cells.length), count(rows.length))}
+        head={[text.node, text.rank, name]}
+        rows={rows}
+        columns={columns}
+        cells={cells}
+        unit={unit}
+        onPick={(cell) => onPick(ranks.worker[order[cell] ?? 0] ?? "")}
+      />
+    </Panel>
   );
 }
 
