@@ -184,6 +184,7 @@ def test_the_heat_map_by_keyboard(opened: Profiler) -> None:
     heat = opened.server.api("ranks/heatmap", run=GPU_RUN, metric="own_ns")
     panel = opened.panel("Ranks × steps")
     picture = panel.get_by_role("slider")
+    opened.panel("Own time by node, from the median").get_by_role("slider").focus()
     tab_to(opened.page, picture)
     for key in ("ArrowDown", "ArrowDown", "End", "ArrowLeft", "ArrowRight", "ArrowRight"):
         opened.page.keyboard.press(key)

@@ -1,4 +1,5 @@
 export type { ChartRow } from "./ChartTable";
+export { DeviationMap } from "./DeviationMap";
 export { Donut } from "./Donut";
 export { Gantt } from "./Gantt";
 export { HBars } from "./HBars";
@@ -12,7 +13,10 @@ export { StackedBars } from "./StackedBars";
 export { TimeCurve } from "./TimeCurve";
 export { TimeRange } from "./TimeRange";
 export { TopNControl } from "./TopNControl";
+export { Tornado } from "./Tornado";
+export { Treemap } from "./Treemap";
 export { largest, type Ranked, slicesWithRest, type TopN } from "./topN";
+export { treemapGroups } from "./treemapGroups";
 export type {
   CurveEvent,
   CurveLine,
@@ -25,6 +29,8 @@ export type {
   PairedItem,
   ScatterSeries,
   Slice,
+  TornadoItem,
+  TreemapGroup,
   WaitsData,
 } from "./types";
 export { Waits } from "./Waits";

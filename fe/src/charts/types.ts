@@ -248,3 +248,45 @@ export interface WaitsData {
   /** From who waits to whom; indices of boxes. */
   readonly lines: readonly { readonly from: number; readonly to: number }[];
 }
+
+/** A part of a whole, in parts; the largest first. */
+export interface TreemapGroup {
+  readonly label: string;
+  readonly color: ChartColor;
+  readonly items: readonly TreemapItem[];
+}
+
+interface TreemapItem {
+  readonly label: string;
+  /** The whole name, where `label` is a part of it. */
+  readonly title?: string;
+  readonly value: number;
+}
+
+/** What a change would give: at most, in part (null: it cannot be had in part), and the interval of the most. */
+export interface TornadoItem {
+  readonly label: string;
+  readonly color: ChartColor;
+  readonly most: number;
+  readonly part: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Values in a grid, of which some may be missing. */
+export interface DeviationData {
+  readonly rows: readonly string[];
+  readonly columns: number;
+  /** Row after row. */
+  readonly cells: readonly DeviationCell[];
+  readonly unit: Unit;
+}
+
+interface DeviationCell {
+  readonly row: number;
+  readonly column: number;
+  readonly label: string;
+  readonly value: number | null;
+  /** It is to be seen at once. */
+  readonly marked: boolean;
+}

@@ -38,6 +38,13 @@ export function contrast(a: Rgb, b: Rgb): number {
   return (high + 0.05) / (low + 0.05);
 }
 
+/** Black or white, whichever is easier to read on a colour. */
+export function onColor(color: string): string {
+  const own = parseColor(color);
+  const [black, white] = ["#000000", "#ffffff"] as const;
+  return contrast(parseColor(white), own) >= contrast(parseColor(black), own) ? white : black;
+}
+
 function luminance(color: Rgb): number {
   const [red = 0, green = 0, blue = 0] = color.map((part) => {
     const x = part / 255;

@@ -1,5 +1,5 @@
 export { crisp, useBoxWidth } from "./canvas";
-export { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "./colors";
+export { computedColors, contrast, css, mix, onColor, pack, parseColor, type Rgb } from "./colors";
 export { hash } from "./hash";
 export { PointerTip } from "./PointerTip";
 export type { Raster } from "./raster";

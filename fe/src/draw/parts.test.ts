@@ -11,7 +11,6 @@ import {
   partProperty,
   phasePart,
 } from "./parts";
-import { seriesColor } from "./theme";
 
 /** Ids as the server has them: parts of the critical path, and causes of `analysis/waterfall/causes.py`. */
 const IDS = [
@@ -59,13 +58,6 @@ it("gives the colour of communication to nothing else", () => {
   const pink = partColor("communication");
   const phases = Object.keys(partsTexts.phases).map(phasePart);
   expect(phases.filter((id) => partColor(id) === pink)).toEqual([]);
-  const value = (color: string) => /#\w+/.exec(color)?.[0];
-  const series = Array.from({ length: 10 }, (_, at) => seriesColor(at));
-  expect(series.filter((color) => value(color) === value(pink))).toEqual([]);
-  const theme = readFileSync("src/ui/theme.css", "utf8");
-  const parts = readFileSync("src/draw/parts.css", "utf8");
-  for (const [, color] of parts.matchAll(/--part-communication: (#\w+)/g))
-    expect(theme).not.toMatch(new RegExp(`--series-\\d+: ${color}`));
 });
 
 it("takes the longest end of an id that is known, else what stands before it", () => {

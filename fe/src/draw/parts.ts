@@ -6,51 +6,50 @@ import { bare, byEnd, partIn, partsTexts } from "../i18n";
 import "./parts.css";
 import type { ChartColor } from "./theme";
 
-/** Custom properties of `parts.css`, without `--part-`, and what they are where no style sheet is. */
-const COLORS = {
-  compute: "#0072b2",
-  matmul: "#14417c",
-  attention: "#8558c0",
-  norm: "#3ba598",
-  pointwise: "#95b7ea",
-  layout: "#b9a06a",
-  kernel: "#6b7f95",
-  communication: "#de83a0",
-  copy: "#009eff",
-  fill: "#e5d211",
-  operator: "#0a9d77",
-  python: "#8eba51",
-  input: "#d55e00",
-  launch: "#dc9917",
-  "launch-2": "#a96400",
-  api: "#f0c878",
-  latency: "#d8c005",
-  sync: "#882255",
-  "sync-2": "#cf6576",
-  allocator: "#a65bd0",
-  compile: "#8c8b38",
-  dependency: "#4b3fa8",
-  "dependency-2": "#9a86d8",
-  gap: "#46aa98",
-  "hand-over": "#ccba7c",
-  profiler: "#a0684a",
-  unknown: "#a6a3b3",
-  forward: "#4f7fc4",
-  backward: "#a5456e",
-  loss: "#e3b23c",
-  optimizer: "#3f8f6b",
-  recompute: "#d98fa6",
-  "zero-grad": "#9bccdd",
-  validation: "#5a4a9c",
-  memory: "#7b5ea7",
-  "memory-gradient": "#e39f19",
-  "memory-state": "#2f8f7a",
-  "memory-forward": "#7fb8e6",
-  "memory-backward": "#c8553d",
-  "memory-optimizer": "#9fbf6f",
-  "memory-kept": "#5a4a3a",
-} as const;
-
+/** Custom properties of `parts.css`, without `--part-`, in the order of `partNumber`. */
+export const PART_COLORS = [
+  "compute",
+  "matmul",
+  "attention",
+  "norm",
+  "pointwise",
+  "layout",
+  "kernel",
+  "communication",
+  "copy",
+  "fill",
+  "operator",
+  "python",
+  "input",
+  "launch",
+  "launch-2",
+  "api",
+  "latency",
+  "sync",
+  "sync-2",
+  "allocator",
+  "compile",
+  "dependency",
+  "dependency-2",
+  "gap",
+  "hand-over",
+  "profiler",
+  "unknown",
+  "forward",
+  "backward",
+  "loss",
+  "optimizer",
+  "recompute",
+  "zero-grad",
+  "validation",
+  "memory",
+  "memory-gradient",
+  "memory-state",
+  "memory-forward",
+  "memory-backward",
+  "memory-optimizer",
+  "memory-kept",
+] as const;
 /** Kinds of kernels by what they are drawn as: families that are told apart. */
 const FAMILIES = {
   matmul: ["gemm", "gemm_helper", "gemv", "conv", "conv_helper", "linear_algebra"],
@@ -67,10 +66,7 @@ const COMPUTE = "compute.";
 /** What the ids of phases begin with, where other parts of a step stand, too. */
 const PHASE = "phase.";
 
-type PartColor = keyof typeof COLORS;
-
-/** All colours, in the order of `partNumber`. */
-export const PART_COLORS = Object.keys(COLORS) as readonly PartColor[];
+type PartColor = (typeof PART_COLORS)[number];
 
 /** By the id of a part, or the end of one. */
 const OF_PART: Readonly<Record<string, PartColor>> = bare({
@@ -155,8 +151,7 @@ const OF_PART: Readonly<Record<string, PartColor>> = bare({
  * of what stands before it, so that `idle.launch_latency.graph` has that of `launch_latency`.
  */
 export function partColor(id: string): ChartColor {
-  const name = partColorName(id);
-  return `var(--part-${name}, ${COLORS[name]})`;
+  return `var(--part-${partColorName(id)})`;
 }
 
 /** The colour of a kernel by its kind, such as `gemm` or `communication + norm`: that of its family. */

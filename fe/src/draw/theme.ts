@@ -13,24 +13,12 @@ export interface ChartTheme {
   readonly resolve: (color: ChartColor) => string;
 }
 
-// Used where the page defines no --series-1 …; none of them is the colour of a part of a step (`palette.test.ts`).
-const SERIES = [
-  "#5676a8",
-  "#dca64c",
-  "#4f9d80",
-  "#8c4a6b",
-  "#89b3d0",
-  "#c9673f",
-  "#8d83c3",
-  "#a8a03c",
-  "#6f8f63",
-  "#906a52",
-];
+/** How many `--series-1` … there are; none is the colour of a part of a step (`palette.test.ts`). */
+const SERIES = 10;
 
 /** For a series or slice without a colour of its own: the one at a position, again from the first after the last. */
 export function seriesColor(index: number): ChartColor {
-  const at = index % SERIES.length;
-  return `var(--series-${at + 1}, ${SERIES[at]})`;
+  return `var(--series-${(index % SERIES) + 1})`;
 }
 
 /** Whether people ask their system for more contrast. */
@@ -51,7 +39,7 @@ export function readTheme(element: Element): ChartTheme {
     patterns: wantsPatterns(),
     resolve: (color) => {
       const name = /^var\((--[\w-]+)(?:,\s*(.+))?\)$/.exec(color);
-      return name?.[1] ? property(name[1], name[2] ?? SERIES[0] ?? "gray") : color;
+      return name?.[1] ? property(name[1], name[2] ?? "gray") : color;
     },
   };
 }

@@ -88,6 +88,8 @@ const ARROW = 20;
 const GROWING = 150;
 /** For a bar behind a number, where there is room. */
 const BAR = 160;
+/** Of kernels: short as they are, they differ at their ends. */
+const NAME = 330;
 /** The most for a text. */
 const TEXT = 900;
 /** More than there are powers of ten in numbers. */
@@ -163,7 +165,7 @@ function drawText(column: Column, values: readonly Cell[], first: boolean): Draw
   // The first one also takes what the others leave, and has an arrow before its text in some tables.
   const needed = Math.max(textWidth(values.map(said)), headerWidth(column, null));
   const width = first
-    ? Math.min(230, Math.max(100, needed + ARROW))
+    ? Math.min(brief ? NAME : 230, Math.max(100, needed + ARROW))
     : Math.min(column.grow ? GROWING : 200, needed);
   const room = Math.min(TEXT, Math.max(width, first ? needed + ARROW : needed));
   return { column, symbol: null, text, title, right: false, width, room };

@@ -39,7 +39,7 @@ interface TimelineProps {
   /** What is to be seen; where the user goes from there is told by `onWindow` when they rest. */
   readonly window: TimeWindow;
   readonly onWindow: (window: TimeWindow) => void;
-  /** Called when all that is in sight is drawn. */
+  /** Called when all that is in sight is drawn, and nothing has moved for a while. */
   readonly onSettled: () => void;
   readonly look: Look;
   readonly tool: Tool;
@@ -73,7 +73,7 @@ interface TimelineProps {
 /** Pixels below the last track. */
 const END = 40;
 
-/** The address follows when nothing has moved for so long. */
+/** The address follows, and what may come later is asked for, when nothing has moved for so long. */
 const SETTLE_MS = 200;
 
 export function Timeline(props: TimelineProps) {
@@ -96,7 +96,9 @@ export function Timeline(props: TimelineProps) {
   );
   useWindow(props, state?.window);
   useEffect(() => {
-    if (state && !state.loading) latest.current.onSettled();
+    if (!state || state.loading) return;
+    const timer = setTimeout(() => latest.current.onSettled(), SETTLE_MS);
+    return () => clearTimeout(timer);
   }, [state, latest]);
   useKeys(latest, stage);
   return (

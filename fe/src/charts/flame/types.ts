@@ -4,6 +4,8 @@ import type { FlameData, Layout } from "./layout";
 
 export interface FlameEntries extends FlameData {
   readonly label: (entry: number) => string;
+  /** In its box, where siblings would all begin alike. */
+  readonly brief?: (entry: number) => string;
   /** What decides about its shade: equal names look the same. */
   readonly name: (entry: number) => string;
   readonly kind: (entry: number) => FlameKind;

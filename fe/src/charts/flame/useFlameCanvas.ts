@@ -21,7 +21,7 @@ export function useFlameCanvas({ entries, layout, focus, selected, hits, reached
   const look = useMemo<BoxLook | null>(
     () =>
       palette && {
-        label: entries.label,
+        label: entries.brief ?? entries.label,
         ...fillsOf(palette, entries.size, entries.kind, entries.name, hits),
       },
     [entries, hits, palette],

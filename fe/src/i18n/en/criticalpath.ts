@@ -130,6 +130,12 @@ export const criticalpath = area("criticalpath", {
   whatIf: {
     title: "What if",
     help: "The steps are replayed with these changes: dependencies stay the same, and whatever gets shorter lets its successors start earlier. All changes apply together. They are part of the address, so a link shows the same.",
+    scenarios: "Each alone, largest saving first. Click one to look at it.",
+    scenariosTitle: "What each would save per step",
+    scenario: "Scenario",
+    without: "Without it",
+    faster: "20 % faster",
+    interval: "Interval",
     factor: (name: string) => `Factor of ${name}`,
     times: (factor: string) => `× ${factor}`,
     recorded: "as recorded",

@@ -23,10 +23,15 @@ The backward of a module is what autograd ran for the operators of its forward.`
   total: (metric: string, time: string) => `${metric} of all modules ${time}`,
   noTime: (metric: string) => `No module has any time of this kind: ${metric.toLowerCase()}.`,
 
+  classes: (metric: string) => `${metric} by class of module`,
+  ofClass: "Class",
+  inClass: "Inside",
+  itself: "itself",
+
   flame: "Flame graph",
   flameHelp: `The same modules as boxes: a box is as wide as its share of the metric, and is below the module that calls it. Click to zoom in and to select; click a box above the one that fills the width to zoom out again.
 
-Colours distinguish classes of modules. Modules that match the filter of the table are highlighted.`,
+The picture above it has the same time by class of module, all modules of a class together, cut into what is directly inside. Colours distinguish classes; labels omit what the names of a model begin with, and number the modules of one class. Modules that match the filter of the table are highlighted.`,
   spoken: (name: string, time: string, share: string) => `${name}: ${time}, ${share}`,
 
   hooks: "Lightning hooks",

@@ -93,6 +93,16 @@ export const ranks = area("ranks", {
     notCompared: "unknown",
   },
 
+  byNode: {
+    title: (metric: string) => `${metric} by node, from the median`,
+    summary: (metric: string, ranks: string, nodes: string) =>
+      `${metric} of ${ranks} ranks on ${counted(nodes, "node")}, as deviation from the median. The numbers are in the table of ranks.`,
+    help: "A tile per rank, by node and by its place on it: how far its mean is from the median of all ranks, in the metric that is chosen below. Slow ranks are outlined. Click a tile to choose its rank.",
+    node: "Node",
+    rank: "Rank",
+    nodeNumber: (n: number) => `node ${n}`,
+  },
+
   heat: {
     title: "Ranks × steps",
     help: "One cell per rank and step; the darker the cell (in the dark theme: the brighter), the larger the value. Where there is no room, ranks share a line, which then shows the largest of them. Cells far from the median of their step are outlined. Click a cell to choose its rank and step.",

@@ -2,6 +2,7 @@ import { counted } from "../counted";
 import { area } from "../translation";
 
 export const snapshot = area("snapshot", {
+  boxesHead: ["Line", "Blocks"],
   none: "No memory snapshot",
   noneReason:
     "The current trace has none. Choose a snapshot of the log directory at the top of the page, like a worker.",

@@ -17,6 +17,12 @@ export const steps = area("steps", {
   byTime: "Time",
   byDuration: "Duration",
 
+  histogram: "Distribution of step times",
+  histogramHelp: (width: string) =>
+    `How many steps take how long; a bar is ${width} wide. Steps far above the median share the last bar. Click a bar to see its steps in the chart, ordered by duration.`,
+  histogramFrom: "Time from",
+  usualSteps: "Usual steps",
+
   tiles: {
     count: "Steps",
     countHelp: "Steps that are shown.",

@@ -23,10 +23,15 @@ export const modules: typeof en = {
   total: (metric, time) => `所有模块的${metric} ${time}`,
   noTime: (metric) => `没有模块有此类时间：${metric}。`,
 
+  classes: (metric) => `按模块类的${metric}`,
+  ofClass: "类",
+  inClass: "其中",
+  itself: "自身",
+
   flame: "火焰图",
   flameHelp: `同样的模块以方块表示：方块的宽度是它在所选指标中的占比，位于调用它的模块之下。单击可放大并选中；占满宽度的方块之上的各个方块可返回外层。
 
-颜色区分模块的类。表格的筛选所找到的模块会突出显示。`,
+上方的图按模块类显示同样的时间：同一类的所有模块合在一起，再按直接位于其中的部分划分。颜色区分模块的类；标签省去模型中各名称共同的开头，并给同类模块编号。表格的筛选所找到的模块会突出显示。`,
   spoken: (name, time, share) => `${name}：${time}，${share}`,
 
   hooks: "Lightning 钩子",

@@ -82,6 +82,16 @@ export const ranks: typeof en = {
     notCompared: "未知",
   },
 
+  byNode: {
+    title: (metric) => `按节点的${metric}，与中位数之差`,
+    summary: (metric, ranks, nodes) =>
+      `${nodes} 个节点上 ${ranks} 个 rank 的${metric}，以与中位数之差表示。数值见 rank 表。`,
+    help: "按节点和节点内位置为每个 rank 画一块：在下方所选的指标上，其均值与所有 rank 的中位数相差多少。慢的 rank 带边框。单击一块选择它的 rank。",
+    node: "节点",
+    rank: "Rank 编号",
+    nodeNumber: (n) => `节点 ${n}`,
+  },
+
   heat: {
     title: "Rank × 步",
     help: "每个 rank 和每步一个单元格；颜色越深（深色页面中越亮）值越大。空间不够时多个 rank 共用一行，显示其中最大的值。远离该步中位数的单元格带边框。单击单元格选择它的 rank 和步。",

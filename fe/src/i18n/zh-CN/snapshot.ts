@@ -1,6 +1,7 @@
 import type { snapshot as en } from "../en/snapshot";
 
 export const snapshot: typeof en = {
+  boxesHead: ["行", "块"],
   none: "这不是内存快照",
   noneReason: "所示的跟踪没有内存快照。日志目录中的快照与 worker 一样，在页面顶部选择。",
   noneRemedy:

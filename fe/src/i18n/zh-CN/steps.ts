@@ -17,6 +17,12 @@ export const steps: typeof en = {
   byTime: "时间顺序",
   byDuration: "耗时",
 
+  histogram: "步时间的分布",
+  histogramHelp: (width) =>
+    `各时长有多少步；每个柱宽 ${width}。远高于中位数的步合在最后一个柱中。单击一个柱，即可在图中按时长查看其中的步。`,
+  histogramFrom: "时间起点",
+  usualSteps: "通常的步",
+
   tiles: {
     count: "步数",
     countHelp: "所显示的步数。",

@@ -3,6 +3,7 @@
  *
  * The grammar is the server's (analysis/replay/change_texts.py); what it would refuse is left out here.
  */
+import type { ResourceId } from "../../api";
 import type { Codec } from "../../state/address";
 
 type Naming = "none" | "optional" | "required";
@@ -105,6 +106,27 @@ function plain(text: string): string | null {
 
 function isKind(text: string): text is KindId {
   return Object.hasOwn(KINDS, text);
+}
+
+/** What makes up a resource of the critical path, as `RESOURCES` of analysis/replay/resources.py. */
+const OF_RESOURCE: Readonly<Record<ResourceId, readonly KindId[]>> = {
+  input: ["data"],
+  host: ["python", "operators", "allocator", "api"],
+  launch: ["launch"],
+  sync: ["sync"],
+  communication: ["collectives"],
+  copies: ["copies"],
+  compute: ["kernels"],
+  unknown: [],
+};
+
+/** The changes that make a resource take no time. */
+export function withoutResource(resource: ResourceId): Change[] {
+  return OF_RESOURCE[resource].map((kind) => ({
+    kind,
+    name: null,
+    factor: KINDS[kind].scales ? 0 : null,
+  }));
 }
 
 /** Whether they are about the same thing, whatever they do with it. */

@@ -8,6 +8,7 @@ import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
 import { Async, Empty, Panel, Segmented } from "../../ui";
 import { METRICS, type Metric, metricOf } from "./metrics";
+import { NodeTiles } from "./NodeTiles";
 import { type Order, orderOf } from "./order";
 import { params } from "./params";
 import { rankName } from "./sentence";
@@ -21,7 +22,7 @@ interface Props {
   readonly metrics: readonly Metric[];
   readonly step: string | null;
   readonly selected: string | null;
-  readonly onPick: (worker: string, step: string) => void;
+  readonly onPick: (worker: string, step: string | null) => void;
 }
 
 export function HeatMapPanel({ metrics, ...props }: Props) {
@@ -32,43 +33,50 @@ export function HeatMapPanel({ metrics, ...props }: Props) {
   const metric = known.find((each) => each === metricOf(wanted)) ?? known[0] ?? METRICS[0];
   const query = useRanksQuery("ranks/heatmap", sel, { metric });
   return (
-    <Panel
-      title={text.title}
-      help={text.help}
-      actions={
-        <>
-          <Segmented
-            labelled
-            label={text.metric}
-            value={metric}
-            options={known}
-            names={text.metrics}
-            onChange={setMetric}
-          />
-          <Choice labelled param={params.heatOrder} label={text.order} names={text.orders} />
-        </>
-      }
-    >
-      <Async
-        query={query}
-        empty={(heat) =>
-          heat.steps === 0
-            ? { reason: text.noSteps }
-            : heat.values.every((each) => each === null)
-              ? { title: text.empty, reason: text.reason }
-              : null
+    <>
+      <NodeTiles
+        ranks={props.ranks}
+        metric={metric}
+        onPick={(worker) => props.onPick(worker, props.step)}
+      />
+      <Panel
+        title={text.title}
+        help={text.help}
+        actions={
+          <>
+            <Segmented
+              labelled
+              label={text.metric}
+              value={metric}
+              options={known}
+              names={text.metrics}
+              onChange={setMetric}
+            />
+            <Choice labelled param={params.heatOrder} label={text.order} names={text.orders} />
+          </>
         }
       >
-        {(heat) =>
-          // While ranks are read, the two answers may be of different numbers of them.
-          heat.ranks === props.ranks.worker.length && heat.steps === props.steps.length ? (
-            <Picture {...props} heat={heat} order={order} metric={heat.metric} />
-          ) : (
-            <Empty reason={text.noSteps} />
-          )
-        }
-      </Async>
-    </Panel>
+        <Async
+          query={query}
+          empty={(heat) =>
+            heat.steps === 0
+              ? { reason: text.noSteps }
+              : heat.values.every((each) => each === null)
+                ? { title: text.empty, reason: text.reason }
+                : null
+          }
+        >
+          {(heat) =>
+            // While ranks are read, the two answers may be of different numbers of them.
+            heat.ranks === props.ranks.worker.length && heat.steps === props.steps.length ? (
+              <Picture {...props} heat={heat} order={order} metric={heat.metric} />
+            ) : (
+              <Empty reason={text.noSteps} />
+            )
+          }
+        </Async>
+      </Panel>
+    </>
   );
 }
 

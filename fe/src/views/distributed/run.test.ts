@@ -3,6 +3,7 @@ import type { BandwidthFit, CollectiveRow, RunGroup, RunRanks } from "../../api"
 import { heatMapOf, overviewOf, ranksOf, slow } from "./cases";
 import { curveOf } from "./curve";
 import { metricOf } from "./metrics";
+import { placesOf } from "./NodeTiles";
 import { orderOf } from "./order";
 import { collectivesTable, isOf, membersOf, ranksTable } from "./runTables";
 import { cost, headline, named, typical } from "./sentence";
@@ -233,4 +234,19 @@ it("draws a fit as bandwidth over size", () => {
   expect(curve.at(-1)?.y).toBeCloseTo(1e9 / (1e-5 + 1e-2), -6);
   expect(curveOf({ ...fit, beta: null })).toEqual([]);
   expect(curveOf({ ...fit, points: [point(5)] })).toEqual([]);
+});
+
+describe("ranks by node", () => {
+  it("have a row for each node and a place on it, slow ones marked", () => {
+    const named = Array.from({ length: 16 }, (_, rank) => rank === 11);
+    const places = placesOf(ranksOf(16, { named }), "own_ns");
+    expect(places?.rows).toEqual(["node0", "node1"]);
+    expect(places?.columns).toBe(8);
+    expect(places?.cells.filter(({ marked }) => marked)).toMatchObject([{ row: 1, column: 3 }]);
+  });
+
+  it("are not drawn of one rank, and of too many to be seen", () => {
+    expect(placesOf(ranksOf(1), "own_ns")).toBeNull();
+    expect(placesOf(ranksOf(8 * 65), "own_ns")).toBeNull();
+  });
 });

@@ -1,11 +1,13 @@
+import { useMemo } from "react";
 import { AnswerTable } from "../../answers/AnswerTable";
 import { type MemoryAliveTable, useTraceQuery } from "../../api";
+import { Treemap, treemapGroups } from "../../charts";
 import { momentIn } from "../../draw";
 import { partColor } from "../../draw/parts";
 import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
-import { type Rows, rowCount, useDelayed } from "../../table";
+import { numberAt, type Rows, rowCount, textAt, useDelayed } from "../../table";
 import { Button, PartsBar, QueryPanel, Swatch } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
@@ -62,6 +64,7 @@ function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & Ans
           {text.onlyLargest(count(listed), count(total))}
         </p>
       )}
+      <Boxes answer={answer} />
       <AnswerTable
         id={grouped ? "memory-holders" : "memory-alive"}
         label={text.alive}
@@ -81,6 +84,20 @@ function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & Ans
       />
     </>
   );
+}
+
+/** The blocks by what asked for them. */
+function Boxes({ answer: { rows } }: AnswerProps) {
+  const groups = useMemo(() => {
+    const parts = Array.from({ length: rows.bytes?.length ?? 0 }, (_, row) => {
+      const value = numberAt(rows, "bytes", row) ?? 0;
+      const operator = textAt(rows, "operator", row) || text.outside;
+      return { group: textAt(rows, "parent", row) || operator, label: bytes(value), value };
+    });
+    return treemapGroups(parts, (others) => text.smallerBlocks(count(others)));
+  }, [rows]);
+  if (groups.length === 0) return null;
+  return <Treemap title={text.boxes} unit="bytes" groups={groups} head={text.boxesHead} />;
 }
 
 interface AnswerProps {

@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
+import { Treemap } from "../../charts";
 import { type FlameEntries, type FlameKind, useLayout, ZoomedFlame } from "../../charts/flame";
 import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
@@ -16,6 +17,7 @@ import {
   useMatches,
 } from "../../table";
 import { Button, Empty, Flow, Link, Panel, QueryPanel, Segmented } from "../../ui";
+import { byClass, distinctNames } from "./classes";
 import { hookTable, moduleTable } from "./columns";
 import {
   chosenMetric,
@@ -80,6 +82,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
                   onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
                 />
               </div>
+              <Classes answer={answer} metric={metric} />
               <ModuleFlame answer={answer} metric={metric} />
             </>
           )
@@ -158,6 +161,25 @@ function Sentence({ answer, metric }: Shown) {
   );
 }
 
+/** What takes the time, whichever of many equal layers it is in; a click selects the module with most of it. */
+function Classes({ answer, metric }: Shown) {
+  const [, select] = useSelectedModule(answer);
+  const groups = useMemo(() => byClass(answer, metric, text.itself), [answer, metric]);
+  if (groups.length === 0) return null;
+  return (
+    <Treemap
+      title={text.classes(text.metrics[metric])}
+      unit="ns"
+      groups={groups}
+      head={[text.ofClass, text.inClass]}
+      onPick={(group, item) => {
+        const row = groups[group]?.rows[item];
+        if (row !== undefined) select(row);
+      }}
+    />
+  );
+}
+
 interface Shown {
   readonly answer: ModulesTable;
   readonly metric: Metric;
@@ -229,12 +251,15 @@ function entriesOf(answer: ModulesTable, metric: Metric): FlameEntries {
   const { rows } = answer;
   const whole = wholeOf(answer, metric);
   const name = (row: number) => textAt(rows, "name", row);
+  const names = Array.from({ length: rowCount(answer) }, (_, row) => name(row));
+  const labels = distinctNames(names, rows.parent as number[]);
   const share = (row: number) => fraction((numberAt(rows, metric, row) ?? 0) / whole);
   return {
     size: rowCount(answer),
     parent: rows.parent as number[],
     own: ownValues(answer, metric),
     label: name,
+    brief: (row) => labels[row] ?? "",
     name,
     kind: (row) => CLASS_HUES[hash(moduleClass(name(row))) % CLASS_HUES.length] ?? "module",
     tooltip: (row) => ({

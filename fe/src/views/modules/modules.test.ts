@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Column, ModulesTable } from "../../api";
 import { traceMeta } from "../../api/cases";
 import { modulePath, rowOfModule } from "../../shell";
+import { byClass, distinctNames } from "./classes";
 import { hookTable, insideOf, moduleTable } from "./columns";
 import {
   chosenMetric,
@@ -168,5 +169,46 @@ describe("tables", () => {
       rows: { name: ["a", "b"], host_self_ns: [30, 10] },
     });
     expect(hooks.rows.share).toEqual([75, 25]);
+  });
+});
+
+describe("by class", () => {
+  const twoBlocks = answer({
+    id: [0, 1, 2, 3, 4, 5, 6],
+    parent: [-1, 0, 1, 1, 0, 4, 4],
+    name: ["Net_0", "Block_0", "Linear_0", "Linear_1", "Block_1", "Linear_2", "ReLU_0"],
+    calls: [1, 1, 1, 1, 1, 1, 1],
+    device_total_ns: [100, 60, 30, 20, 40, 25, 5],
+    device_self_ns: [0, 10, 30, 20, 10, 25, 5],
+  });
+
+  it("puts equal layers together, cut into the classes inside and what they take themselves", () => {
+    const groups = byClass(twoBlocks, "device_total_ns", "itself");
+    expect(groups.map(({ label, items }) => [label, items])).toEqual([
+      [
+        "Block ×2",
+        [
+          { label: "Linear ×3", value: 75 },
+          { label: "itself", value: 20 },
+          { label: "ReLU", value: 5 },
+        ],
+      ],
+    ]);
+    expect(groups[0]?.rows).toEqual([2, 1, 6]);
+  });
+
+  it("adds up to the time of all modules", () => {
+    const sum = byClass(twoBlocks, "device_self_ns", "itself")
+      .flatMap(({ items }) => items)
+      .reduce((total, { value }) => total + value, 0);
+    expect(sum).toBe(wholeOf(twoBlocks, "device_self_ns"));
+  });
+
+  it("labels what names differ in", () => {
+    const names = ["LlamaModel_0", "LlamaLayer_0", "LlamaLayer_1", "LlamaMLP_0", "Linear_4"];
+    expect(distinctNames(names, [-1, 0, 0, 1, 1])).toEqual([
+      ...["Model_0", "0 Layer", "1 Layer", "MLP_0", "Linear_4"],
+    ]);
+    expect(distinctNames(["ResNet_0", "ResBlock_0"], [-1, 0])).toEqual(["ResNet_0", "ResBlock_0"]);
   });
 });

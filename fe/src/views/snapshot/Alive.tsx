@@ -3,12 +3,13 @@ import { useMemo, useState } from "react";
 import { AnswerTable } from "../../answers/AnswerTable";
 import { useTraceQuery } from "../../api";
 import type { SnapshotStacksAnswer } from "../../api/schema.gen";
+import { Treemap, treemapGroups } from "../../charts";
 import { type FlameEntries, useLayout, ZoomedFlame } from "../../charts/flame";
 import { bytes, count, fraction, frameLabel } from "../../format";
-import { snapshotTexts as text } from "../../i18n";
+import { memoryTexts, snapshotTexts as text } from "../../i18n";
 import { Choice } from "../../shell";
 import { useAddress, useTrace } from "../../state";
-import { asDeclared, described, hasColumn, type Table } from "../../table";
+import { asDeclared, described, hasColumn, numberAt, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
 import { AgainstPanel, OtherChoice, useOther } from "./Against";
 import { LinkedAlivePanel } from "./LinkedAlive";
@@ -63,20 +64,38 @@ function RowsPanel({ look, by, actions }: PartProps & { readonly by: By }) {
   return (
     <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
       {(answer) => (
-        <AnswerTable
-          key={by}
-          id="snapshot-alive"
-          label={text.alive}
-          answer={answer}
-          shape={shownTable}
-          nameKey={hasColumn(answer, "group") ? "group" : "line"}
-          filter={params.filter}
-          sort={params.sort}
-          order={sort}
-        />
+        <>
+          {by === "line" && !look.since && <Boxes rows={answer.rows} />}
+          <AnswerTable
+            key={by}
+            id="snapshot-alive"
+            label={text.alive}
+            answer={answer}
+            shape={shownTable}
+            nameKey={hasColumn(answer, "group") ? "group" : "line"}
+            filter={params.filter}
+            sort={params.sort}
+            order={sort}
+          />
+        </>
       )}
     </QueryPanel>
   );
+}
+
+/** Lines, and their blocks of each size. */
+function Boxes({ rows }: Pick<Table, "rows">) {
+  const groups = useMemo(() => {
+    const numberOf = (key: string, row: number) => numberAt(rows, key, row) ?? 0;
+    const parts = Array.from({ length: rows.bytes?.length ?? 0 }, (_, row) => ({
+      group: frameLabel(textAt(rows, "line", row)),
+      label: `${count(numberOf("blocks", row))} × ${bytes(numberOf("size", row))}`,
+      value: numberOf("bytes", row),
+    }));
+    return treemapGroups(parts, (others) => memoryTexts.smallerBlocks(count(others)));
+  }, [rows]);
+  if (groups.length === 0) return null;
+  return <Treemap title={memoryTexts.boxes} unit="bytes" groups={groups} head={text.boxesHead} />;
 }
 
 function LifetimesPanel({ look, actions }: PartProps) {

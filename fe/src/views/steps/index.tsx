@@ -2,8 +2,9 @@
 import { useMemo } from "react";
 import { ViewTable } from "../../answers/AnswerTable";
 import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
+import { StackedBars } from "../../charts";
 import { type ColumnSeries, Columns, largestFirst, rangeWithin } from "../../charts/stackedColumns";
-import { count, duration } from "../../format";
+import { count, duration, inOneUnit } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { Choice, PartialNotes, StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
@@ -11,6 +12,7 @@ import { Verdict } from "../../shell/findings";
 import { change, setAddress, useAddress, usePicked, useStepParams, useTrace } from "../../state";
 import { Async, categoryColor, Empty, Flow, Panel } from "../../ui";
 import { stepTable } from "./columns";
+import { histogramOf, MORE_THAN } from "./histogram";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
 import { params } from "./params";
@@ -115,6 +117,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
         step={step}
         onPick={select}
       />
+      {steps.names.length > MORE_THAN && <HistogramPanel steps={steps} slow={slow} />}
       <CategoryPanel
         category={category}
         step={step === null ? null : (steps.names[step] ?? null)}
@@ -180,6 +183,44 @@ function StepChart({ steps, slow, order, range, step, onPick }: ChartProps) {
         selected={step}
         flagged={slow}
         onPick={onPick}
+      />
+    </Panel>
+  );
+}
+
+/** How many steps take how long; a click on a bar shows these steps in the chart, ordered by duration. */
+function HistogramPanel({ steps, slow }: Pick<ShownProps, "steps" | "slow">) {
+  const { from, isOpen, bin, width } = useMemo(() => histogramOf(steps.duration_ns), [steps]);
+  const time = useMemo(() => inOneUnit("ns", from), [from]);
+  const x = useMemo(
+    () => from.map((ns, at) => (isOpen && at === from.length - 1 ? `≥ ${time(ns)}` : time(ns))),
+    [from, isOpen, time],
+  );
+  const series = useMemo(() => {
+    const of = (isSlow: boolean) =>
+      from.map((_, at) => bin.filter((each, step) => each === at && slow[step] === isSlow).length);
+    return [
+      { key: "usual", label: text.usualSteps, color: "var(--series-1)", values: of(false) },
+      { key: "slow", label: text.outliers, color: "var(--worse)", values: of(true) },
+    ];
+  }, [from, bin, slow]);
+  const show = (at: number) => {
+    const first = bin.filter((each) => each > at).length;
+    const end = first + bin.filter((each) => each === at).length;
+    if (end > first)
+      setAddress(change(params.order, "duration"), change(params.range, { from: first, to: end }));
+  };
+  return (
+    <Panel title={text.histogram} help={text.histogramHelp(duration(width))}>
+      <StackedBars
+        title={text.histogram}
+        unit="count"
+        x={x}
+        xLabel={text.histogramFrom}
+        series={series}
+        mode="absolute"
+        height={240}
+        onPick={show}
       />
     </Panel>
   );

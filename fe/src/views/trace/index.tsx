@@ -10,6 +10,7 @@ import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
 import { InstancesPanel } from "./Instances";
 import { params } from "./params";
+import { PICKABLE } from "./pickedSlice";
 import { RangePanel } from "./RangePanel";
 import { RankMenu } from "./RankMenu";
 import { RecordPanel } from "./RecordPanel";
@@ -41,12 +42,14 @@ export default function Trace() {
 /** Drawn again for what the model says, not for what it is told. */
 const View = memo(function View() {
   useLongest();
-  const { ranks, windows } = useTraceState();
+  const { ranks, windows, event } = useTraceState();
   const frame = useRef<HTMLDivElement>(null);
   const side = useRef<HTMLDivElement>(null);
   const [tool, setTool] = useState<Tool>("pan");
   const [list, setList] = useAddress(params.list);
   const docked = useDocked();
+  // The details say what the drawer of the page does, and lead to the same views.
+  const isSaid = event.details !== null && PICKABLE[event.details.category] !== undefined;
   const hasTables = docked.instances || docked.list || docked.range !== null;
   const limits = hasTables ? TABLES : FACTS;
   const ofFacts = useWidth("trace-facts", FACTS);
@@ -77,7 +80,7 @@ const View = memo(function View() {
         {Object.values(docked).some((shown) => shown) && (
           <div
             className="trace-side"
-            data-docked
+            data-instead={isSaid || undefined}
             style={{ "--side": `${width}px` } as CSSProperties}
           >
             <Splitter
