@@ -16,8 +16,11 @@ The backward of a module is what autograd ran for the operators of its forward.`
     host_self_ns: "Host self",
     backward_host_ns: "Host backward",
   },
-  most: (metric: string, time: string, share: string) =>
-    ` has the most self time (${metric.toLowerCase()}): ${time}${share ? `, ${share} of all modules` : ""}.`,
+  most: (name: string, count: number, metric: string, time: string, share: string) =>
+    `${name}${count > 1 ? ` ×${count}` : ""} has the most self time (${metric.toLowerCase()}): ${time}${share ? `, ${share} of all modules` : ""}.`,
+  mostOf: (time: string) => `Largest, ${time}: `,
+  mostHook: (name: string, time: string, share: string) =>
+    `The hook ${name} has the most time of all hooks: ${time}, ${share}.`,
   share: (metric: string) => `% ${metric.toLowerCase()}`,
   shareHelp: (metric: string) => `${metric} of the module divided by that of all modules.`,
   total: (metric: string, time: string) => `${metric} of all modules ${time}`,

@@ -20,7 +20,7 @@ export const roofline = area("roofline", {
   ofPeakAtLeast: (mfu: string) =>
     `That is at least ${mfu} of the peak; part of the FLOP is unknown.`,
   lost: (lost: string, total: string, share: string, name: string, most: string) =>
-    `${lost} of ${total} device time (${share}) is lost below the roofline, most of it in ${name}: ${most}.`,
+    `Of its ${total} device time, ${lost} (${share}) is lost below the roofline, most of it in ${name}: ${most}.`,
   noLoss: "The lost time is unknown.",
   whyNot: {
     no_steps: "There are no steps to measure.",

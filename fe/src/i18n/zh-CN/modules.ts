@@ -16,8 +16,10 @@ export const modules: typeof en = {
     host_self_ns: "主机自身耗时",
     backward_host_ns: "反向主机耗时",
   },
-  most: (metric, time, share) =>
-    ` 自身时间最多（${metric}）：${time}${share ? `，占全部模块的 ${share}` : ""}。`,
+  most: (name, count, metric, time, share) =>
+    `${name}${count > 1 ? ` ×${count}` : ""} 自身时间最多（${metric}）：${time}${share ? `，占全部模块的 ${share}` : ""}。`,
+  mostOf: (time) => `最大的，${time}：`,
+  mostHook: (name, time, share) => `钩子 ${name} 在所有钩子中耗时最多：${time}，${share}。`,
   share: (metric) => `占${metric} %`,
   shareHelp: (metric) => `该模块的${metric}除以所有模块的${metric}。`,
   total: (metric, time) => `所有模块的${metric} ${time}`,

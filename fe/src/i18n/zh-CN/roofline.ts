@@ -13,7 +13,7 @@ export const roofline: typeof en = {
   ofPeakRange: (low, high) => `这是峰值的 ${low} 到 ${high}：不清楚应以哪个峰值计。`,
   ofPeakAtLeast: (mfu) => `这至少是峰值的 ${mfu}；有一部分未知。`,
   lost: (lost, total, share, name, most) =>
-    `与 roofline 相比，${total} 设备时间中损失了 ${lost}（${share}）；${name} 损失最多，为 ${most}。`,
+    `与 roofline 相比，其 ${total} 设备时间中损失了 ${lost}（${share}）；${name} 损失最多，为 ${most}。`,
   noLoss: "损失多少未知。",
   whyNot: {
     no_steps: "没有可供衡量的步。",

@@ -21,7 +21,7 @@ import { byClass, distinctNames } from "./classes";
 import { hookTable, moduleTable } from "./columns";
 import {
   chosenMetric,
-  hottest,
+  hottestClass,
   type Metric,
   metricsOf,
   openAtFirst,
@@ -71,6 +71,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
             </>
           ) : (
             <>
+              {answer.hooks && source === "lightning" && <MostHook hooks={answer.hooks} />}
               <Sentence answer={answer} metric={metric} />
               <div className="modules-bar">
                 <span>{text.total(text.metrics[metric], duration(wholeOf(answer, metric)))}</span>
@@ -114,6 +115,19 @@ function Hooks({ hooks }: { hooks: NonNullable<ModulesTable["hooks"]> }) {
   );
 }
 
+/** Most of a batch may be outside of all modules. */
+function MostHook({ hooks: { rows } }: { hooks: NonNullable<ModulesTable["hooks"]> }) {
+  const times = (rows.host_self_ns ?? []).map(Number);
+  const most = times.indexOf(Math.max(...times));
+  if (most < 0) return null;
+  const [time = 0, all] = [times[most], times.reduce((sum, ns) => sum + ns, 0)];
+  return (
+    <p className="sentence">
+      {text.mostHook(textAt(rows, "name", most), duration(time), fraction(time / all))}
+    </p>
+  );
+}
+
 /** What the address says; else the view's own source; else, where only the other one is recorded, that. */
 function useSource(usual: ModuleSource) {
   const { sel } = useTrace();
@@ -145,18 +159,21 @@ function NoModules({ answer, source }: { answer: ModulesTable; source: ModuleSou
   );
 }
 
-/** Which module has the most time of its own, of the kind that is chosen. */
+/** Which class of modules has the most time of its own, of the kind that is chosen, and which module of it. */
 function Sentence({ answer, metric }: Shown) {
   const [, select] = useSelectedModule(answer);
   const key = ownMetric(metric, metricsOf(answer));
-  const row = useMemo(() => hottest(answer, metric), [answer, metric]);
-  if (row < 0) return null;
+  const most = useMemo(() => hottestClass(answer, metric), [answer, metric]);
+  if (!most) return null;
+  const { name, count, ns, row } = most;
   const whole = wholeOf(answer, key);
   const time = ownValues(answer, key)[row] ?? 0;
+  const share = whole ? fraction(ns / whole) : "";
   return (
     <p className="sentence modules-sentence">
+      {text.most(name, count, text.metrics[key], duration(ns), share)}{" "}
+      {count > 1 && text.mostOf(duration(time))}
       <Link onClick={() => select(row)}>{modulePath(answer, row)}</Link>
-      {text.most(text.metrics[key], duration(time), whole ? fraction(time / whole) : "")}
     </p>
   );
 }

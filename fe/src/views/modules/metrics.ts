@@ -1,6 +1,7 @@
 import type { ModulesTable } from "../../api";
 import { around } from "../../draw";
-import { hasColumn, numberAt, rowCount } from "../../table";
+import { hasColumn, numberAt, rowCount, textAt } from "../../table";
+import { moduleClass } from "./moduleClass";
 
 export const METRICS = [
   "device_total_ns",
@@ -49,6 +50,29 @@ export function hottest(answer: ModulesTable, metric: Metric): number {
   for (let row = 0; row < own.length; row++)
     if ((own[row] ?? 0) > (most < 0 ? 0 : (own[most] ?? 0))) most = row;
   return most;
+}
+
+interface Class {
+  readonly name: string;
+  /** How many of its modules have any time. */
+  readonly count: number;
+  readonly ns: number;
+  /** The one with most. */
+  readonly row: number;
+}
+
+/** The class of modules with the most of a metric of its own, which add up over all classes; null for none. */
+export function hottestClass(answer: ModulesTable, metric: Metric): Class | null {
+  const own = ownValues(answer, ownMetric(metric, metricsOf(answer)));
+  const byName = new Map<string, Class>();
+  own.forEach((ns, row) => {
+    if (ns <= 0) return;
+    const name = moduleClass(textAt(answer.rows, "name", row));
+    const { count, ns: sum, row: most } = byName.get(name) ?? { count: 0, ns: 0, row };
+    const largest = ns > (own[most] ?? 0) ? row : most;
+    byName.set(name, { name, count: count + 1, ns: sum + ns, row: largest });
+  });
+  return [...byName.values()].toSorted((a, b) => b.ns - a.ns)[0] ?? null;
 }
 
 /** Rows that are opened below the outermost ones at most, so that a deep model is not all of the table. */

@@ -7,6 +7,7 @@ import { hookTable, insideOf, moduleTable } from "./columns";
 import {
   chosenMetric,
   hottest,
+  hottestClass,
   type Metric,
   metricsOf,
   openAtFirst,
@@ -69,6 +70,24 @@ describe("metrics", () => {
     expect(ownMetric("host_total_ns", metricsOf(net))).toBe("host_self_ns");
     expect(ownMetric("device_total_ns", metricsOf(net))).toBe("device_total_ns");
     expect(ownMetric("backward_host_ns", metricsOf(net))).toBe("backward_host_ns");
+  });
+
+  it("add up over the modules of a class", () => {
+    const layers = answer({
+      id: [0, 1, 2, 3],
+      parent: [-1, 0, 0, 0],
+      name: ["Net_0", "Linear_0", "Linear_1", "Head_0"],
+      host_total_ns: [100, 30, 20, 40],
+      host_self_ns: [10, 30, 20, 40],
+    });
+    expect(hottest(layers, "host_total_ns")).toBe(3);
+    expect(hottestClass(layers, "host_total_ns")).toEqual({
+      name: "Linear",
+      count: 2,
+      ns: 50,
+      row: 1,
+    });
+    expect(hottestClass(answer({ id: [], parent: [], name: [] }), "host_self_ns")).toBeNull();
   });
 
   it("open the way to the hottest module at first", () => {

@@ -23,12 +23,9 @@ const HIDDEN_IN_COMPARISON = [
 
 const SAID = { name: { tail: BACKWARD_OF } };
 
-/** Below this share of step time devices wait more than they work: then the host is the question. */
-const IDLE = 0.5;
-
-/** Whether what the host did comes first: devices were idle most of the time, or there are none. */
+/** Whether what the host did comes first: no device worked. */
 export function isHostFirst({ meta, rows }: OperatorsTable): boolean {
-  return meta.device_busy === null ? !("device_self_ns" in rows) : meta.device_busy < IDLE;
+  return !("device_self_ns" in rows) || meta.device_busy === 0;
 }
 
 const HOST_COLUMNS: ReadonlySet<string> = new Set(["host_self_ns", "host_total_ns", "api_self_ns"]);

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { type HBarItem, HBars } from "../../charts";
 import { kernelColor, operatorColor } from "../../draw/parts";
+import { count } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { formatPicked, goToView, parsePicked, type ViewId, viewName } from "../../state";
 import { Empty, Link, Panel } from "../../ui";
@@ -28,7 +29,7 @@ export function TopOperators({ overview }: { overview: Overview }) {
       className="area-operators"
       title={text.operators}
       help={text.operatorsHelp}
-      measure={device ? text.device : text.host}
+      measure={(device ? text.device : text.host)(count(overview.steps.names.length))}
       view="operators"
       items={items}
       empty={{ reason: text.noOperators, remedy: text.operatorRemedy }}
@@ -54,7 +55,7 @@ export function TopKernels({ overview }: { overview: Overview }) {
       className="area-kernels"
       title={text.kernels}
       help={text.kernelsHelp}
-      measure={text.total}
+      measure={text.total(count(overview.steps.names.length))}
       view="kernels"
       items={items}
       empty={{ reason: text.noKernels, remedy: text.kernelRemedy }}

@@ -10,16 +10,16 @@ import { Code } from "../../ui";
 import { Utilizations } from "./Utilizations";
 
 export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | undefined }) {
-  const rule = useTraceQuery("overview", useTrace().sel).data?.steps.rule;
+  const steps = useTraceQuery("overview", useTrace().sel).data?.steps;
   return (
     <>
       <p className="lead">
         {unbroken(
           [
-            needs(flops, rule === "whole_trace"),
+            needs(flops, steps?.rule === "whole_trace"),
             flops.packed && text.packed(flop(flops.packed.least), flop(flops.packed.most)),
             ofPeak(flops.mfu),
-            table && lost(table),
+            table && steps && lost(table, steps.names.length),
           ]
             .filter(Boolean)
             .join(" "),
@@ -46,7 +46,8 @@ function ofPeak({ shown, value, low, high, why }: Utilization): string {
   return shown === "at_least" ? text.ofPeakAtLeast(fraction(value)) : text.ofPeak(fraction(value));
 }
 
-function lost(table: RooflineTable): string {
+/** Of the average step, as what is needed. */
+function lost(table: RooflineTable, steps: number): string {
   const { rows, meta } = table;
   if (meta.lost_ns === null || meta.total_ns === 0) return text.noLoss;
   const byName = new Map<string, number>();
@@ -56,11 +57,11 @@ function lost(table: RooflineTable): string {
   }
   const [name, most] = [...byName].reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
   return text.lost(
-    duration(meta.lost_ns),
-    duration(meta.total_ns),
+    duration(meta.lost_ns / Math.max(1, steps)),
+    duration(meta.total_ns / Math.max(1, steps)),
     fraction(meta.lost_ns / meta.total_ns),
     name,
-    duration(most),
+    duration(most / Math.max(1, steps)),
   );
 }
 

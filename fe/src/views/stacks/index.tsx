@@ -12,7 +12,7 @@ import { Details } from "./Details";
 import { Files } from "./Files";
 import { entriesOf, kindsOf, labelOf } from "./looks";
 import { params } from "./params";
-import { hasSelf, largestOwn, stackTable, withAbove } from "./rows";
+import { largestOwn, stackTable, withAbove } from "./rows";
 import { Threads } from "./Threads";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
@@ -128,12 +128,12 @@ function Shown({ answer, drawn, gone, root, onRoot }: ShownProps) {
   );
 }
 
-/** Where most time of one stack was spent; a click zooms into it. */
+/** What has most time of its own over all stacks; a click zooms into the largest of them. */
 function Most({ answer, onRoot }: { answer: StacksTable; onRoot: (root: number) => void }) {
   const { meta, rows } = answer;
-  const row = largestOwn(answer);
-  if (row < 0) return null;
-  const time = (hasSelf(answer) ? rows.self_ns[row] : rows.total_ns[row]) ?? 0;
+  const most = useMemo(() => largestOwn(answer), [answer]);
+  if (!most) return null;
+  const { row, ns: time } = most;
   const name = rows.name[row] ?? "";
   return (
     <p className="sentence">

@@ -43,18 +43,24 @@ export function hasSelf({ meta }: StacksTable): boolean {
 }
 
 /**
- * Where most time was spent that is told of one entry: as its own, or from the bottom up as the total of what is
- * outermost there. -1 without any. What is folded together is no entry.
+ * The name with most time of its own over all stacks, whichever way they are seen, and its largest entry. Null without
+ * any. What is folded together is no entry.
  */
-export function largestOwn(answer: StacksTable): number {
+export function largestOwn(answer: StacksTable): { row: number; ns: number } | null {
   const { rows } = answer;
   const own = (row: number) => {
     if (rows.kind[row] === "smaller") return 0;
     if (hasSelf(answer)) return rows.self_ns[row] ?? 0;
     return (rows.parent[row] ?? -1) < 0 ? (rows.total_ns[row] ?? 0) : 0;
   };
-  const most = rows.id.reduce((best, _, row) => (own(row) > own(best) ? row : best), 0);
-  return own(most) > 0 ? most : -1;
+  const byName = new Map<string, { row: number; ns: number }>();
+  for (const row of rows.id.keys()) {
+    const name = `${rows.kind[row]} ${rows.name[row]}`;
+    const { row: largest, ns } = byName.get(name) ?? { row, ns: 0 };
+    byName.set(name, { row: own(row) > own(largest) ? row : largest, ns: ns + own(row) });
+  }
+  const [most] = [...byName.values()].toSorted((a, b) => b.ns - a.ns);
+  return most && most.ns > 0 ? most : null;
 }
 
 /** The same entries as a table, with the share of everything. */

@@ -131,11 +131,18 @@ describe("entries", () => {
       ...shown,
       meta: { ...shown.meta, direction: "bottom_up" },
     });
-    expect(largestOwn(answer(part))).toBe(1);
-    expect(largestOwn(bottom(answer(part)))).toBe(0);
+    expect(largestOwn(answer(part))?.row).toBe(1);
+    expect(largestOwn(bottom(answer(part)))?.row).toBe(0);
     const folded = rows([-1, -1, "(smaller)", "smaller", 30, 30, 5], [9, -1, "f", "frame", 2, 2]);
-    expect(largestOwn(answer(folded))).toBe(1);
-    expect(largestOwn(answer(rows()))).toBe(-1);
+    expect(largestOwn(answer(folded))?.row).toBe(1);
+    expect(largestOwn(answer(rows()))).toBeNull();
+    const twice = rows(
+      [1, -1, "f", "frame", 4, 4],
+      [2, -1, "g", "frame", 3, 6],
+      [3, 2, "f", "frame", 1, 1],
+      [4, 2, "g", "frame", 3, 3],
+    );
+    expect(largestOwn(answer(twice))).toEqual({ row: 1, ns: 6 });
   });
 
   it("have a time of their own only when they are seen from the top", () => {
