@@ -1,5 +1,6 @@
 /** Shown when there are no runs: where we looked, why that failed or what was found instead, how to record a trace. */
 import type { Status } from "../api";
+import { inTensorBoard } from "../host";
 import { reasonText, t } from "../i18n";
 import { Code, later } from "../ui";
 import { fileRows } from "./progress";
@@ -39,6 +40,7 @@ export function NoRuns({ status }: { status: Status }) {
       {rows.length > 0 && <FilesTable rows={rows} />}
       {!status.error && (
         <>
+          {!inTensorBoard() && <p>{t.noRuns.drop}</p>}
           <p>{remote ? t.noRuns.howRemote : t.noRuns.how}</p>
           <Code text={snippet(remote ? "./log" : status.logdir)} />
         </>

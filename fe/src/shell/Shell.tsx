@@ -98,6 +98,10 @@ export function Shell({ views, inspectors }: Props) {
 
   return (
     <div className="shell">
+      {/* not a link: the part of the address behind its # is the state of the page */}
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        {t.skip}
+      </button>
       <ContextBar
         status={status}
         current={current}
@@ -107,8 +111,13 @@ export function Shell({ views, inspectors }: Props) {
         onKeys={() => setDialog("keys")}
         onPalette={() => setDialog("palette")}
       />
-      <Rail view={view} trace={current.trace} run={current.run} />
-      <main className="main" ref={main}>
+      <Rail
+        view={view}
+        trace={current.trace}
+        run={current.run}
+        isEmpty={status !== undefined && current.run === null}
+      />
+      <main className="main" ref={main} tabIndex={-1}>
         <Notices
           dropped={current.dropped}
           lost={query.isError && status !== undefined}

@@ -2,6 +2,7 @@ import { counted } from "../counted";
 /** The frame around the views: context bar, rail, status line, panels, dialogs. */
 export const shell = {
   product: "PyTorch Profiler",
+  skip: "Skip to the view",
   bar: {
     label: "What is shown",
     run: "Run",
@@ -34,7 +35,7 @@ export const shell = {
       ranks: "Ranks",
       program: "Program",
       compare: "Compare",
-      capture: "Capture",
+      capture: "Recording",
     },
     collapse: "Collapse the menu",
     expand: "Expand the menu",
@@ -168,6 +169,7 @@ export const shell = {
     scanning: "Looking for traces…",
     scanned:
       "This directory was searched for .json, .json.gz and .json.zst files that contain a trace:",
+    drop: "Drop traces or memory snapshots of this machine here, or choose them with “Open a trace or a memory snapshot” in the palette.",
     how: "Record one like this; it appears here automatically:",
     howRemote:
       "Record one like this and copy the files into the log directory; they appear here automatically:",

@@ -2,6 +2,7 @@ import type { shell as en } from "../en/shell";
 
 export const shell: typeof en = {
   product: "PyTorch Profiler",
+  skip: "跳到视图",
   bar: {
     label: "当前显示的内容",
     run: "运行",
@@ -158,6 +159,7 @@ export const shell: typeof en = {
     title: "没有找到跟踪",
     scanning: "正在查找跟踪…",
     scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
+    drop: "把本机的跟踪或内存快照拖放到这里，或在命令面板中选择“打开跟踪或内存快照”。",
     how: "可以这样采集一个，它会自动出现在这里：",
     howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
   },
