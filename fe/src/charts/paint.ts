@@ -1,6 +1,6 @@
 /** Shapes on a canvas, and as the text of an SVG file. */
-import { crisp } from "../draw";
-import { saveFile } from "../host";
+import { type ChartTheme, captionLines, crisp } from "../draw";
+import { copyImage, saveFile } from "../host";
 import { HATCH_SIZE, HATCHES } from "./hatch";
 import { FLAG, FONT_SIZE, type SceneTheme, type Shape } from "./scene";
 
@@ -139,8 +139,11 @@ export function svgText(
   width: number,
   height: number,
   theme: Theme,
+  /** Pixels above 0 that belong to the picture. */
+  above = 0,
 ): string {
-  const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  const [top, whole] = [-above, height + above];
+  const root = element("svg", { width, height: whole, viewBox: `0 ${top} ${width} ${whole}` });
   const used = new Set(
     shapes.flatMap((shape) =>
       "hatch" in shape && shape.hatch !== undefined ? [shape.hatch % HATCHES.length] : [],
@@ -156,7 +159,7 @@ export function svgText(
     definitions.append(pattern);
   }
   if (used.size > 0) root.append(definitions);
-  root.append(element("rect", { width, height, fill: theme.surface }));
+  root.append(element("rect", { y: top, width, height: whole, fill: theme.surface }));
   const group = element("g", { "font-family": theme.font, "font-size": FONT_SIZE });
   root.append(group);
   for (const shape of shapes) group.append(...svgElements(shape));
@@ -222,27 +225,66 @@ function element(
   return node;
 }
 
-export type FileKind = "png" | "svg";
+/** A file, or the clipboard. */
+export type FileKind = "png" | "svg" | "copy";
 
-/** The picture as a file that is named by its title. */
-export function savePicture(
+const LINE = 18;
+const EDGE = 8;
+
+/** The title and where the picture is from, in lines above 0 that are no wider than the picture. */
+function captionShapes(title: string, width: number, theme: ChartTheme): Shape[] {
+  const pen = document.createElement("canvas").getContext("2d");
+  if (pen) pen.font = `${FONT_SIZE}px ${theme.font}`;
+  const fits = (text: string) => (pen?.measureText(text).width ?? 0) <= width - 2 * EDGE;
+  const lines = captionLines().flatMap((line) => {
+    const wrapped: string[] = [];
+    for (const word of line.split(" ")) {
+      const longer = `${wrapped.at(-1) ?? ""} ${word}`.trim();
+      if (wrapped.length > 0 && fits(longer)) wrapped[wrapped.length - 1] = longer;
+      else wrapped.push(word);
+    }
+    return wrapped;
+  });
+  const all = [title, ...lines];
+  return all.map((text, at) => ({
+    kind: "text",
+    x: EDGE,
+    y: (at - all.length) * LINE + FONT_SIZE - EDGE,
+    text,
+    align: "left",
+    bold: at === 0,
+    fill: at === 0 ? theme.text : theme.muted,
+  }));
+}
+
+/** The picture below its title and origin, as a file that is named by its title; whether it was copied or saved. */
+export async function savePicture(
   kind: FileKind,
   title: string,
   shapes: readonly Shape[],
   width: number,
   height: number,
-  theme: Theme,
-): void {
+  theme: ChartTheme,
+): Promise<boolean> {
+  const caption = captionShapes(title, width, theme);
+  const above = caption.length * LINE + EDGE;
+  const all = [...caption, ...shapes];
   if (kind === "svg") {
-    const svg = svgText(shapes, width, height, theme);
+    const svg = svgText(all, width, height, theme, above);
     saveFile(`${title}.svg`, new Blob([svg], { type: "image/svg+xml" }));
-    return;
+    return true;
   }
   const picture = document.createElement("canvas");
-  const context = crisp(picture, width, height, 2);
-  if (!context) return;
+  const context = crisp(picture, width, height + above, 2);
+  if (!context) return false;
   context.fillStyle = theme.surface;
-  context.fillRect(0, 0, width, height);
-  paint(context, shapes, theme);
-  picture.toBlob((png) => png && saveFile(`${title}.png`, png), "image/png");
+  context.fillRect(0, 0, width, height + above);
+  context.translate(0, above);
+  paint(context, all, theme);
+  const png = new Promise<Blob>((resolve, reject) =>
+    picture.toBlob((made) => (made ? resolve(made) : reject(new Error("no picture"))), "image/png"),
+  );
+  if (kind === "copy") return copyImage(png);
+  saveFile(`${title}.png`, await png);
+  return true;
 }

@@ -31,11 +31,11 @@ export function usePicture({ title, height, legend, build }: Wanted) {
   useLayoutEffect(() => {
     if (picture && theme) paintCanvas(canvas.current, width, height, picture.shapes, theme);
   }, [picture, theme, width, height]);
-  const save = (kind: FileKind) => {
-    if (!picture || !theme) return;
+  const save = async (kind: FileKind) => {
+    if (!picture || !theme) return false;
     const below = legendScene(legend, width, height, theme);
     const shapes = [...picture.shapes, ...below.shapes];
-    savePicture(kind, title, shapes, width, height + below.height, theme);
+    return savePicture(kind, title, shapes, width, height + below.height, theme);
   };
   return { box, canvas, width, theme, picture, save };
 }

@@ -24,7 +24,7 @@ with profile(
         train_step(batch)
         prof.step()`;
 
-export function NoRuns({ status }: { status: Status }) {
+export default function NoRuns({ status }: { status: Status }) {
   const rows = fileRows(status);
   const remote = status.logdir.includes("://");
   return (

@@ -24,7 +24,6 @@ import {
 import { Boundary, later, Missing, Panel } from "../ui";
 import { ContextBar, useCopyLink } from "./ContextBar";
 import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
-import { NoRuns } from "./NoRuns";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
 import { HANG, hasDumps, isOf, shownView } from "./presence";
@@ -41,6 +40,7 @@ const Inspector = later(() => import("./Inspector"), Nothing);
 const FilesDialog = later(() => import("./Files"), Nothing);
 const KeysDialog = later(() => import("./KeysDialog"), Nothing);
 const NotesDialog = later(() => import("./NotesDialog"), Nothing);
+const NoRuns = later(() => import("./NoRuns"));
 const ViewNotes = later(() => import("./ViewNotes"), Nothing);
 
 type DialogName = "keys" | "files" | "notes" | "palette";

@@ -16,7 +16,7 @@ interface Props {
   onNotes: () => void;
 }
 
-export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }: Props) {
+export function StatusLine({ status, current: { sel, trace, run }, onFiles, onNotes }: Props) {
   const load = status && summarise(status);
   return (
     <footer className="status">
@@ -34,7 +34,7 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
             </span>
           )}
           {trace.state === "ready" && <Link onClick={onNotes}>{t.status.notes(trace.notes)}</Link>}
-          {trace.state === "ready" && isOf("health", trace) && (
+          {trace.state === "ready" && isOf("health", trace, run) && (
             <Link onClick={() => goToView("health")}>{viewName("health")}</Link>
           )}
         </>

@@ -56,13 +56,13 @@ export function Flame(props: FlameProps) {
     setHover(null);
     event.preventDefault();
   };
-  const save = (kind: FileKind) => {
+  const save = async (kind: FileKind) => {
     const { scroller, look, palette } = drawn;
-    if (!scroller.current || !look || !palette) return;
+    if (!scroller.current || !look || !palette) return false;
     const width = Math.max(scroller.current.clientWidth, SAVED_WIDTH);
     const theme = sceneTheme(scroller.current);
     const shapes = boxShapes(boxesOf(layout, focus, width), look, palette, theme.measure);
-    savePicture(kind, title, shapes, width, levels * ROW, theme);
+    return savePicture(kind, title, shapes, width, levels * ROW, theme);
   };
   return (
     <figure className="flame">

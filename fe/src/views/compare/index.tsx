@@ -20,7 +20,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Button, Empty, Flow, Missing, Panel, ProgressBar } from "../../ui";
+import { Button, Empty, Flow, Missing, Panel, ProgressBar, Section, SectionBar } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { whyRefused } from "./change";
 import { useLook } from "./look";
@@ -37,6 +37,7 @@ import "../../ui/lines.css";
 import "./compare.css";
 
 const text = compareTexts.states;
+const { sections } = compareTexts;
 
 export default function Compare() {
   const [howMany] = useAddress(params.howMany);
@@ -165,6 +166,11 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   }
   return (
     <Flow>
+      <SectionBar
+        label={sections.label}
+        sections={[sections.change, sections.order, sections.tables]}
+      />
+      <Section {...sections.change} />
       <ChangePanel
         query={changed}
         unlike={unlike}
@@ -173,7 +179,9 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       {!(changed.data && whyRefused(changed.data, unlike).length > 0) && (
         <WorkPanel query={changed} />
       )}
+      <Section {...sections.order} />
       <Timeline query={query} look={look} />
+      <Section {...sections.tables} />
       <Parts query={query} look={look} />
       <Names of="operators" query={query} look={look} />
       <Names of="kernels" query={query} look={look} />

@@ -1,10 +1,10 @@
 /** How well the ranks of a run work together: who is slow, why, what it costs, and how fast the links are. */
 import { useMemo } from "react";
 import { hasNoRanks, type RanksOverview, useRanksQuery, useStatus } from "../../api";
-import { distributedTexts as text } from "../../i18n";
+import { ranksTexts, distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
-import { Async, Button, Empty, Flow, Panel } from "../../ui";
+import { Async, Button, Empty, Flow, Panel, Section, SectionBar } from "../../ui";
 import { Answer } from "./Answer";
 import { Collectives, SizeAndBandwidth } from "./Collectives";
 import { Details, MOST_AT_ONCE } from "./Details";
@@ -20,6 +20,8 @@ import { Experts, Layout, Pipeline, Representatives, Shards } from "./Structure"
 import { named } from "./sentence";
 import "../../ui/lines.css";
 import "./distributed.css";
+
+const { sections } = ranksTexts;
 
 export default function Distributed() {
   const { sel } = useTrace();
@@ -44,13 +46,22 @@ function Content({ answer }: { answer: RanksOverview }) {
   const slow = useMemo(() => new Set(named(answer).map(({ worker }) => worker)), [answer]);
   const worker = sel?.worker ?? null;
   const shown = step !== null && steps.includes(step) ? step : null;
+  const many = tiles.present > 1;
+  const { stragglers, pipeline: stages, collectives, layout, tables } = sections;
+  const shownSections = [
+    ...(many ? [stragglers] : []),
+    ...(pipeline ? [stages] : []),
+    ...[collectives, layout, tables],
+  ];
   return (
     <Flow className="distributed">
       <Answer answer={answer} />
       <PartialNotes notes={answer.notes} />
       <RunTiles answer={answer} />
-      {tiles.present > 1 && (
+      <SectionBar label={sections.label} sections={shownSections} />
+      {many && (
         <>
+          <Section {...sections.stragglers} />
           <Stragglers answer={answer} />
           <HeatMapPanel
             ranks={ranks}
@@ -70,19 +81,27 @@ function Content({ answer }: { answer: RanksOverview }) {
           )}
         </>
       )}
-      {tiles.present > 1 && tiles.present <= MOST_AT_ONCE && <RunAnswer />}
+      {many && tiles.present <= MOST_AT_ONCE && <RunAnswer />}
       <Missing items={answer.missing} />
       {answer.representatives.length * 2 <= tiles.present && (
         <Representatives representatives={answer.representatives} />
       )}
-      <RanksTable answer={answer} />
-      <Collectives />
-      {tiles.present > 1 && <RangesOfRanks step={shown} />}
+      {pipeline && (
+        <>
+          <Section {...sections.pipeline} />
+          <Pipeline pipeline={pipeline} />
+        </>
+      )}
+      <Section {...sections.collectives} />
+      <Collectives answer={answer} />
       <SizeAndBandwidth answer={answer} />
+      <Section {...sections.layout} />
       <Layout answer={answer} />
-      {pipeline && <Pipeline pipeline={pipeline} />}
       <Experts answer={answer} />
       <Shards answer={answer} />
+      <Section {...sections.tables} />
+      <RanksTable answer={answer} />
+      {many && <RangesOfRanks step={shown} />}
       <Details ranks={tiles.present} slow={slow} />
     </Flow>
   );
