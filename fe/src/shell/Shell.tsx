@@ -8,7 +8,7 @@ import {
   useServerReturned,
   useStatusPolling,
 } from "../api";
-import { saveFrom } from "../host";
+import { awaitInSight, saveFrom } from "../host";
 import { t } from "../i18n";
 import {
   type CurrentTrace,
@@ -67,6 +67,9 @@ export function Shell({ views, inspectors }: Props) {
     void client.refetchQueries({ predicate: ({ state }) => state.status === "error" });
   });
 
+  // What the address names from the start is gone to as well.
+  const first = useRef(selected?.name ?? null);
+  useEffect(() => awaitInSight(first.current), []);
   useEffect(() => {
     document.title = `${viewName(view)} – ${t.product}`;
   }, [view]);
