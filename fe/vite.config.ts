@@ -78,7 +78,7 @@ export default defineConfig({
             // Without what only one or two views show, and the door, which would take that along.
             {
               name: "charts",
-              test: /\/src\/(charts\/(?!index|.*([hH]eat|[sS]egments|[tT]ime(Curve|Range)|[wW]aits))(scenes\/|\w+\.)|i18n\/en\/charts)/,
+              test: /\/src\/(charts\/(?!index|save|.*([hH]eat|[sS]egments|[tT]ime(Curve|Range)|[wW]aits))(scenes\/|\w+\.)|i18n\/en\/charts)/,
             },
           ],
         },

@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { canCopyImages, canSave } from "../host";
 import { chartsTexts, t } from "../i18n";
-import type { FileKind } from "./paint";
+import type { FileKind } from "./scene";
 import "./charts.css";
 
 interface Props {

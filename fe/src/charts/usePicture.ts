@@ -2,8 +2,8 @@ import { useLayoutEffect, useMemo, useRef } from "react";
 import { useBoxWidth } from "../draw";
 import { useComputed } from "../host";
 import { type LegendEntry, legendScene } from "./Legend";
-import { type FileKind, paintCanvas, savePicture } from "./paint";
-import { type Marks, type Picture, type SceneTheme, sceneTheme } from "./scene";
+import { paintCanvas } from "./paint";
+import { type FileKind, type Marks, type Picture, type SceneTheme, sceneTheme } from "./scene";
 
 interface Wanted {
   /** The file name of a saved image. */
@@ -33,6 +33,7 @@ export function usePicture({ title, height, legend, build }: Wanted) {
   }, [picture, theme, width, height]);
   const save = async (kind: FileKind) => {
     if (!picture || !theme) return false;
+    const { savePicture } = await import("./save");
     const below = legendScene(legend, width, height, theme);
     const shapes = [...picture.shapes, ...below.shapes];
     return savePicture(kind, title, shapes, width, height + below.height, theme);

@@ -22,8 +22,8 @@ import {
   viewName,
 } from "../state";
 import { Boundary, later, Missing, Panel } from "../ui";
+import { Connecting, Unreachable } from "./Connecting";
 import { ContextBar, useCopyLink } from "./ContextBar";
-import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
 import { HANG, hasDumps, isOf, shownView } from "./presence";
@@ -40,6 +40,7 @@ const Inspector = later(() => import("./Inspector"), Nothing);
 const FilesDialog = later(() => import("./Files"), Nothing);
 const KeysDialog = later(() => import("./KeysDialog"), Nothing);
 const NotesDialog = later(() => import("./NotesDialog"), Nothing);
+const LoadingPage = later(() => import("./LoadingPage"));
 const NoRuns = later(() => import("./NoRuns"));
 const ViewNotes = later(() => import("./ViewNotes"), Nothing);
 

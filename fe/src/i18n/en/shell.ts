@@ -164,17 +164,6 @@ export const shell = {
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
   },
 
-  noRuns: {
-    title: "No traces found",
-    scanning: "Looking for traces…",
-    scanned:
-      "This directory was searched for .json, .json.gz and .json.zst files that contain a trace:",
-    drop: "Drop traces or memory snapshots of this machine here, or choose them with “Open a trace or a memory snapshot” in the palette.",
-    how: "Record one like this; it appears here automatically:",
-    howRemote:
-      "Record one like this and copy the files into the log directory; they appear here automatically:",
-  },
-
   dropped: {
     run: (value: string) => `Run “${value}” no longer exists; showing another run.`,
     worker: (value: string) => `There is no worker “${value}” in this run; showing another one.`,

@@ -155,15 +155,6 @@ export const shell: typeof en = {
     unreachableHelp: "页面无法取得跟踪列表。服务器仍在运行吗？",
   },
 
-  noRuns: {
-    title: "没有找到跟踪",
-    scanning: "正在查找跟踪…",
-    scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
-    drop: "把本机的跟踪或内存快照拖放到这里，或在命令面板中选择“打开跟踪或内存快照”。",
-    how: "可以这样采集一个，它会自动出现在这里：",
-    howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
-  },
-
   dropped: {
     run: (value) => `运行“${value}”不存在（或已不存在），改为显示另一个。`,
     worker: (value) => `此运行中没有 worker“${value}”，改为显示另一个。`,
