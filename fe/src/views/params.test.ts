@@ -21,7 +21,7 @@ const EACH = ALL.flatMap(({ id, params }) =>
  */
 const LETTERS: Readonly<Record<string, string>> = {
   page: "b k r s sel sp sr st v z",
-  overview: "f m u y",
+  overview: "f m u x y",
   steps: "c m o q t y",
   criticalpath: "g m n o o2 q q2 t w",
   operators: "c g m n o o2 q q2 w",

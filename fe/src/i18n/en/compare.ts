@@ -51,9 +51,9 @@ export const compare = area("compare", {
 
   sections: {
     label: "Sections",
-    change: { id: "change", name: "Change" },
-    order: { id: "order", name: "Execution" },
-    tables: { id: "tables", name: "Tables" },
+    change: "Change",
+    order: "Execution",
+    tables: "Tables",
   },
 
   states: {

@@ -197,11 +197,11 @@ export const ranks = area("ranks", {
 
   sections: {
     label: "Sections",
-    stragglers: { id: "stragglers", name: "Stragglers" },
-    pipeline: { id: "pipeline", name: "Pipeline" },
-    collectives: { id: "collectives", name: "Collectives" },
-    layout: { id: "layout", name: "Layout" },
-    tables: { id: "tables", name: "Tables" },
+    stragglers: "Stragglers",
+    pipeline: "Pipeline",
+    collectives: "Collectives",
+    layout: "Layout",
+    tables: "Tables",
   },
 
   collectives: {

@@ -39,9 +39,9 @@ export const compare: typeof en = {
 
   sections: {
     label: "章节",
-    change: { id: "change", name: "变化" },
-    order: { id: "order", name: "执行" },
-    tables: { id: "tables", name: "表格" },
+    change: "变化",
+    order: "执行",
+    tables: "表格",
   },
 
   states: {

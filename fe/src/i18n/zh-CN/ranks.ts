@@ -182,11 +182,11 @@ export const ranks: typeof en = {
 
   sections: {
     label: "章节",
-    stragglers: { id: "stragglers", name: "慢 rank" },
-    pipeline: { id: "pipeline", name: "流水线" },
-    collectives: { id: "collectives", name: "集合通信" },
-    layout: { id: "layout", name: "布局" },
-    tables: { id: "tables", name: "表格" },
+    stragglers: "慢 rank",
+    pipeline: "流水线",
+    collectives: "集合通信",
+    layout: "布局",
+    tables: "表格",
   },
 
   collectives: {

@@ -38,6 +38,7 @@ import "./compare.css";
 
 const text = compareTexts.states;
 const { sections } = compareTexts;
+const SECTIONS = (["change", "order", "tables"] as const).map((id) => ({ id, name: sections[id] }));
 
 export default function Compare() {
   const [howMany] = useAddress(params.howMany);
@@ -166,11 +167,8 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   }
   return (
     <Flow>
-      <SectionBar
-        label={sections.label}
-        sections={[sections.change, sections.order, sections.tables]}
-      />
-      <Section {...sections.change} />
+      <SectionBar label={sections.label} sections={SECTIONS} />
+      <Section id="change" name={sections.change} />
       <ChangePanel
         query={changed}
         unlike={unlike}
@@ -179,9 +177,9 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       {!(changed.data && whyRefused(changed.data, unlike).length > 0) && (
         <WorkPanel query={changed} />
       )}
-      <Section {...sections.order} />
+      <Section id="order" name={sections.order} />
       <Timeline query={query} look={look} />
-      <Section {...sections.tables} />
+      <Section id="tables" name={sections.tables} />
       <Parts query={query} look={look} />
       <Names of="operators" query={query} look={look} />
       <Names of="kernels" query={query} look={look} />

@@ -47,12 +47,9 @@ function Content({ answer }: { answer: RanksOverview }) {
   const worker = sel?.worker ?? null;
   const shown = step !== null && steps.includes(step) ? step : null;
   const many = tiles.present > 1;
-  const { stragglers, pipeline: stages, collectives, layout, tables } = sections;
-  const shownSections = [
-    ...(many ? [stragglers] : []),
-    ...(pipeline ? [stages] : []),
-    ...[collectives, layout, tables],
-  ];
+  const shownSections = (["stragglers", "pipeline", "collectives", "layout", "tables"] as const)
+    .filter((id) => (id === "stragglers" ? many : id === "pipeline" ? pipeline : true))
+    .map((id) => ({ id, name: sections[id] }));
   return (
     <Flow className="distributed">
       <Answer answer={answer} />
@@ -61,7 +58,7 @@ function Content({ answer }: { answer: RanksOverview }) {
       <SectionBar label={sections.label} sections={shownSections} />
       {many && (
         <>
-          <Section {...sections.stragglers} />
+          <Section id="stragglers" name={sections.stragglers} />
           <Stragglers answer={answer} />
           <HeatMapPanel
             ranks={ranks}
@@ -88,18 +85,18 @@ function Content({ answer }: { answer: RanksOverview }) {
       )}
       {pipeline && (
         <>
-          <Section {...sections.pipeline} />
+          <Section id="pipeline" name={sections.pipeline} />
           <Pipeline pipeline={pipeline} />
         </>
       )}
-      <Section {...sections.collectives} />
+      <Section id="collectives" name={sections.collectives} />
       <Collectives answer={answer} />
       <SizeAndBandwidth answer={answer} />
-      <Section {...sections.layout} />
+      <Section id="layout" name={sections.layout} />
       <Layout answer={answer} />
       <Experts answer={answer} />
       <Shards answer={answer} />
-      <Section {...sections.tables} />
+      <Section id="tables" name={sections.tables} />
       <RanksTable answer={answer} />
       {many && <RangesOfRanks step={shown} />}
       <Details ranks={tiles.present} slow={slow} />
