@@ -78,7 +78,7 @@ export default defineConfig({
             // Without what only one or two views show, and the door, which would take that along.
             {
               name: "charts",
-              test: /\/src\/(charts\/(?!index|stackedColumns|.*([hH]eat|[sS]egments|[tT]ime(Curve|Range)|[wW]aits|[tT](reemap|ornado)|[dD]eviation|[bB]ars|[dD]onut|[sS]catter|[rR]oofline|[gG]antt|columns|[tT]opN))(scenes\/|\w+\.)|i18n\/en\/charts)/,
+              test: /\/src\/(charts\/(?!index|save|stackedColumns|.*([hH]eat|[sS]egments|[tT]ime(Curve|Range)|[wW]aits|[tT](reemap|ornado)|[dD]eviation|[bB]ars|[dD]onut|[sS]catter|[rR]oofline|[gG]antt|columns|[tT]opN))(scenes\/|\w+\.)|i18n\/en\/charts)/,
             },
             // What Overview shows below its fold.
             {

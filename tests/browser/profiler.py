@@ -30,7 +30,7 @@ VIEWS = {
     "modules": "Module",
     "lightning": "Lightning",
     "compare": "Diff",
-    "capture": "Capture",
+    "health": "Trace health",
 }
 GPU_RUN = "generated_4gpu_h100"
 CPU_RUN = "cnn_workers0"
@@ -69,7 +69,7 @@ class Profiler:
         more = self.navigation.get_by_role("button", name="Not recorded")
         if more.count() and more.get_attribute("aria-expanded") == "false":
             more.click()
-        return self.navigation.get_by_role("link", name=VIEWS[view])
+        return self.navigation.get_by_role("link", name=VIEWS[view], exact=True)
 
     def go_to(self, view: str) -> None:
         self.in_rail(view).click()

@@ -94,7 +94,7 @@ def test_kernels(axe: Axe, profiler: Profiler) -> None:
 
 
 def test_capture(axe: Axe, profiler: Profiler) -> None:
-    profiler.open(v="capture", r=GPU_RUN)
+    profiler.open(v="health", r=GPU_RUN)
     expect(profiler.panel("Profiler options")).to_be_visible()
     axe.look("GPU run")
     profiler.choose("Run", CPU_RUN)
@@ -148,11 +148,11 @@ def test_palette_and_steps(axe: Axe, profiler: Profiler) -> None:
     profiler.ui.get_by_role("slider", name="First step").press("ArrowRight")
     expect(profiler.ui.get_by_role("button", name="Show all steps")).to_be_visible()
     axe.look("range of steps")
-    profiler.go_to("capture")
+    profiler.go_to("health")
     axe.look("range that does not count")
     profiler.page.set_viewport_size({"width": 800, "height": 700})
     axe.look("narrow window")
-    profiler.ui.get_by_role("button", name="中文").click()
+    profiler.ui.get_by_role("button", name="简体中文").click()
     expect(profiler.ui.get_by_role("heading", level=1)).to_have_text("采集信息")
     expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
     axe.look("Chinese")

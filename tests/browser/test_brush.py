@@ -92,7 +92,7 @@ def test_dragging_chooses_steps_for_every_view(profiler: Profiler, names: list[s
             with profiler.page.expect_request(re.compile(rf"/api/{view}\?")):
                 profiler.go_to(view)
             expect(brush.chip).to_be_visible()
-        profiler.go_to("capture")
+        profiler.go_to("health")
         expect(brush.chip).to_contain_text(f"Covers the whole file, not only steps {names[1]}–{names[3]}")
     for route, query in asked:
         if route in {"overview", "operators"}:

@@ -23,8 +23,8 @@ RUNS = [(CPU_RUN, "worker0"), (GPU_RUN, "rank0")]
 def opened(request: pytest.FixtureRequest, on_its_own: Profiler) -> tuple[Profiler, dict[str, Any]]:
     """The page of a run, and the answer behind it."""
     run, worker = request.param
-    on_its_own.open(v="capture", r=run, k=worker)
-    expect(on_its_own.heading("Capture")).to_be_visible()
+    on_its_own.open(v="health", r=run, k=worker)
+    expect(on_its_own.heading("Trace health")).to_be_visible()
     return on_its_own, on_its_own.server.api("health", run=run, worker=worker)
 
 
@@ -65,7 +65,7 @@ def test_options(opened: tuple[Profiler, dict[str, Any]]) -> None:
 
 def test_health(opened: tuple[Profiler, dict[str, Any]]) -> None:
     profiler, answer = opened
-    panel = profiler.panel("Trace health")
+    panel = profiler.panel("Notes")
     for note in answer["notes"]:
         item = panel.get_by_role("listitem").filter(has=profiler.page.get_by_text(note["kind"], exact=True))
         expect(item).to_contain_text(note["text"])
@@ -77,7 +77,7 @@ def test_health(opened: tuple[Profiler, dict[str, Any]]) -> None:
 
 
 def test_versions_devices_and_ranks(on_its_own: Profiler) -> None:
-    on_its_own.open(v="capture", r=GPU_RUN, k="rank3")
+    on_its_own.open(v="health", r=GPU_RUN, k="rank3")
     capture = on_its_own.server.api("health", run=GPU_RUN, worker="rank3")["capture"]
     assert capture["versions"]["cuda_runtime_version"] == 13000
     assert definition(on_its_own.panel("Versions"), "CUDA runtime").inner_text() == "13.0"
@@ -96,13 +96,13 @@ def test_versions_devices_and_ranks(on_its_own: Profiler) -> None:
 def test_the_overview_leads_here_and_keys_too(on_its_own: Profiler) -> None:
     on_its_own.open(x="all")
     on_its_own.panel("Configuration").get_by_role("button", name="How it was recorded").click()
-    expect(on_its_own.heading("Capture")).to_be_visible()
+    expect(on_its_own.heading("Trace health")).to_be_visible()
     on_its_own.page.keyboard.press("1")
     expect(on_its_own.heading("Overview")).to_be_visible()
-    link = on_its_own.navigation.get_by_role("list", name="Capture").get_by_role("link", name="Capture")
-    # "Capture g c"
-    on_its_own.page.keyboard.type("".join(link.inner_text().split()[1:]))
-    expect(on_its_own.heading("Capture")).to_be_visible()
+    link = on_its_own.navigation.get_by_role("link", name="Trace health")
+    # "Trace health g c"
+    on_its_own.page.keyboard.type("".join(link.inner_text().split()[2:]))
+    expect(on_its_own.heading("Trace health")).to_be_visible()
 
 
 def test_damage_is_told_with_its_place_and_leads_to_what_it_touches(
@@ -117,8 +117,8 @@ def test_damage_is_told_with_its_place_and_leads_to_what_it_touches(
     server.wait_for_traces()
     note = next(note for note in server.api("health", run="run", worker="cut")["notes"] if note["kind"] == "truncated")
     assert note["first_offset"]
-    profiler = Profiler(page, server).open(v="capture", k="cut")
-    item = profiler.panel("Trace health").get_by_role("listitem").filter(has_text=note["text"])
+    profiler = Profiler(page, server).open(v="health", k="cut")
+    item = profiler.panel("Notes").get_by_role("listitem").filter(has_text=note["text"])
     expect(item).to_contain_text(f"first at byte {note['first_offset']:,}")
     expect(item.get_by_text("Error", exact=True)).to_be_visible()
 
@@ -133,7 +133,7 @@ def test_damage_is_told_with_its_place_and_leads_to_what_it_touches(
 def test_an_answer_that_does_not_come(on_its_own: Profiler) -> None:
     page = on_its_own.page
     page.route("**/api/health*", lambda route: route.fulfill(status=500, json={"error": "no luck"}))
-    on_its_own.open(v="capture")
+    on_its_own.open(v="health")
     alert = on_its_own.ui.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("no luck")
     expect(on_its_own.panel("Files")).to_be_visible()
@@ -158,7 +158,7 @@ def test_nothing_of_the_file_is_markup(tmp_path: Path, serve_logs: ServeLogs, pa
     (tmp_path / "run" / "w.1.pt.trace.json").write_text(json.dumps(document))
     server = serve_logs(tmp_path)
     server.wait_for_traces()
-    profiler = Profiler(page, server).open(v="capture")
+    profiler = Profiler(page, server).open(v="health")
     for panel in (
         "Recording",
         "Devices",

@@ -178,7 +178,7 @@ def test_what_the_sandbox_forbids_is_offered_otherwise(embed: Any) -> None:
     expect(profiler.ui.get_by_role("combobox", name="Go to or do anything")).to_be_focused()
     profiler.page.keyboard.type("capture")
     profiler.page.keyboard.press("Enter")
-    expect(profiler.heading("Capture")).to_be_visible()
+    expect(profiler.heading("Trace health")).to_be_visible()
 
 
 def test_in_a_browser_the_place_is_copied(open_page: OpenPage, tensorboard: Server) -> None:

@@ -70,7 +70,7 @@ def test_keys_and_back(firefox: bidi.Firefox, alone: Server) -> None:
     firefox.press("Control+k")
     firefox.until(lambda: firefox.ask("() => document.activeElement?.role === 'combobox'"), "the palette has the focus")
     firefox.press(*"capture", "Enter")
-    firefox.see("h1", "Capture")
+    firefox.see("h1", "Trace health")
     assert firefox.ask("() => document.querySelector('dialog') === null")
 
     firefox.back()

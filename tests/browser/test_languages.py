@@ -37,8 +37,7 @@ def test_english_readers_load_no_chinese(open_page: OpenPage, alone: Server, wat
     expect(profiler.panel("The median step")).to_be_visible()
     expect(profiler.ui.locator("html")).to_have_attribute("lang", "en")
     assert not any("zh-CN" in url for url in watch.requests)
-    shown = set(CHINESE.findall(profiler.ui.locator("body").inner_text()))
-    assert shown <= set("简体中文"), "only the name of the language"
+    assert not CHINESE.findall(profiler.ui.locator("body").inner_text())
 
 
 @pytest.mark.parametrize("host", ["tensorboard", pytest.param("alone", marks=pytest.mark.long)])
@@ -49,7 +48,7 @@ def test_switching_keeps_everything(host: str, open_page: OpenPage, request: pyt
     expect(grid.count).to_be_visible()
     # Switched before the filter has been written into the address.
     grid.filter.fill("aten::add")
-    profiler.ui.get_by_role("button", name="中文").click()
+    profiler.ui.get_by_role("button", name="简体中文").click()
     expect(profiler.heading("算子")).to_be_visible()
     expect(profiler.ui.get_by_role("searchbox", name="筛选：算子")).to_have_value("aten::add")
     drawer = profiler.ui.get_by_role("complementary", name="选中项")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -161,3 +162,41 @@ def test_no_baseline_is_suggested_where_no_trace_is_alike(
     expect(profiler.ui.get_by_text("No other trace here is like this one")).to_be_visible()
     profiler.choose("Baseline run", "a")
     expect(profiler.panel("What is compared").get_by_role("button", name="Swap")).to_be_visible()
+
+
+def test_a_long_view_has_a_bar_that_jumps(many_ranks: Path, serve_logs: Callable[[Path], Server], page: Page) -> None:
+    """It opens at its beginning, whichever rank is marked below. Groups that are alike are one row."""
+    server = serve_logs(many_ranks)
+    server.wait_for_traces()
+    profiler = Profiler(page, server).open(v="distributed")
+    bar = profiler.ui.get_by_role("navigation", name="Sections")
+    expect(bar.get_by_role("button")).to_have_text(["Stragglers", "Pipeline", "Collectives", "Layout", "Tables"])
+    expect(profiler.grid("Ranks").count).to_be_visible()
+    in_sight(profiler.heading("Distributed"))
+    for name in ("Pipeline", "Layout", "Stragglers"):
+        bar.get_by_role("button", name=name).click()
+        in_sight(profiler.ui.get_by_role("heading", name=name, exact=True, level=2))
+        in_sight(bar)
+
+    groups = server.api("ranks", run=server.api("status")["runs"][0]["name"])["groups"]
+    panel = profiler.panel("Process groups and layout")
+    rows = panel.get_by_role("table").locator("tbody tr")
+    expect(rows.filter(has_text="groups, alike: pipeline").first).to_be_visible()
+    assert rows.count() < len(groups) / 3
+    panel.get_by_role("button", name=f"Show all {len(groups)} rows").click()
+    expect(rows).to_have_count(len(groups))
+
+
+def test_a_picture_says_what_it_is_of(on_its_own: Profiler) -> None:
+    on_its_own.open(r=GPU_RUN, k="rank0", v="operators", st="5~6")
+    panel = on_its_own.panel("Largest operators")
+    bound = on_its_own.server.api("overview", run=GPU_RUN, worker="rank0", from_step="5", to_step="6")["bound"]
+    with on_its_own.page.expect_download() as download:
+        panel.get_by_role("button", name="Save as SVG").click()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", download.value.path().read_text())
+    assert texts[0] == "Device self time"
+    assert texts[1] == f"{GPU_RUN} · rank0 · Steps 5–6 of 5"
+    assert " ".join(texts).replace("\xa0", " ").find(bound["sentence"].split(".")[0].replace("\xa0", " ")) > 0
+    on_its_own.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel.get_by_role("button", name="Copy picture").click()
+    expect(panel.get_by_role("button", name="Copied")).to_be_visible()

@@ -25,7 +25,7 @@ PANELS = {
     "modules": "Modules",
     "lightning": "Modules",
     "compare": "What is compared",
-    "capture": "Trace health",
+    "health": "Notes",
 }
 
 

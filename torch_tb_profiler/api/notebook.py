@@ -74,6 +74,7 @@ View = Literal[
     "compare",
     "snapshot",
     "lightning",
+    "health",
     "capture",
 ]
 

@@ -1,14 +1,13 @@
-/** Shapes on a canvas, and as the text of an SVG file. */
+/** Shapes on a canvas. */
 import { crisp } from "../draw";
-import { saveFile } from "../host";
 import { HATCH_SIZE, HATCHES } from "./hatch";
 import { FLAG, FONT_SIZE, type SceneTheme, type Shape } from "./scene";
 
-type Theme = Pick<SceneTheme, "font" | "surface">;
+export type Theme = Pick<SceneTheme, "font" | "surface">;
 type Image = Extract<Shape, { kind: "image" }>;
 type Area = Extract<Shape, { kind: "rect" | "path" }>;
 
-const DASHES = [5, 3];
+export const DASHES = [5, 3];
 const NO_DASHES: number[] = [];
 
 export function paint(
@@ -92,7 +91,7 @@ function paintArea(context: CanvasRenderingContext2D, shape: Area, hatchOf: Hatc
 }
 
 /** A pixel for each cell; null where there is none. */
-function imageOf({ columns, rows, pixels }: Image): HTMLCanvasElement | null {
+export function imageOf({ columns, rows, pixels }: Image): HTMLCanvasElement | null {
   if (pixels.length === 0) return null;
   const canvas = document.createElement("canvas");
   canvas.width = columns;
@@ -127,122 +126,6 @@ function hatchPattern(
   return context.createPattern(tile, "repeat");
 }
 
-function flagPath({ x, y }: { x: number; y: number }): string {
+export function flagPath({ x, y }: { x: number; y: number }): string {
   return `M${x} ${y}l${-FLAG / 2} ${-FLAG}h${FLAG}z`;
-}
-
-const ANCHOR = { left: "start", center: "middle", right: "end" } as const;
-
-/** Built as elements, so that texts from a trace stay texts. */
-export function svgText(
-  shapes: readonly Shape[],
-  width: number,
-  height: number,
-  theme: Theme,
-): string {
-  const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  const used = new Set(
-    shapes.flatMap((shape) =>
-      "hatch" in shape && shape.hatch !== undefined ? [shape.hatch % HATCHES.length] : [],
-    ),
-  );
-  const definitions = element("defs", {});
-  for (const index of used) {
-    const units = { patternUnits: "userSpaceOnUse", width: HATCH_SIZE, height: HATCH_SIZE };
-    const pattern = element("pattern", { id: `hatch${index}`, ...units });
-    pattern.append(
-      element("path", { d: HATCHES[index] ?? "", stroke: theme.surface, fill: "none" }),
-    );
-    definitions.append(pattern);
-  }
-  if (used.size > 0) root.append(definitions);
-  root.append(element("rect", { width, height, fill: theme.surface }));
-  const group = element("g", { "font-family": theme.font, "font-size": FONT_SIZE });
-  root.append(group);
-  for (const shape of shapes) group.append(...svgElements(shape));
-  return new XMLSerializer().serializeToString(root);
-}
-
-function svgElements(shape: Shape): SVGElement[] {
-  switch (shape.kind) {
-    case "rect":
-    case "path": {
-      const { fill = "none", stroke = "none", hatch } = shape;
-      const place =
-        shape.kind === "path"
-          ? { d: shape.d, "stroke-width": shape.width ?? 1, "fill-opacity": shape.opacity ?? 1 }
-          : { x: shape.x, y: shape.y, width: shape.width, height: shape.height };
-      const drawn = element(shape.kind, { ...place, ...dashes(shape), fill, stroke });
-      if (hatch === undefined) return [drawn];
-      return [
-        drawn,
-        element(shape.kind, { ...place, fill: `url(#hatch${hatch % HATCHES.length})` }),
-      ];
-    }
-    case "line": {
-      const { x1, y1, x2, y2, stroke } = shape;
-      return [element("line", { x1, y1, x2, y2, stroke, ...dashes(shape) })];
-    }
-    case "text": {
-      const { x, y, fill, align, bold, turned } = shape;
-      const text = element("text", {
-        x,
-        y,
-        fill,
-        "text-anchor": ANCHOR[align],
-        ...(bold ? { "font-weight": "bold" } : {}),
-        ...(turned ? { transform: `rotate(${-turned} ${x} ${y})` } : {}),
-      });
-      text.textContent = shape.text;
-      return [text];
-    }
-    case "image": {
-      const { x, y, width, height } = shape;
-      const href = imageOf(shape)?.toDataURL();
-      const whole = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
-      return [element("image", { x, y, width, height, href, ...whole })];
-    }
-    case "flag":
-      return [element("path", { d: flagPath(shape), fill: shape.fill })];
-  }
-}
-
-function dashes({ dashed }: { readonly dashed?: boolean | undefined }) {
-  return dashed ? { "stroke-dasharray": DASHES.join(" ") } : {};
-}
-
-function element(
-  name: string,
-  attributes: Readonly<Record<string, string | number | undefined>>,
-): SVGElement {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, text] of Object.entries(attributes)) {
-    if (text !== undefined) node.setAttribute(key, String(text));
-  }
-  return node;
-}
-
-export type FileKind = "png" | "svg";
-
-/** The picture as a file that is named by its title. */
-export function savePicture(
-  kind: FileKind,
-  title: string,
-  shapes: readonly Shape[],
-  width: number,
-  height: number,
-  theme: Theme,
-): void {
-  if (kind === "svg") {
-    const svg = svgText(shapes, width, height, theme);
-    saveFile(`${title}.svg`, new Blob([svg], { type: "image/svg+xml" }));
-    return;
-  }
-  const picture = document.createElement("canvas");
-  const context = crisp(picture, width, height, 2);
-  if (!context) return;
-  context.fillStyle = theme.surface;
-  context.fillRect(0, 0, width, height);
-  paint(context, shapes, theme);
-  picture.toBlob((png) => png && saveFile(`${title}.png`, png), "image/png");
 }

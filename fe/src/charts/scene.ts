@@ -114,3 +114,6 @@ export function pixels(value: number): number {
 export function boxPath({ x, y, width, height }: Box): string {
   return `M${x} ${y}h${width}v${height}h${-width}z`;
 }
+
+/** A file, or the clipboard. */
+export type FileKind = "png" | "svg" | "copy";

@@ -2,8 +2,8 @@ import { useLayoutEffect, useMemo, useRef } from "react";
 import { useBoxWidth } from "../draw";
 import { useComputed } from "../host";
 import { type LegendEntry, legendScene } from "./Legend";
-import { type FileKind, paintCanvas, savePicture } from "./paint";
-import { type Marks, type Picture, type SceneTheme, sceneTheme } from "./scene";
+import { paintCanvas } from "./paint";
+import { type FileKind, type Marks, type Picture, type SceneTheme, sceneTheme } from "./scene";
 
 interface Wanted {
   /** The file name of a saved image. */
@@ -31,11 +31,12 @@ export function usePicture({ title, height, legend, build }: Wanted) {
   useLayoutEffect(() => {
     if (picture && theme) paintCanvas(canvas.current, width, height, picture.shapes, theme);
   }, [picture, theme, width, height]);
-  const save = (kind: FileKind) => {
-    if (!picture || !theme) return;
+  const save = async (kind: FileKind) => {
+    if (!picture || !theme) return false;
+    const { savePicture } = await import("./save");
     const below = legendScene(legend, width, height, theme);
     const shapes = [...picture.shapes, ...below.shapes];
-    savePicture(kind, title, shapes, width, height + below.height, theme);
+    return savePicture(kind, title, shapes, width, height + below.height, theme);
   };
   return { box, canvas, width, theme, picture, save };
 }

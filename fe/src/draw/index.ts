@@ -1,4 +1,5 @@
 export { crisp, useBoxWidth } from "./canvas";
+export { captionLines, setCaption } from "./caption";
 export { computedColors, contrast, css, mix, onColor, pack, parseColor, type Rgb } from "./colors";
 export { hash } from "./hash";
 export { PointerTip } from "./PointerTip";

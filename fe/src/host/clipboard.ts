@@ -24,3 +24,18 @@ function copyBySelection(text: string): boolean {
     area.remove();
   }
 }
+
+/** Whether pictures can be copied here at all: not on plain http from another machine. */
+export function canCopyImages(): boolean {
+  return "ClipboardItem" in globalThis && navigator.clipboard !== undefined;
+}
+
+/** True when the picture is on the clipboard. */
+export async function copyImage(png: Promise<Blob>): Promise<boolean> {
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": png })]);
+    return true;
+  } catch {
+    return false;
+  }
+}

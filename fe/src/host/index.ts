@@ -1,4 +1,4 @@
-export { copyText } from "./clipboard";
+export { canCopyImages, copyImage, copyText } from "./clipboard";
 export { canSave, saveFile, saveFrom } from "./download";
 export { canOpenInEditor, openInEditor } from "./editor";
 export { inTensorBoard, isEmbedded } from "./frame";

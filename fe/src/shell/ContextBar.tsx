@@ -21,7 +21,6 @@ import "./contextBar.css";
 
 const NEXT_THEME: Record<ThemeChoice, ThemeChoice> = { auto: "light", light: "dark", dark: "auto" };
 const FEEDBACK_MS = 2_000;
-const SHORT: Record<LanguageId, string> = { en: "EN", "zh-CN": "中文" };
 const PALETTE_KEYS = /Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 
 interface Props {
@@ -145,14 +144,21 @@ function CopyLink({ link: { state, copy, address } }: { link: CopiedLink }) {
   );
 }
 
-/** There are two: the button names the other one, in its own words. */
+/** There are two: the button is called as the other one calls itself. */
 function LanguageSwitch() {
   const ids = Object.keys(LANGUAGES) as LanguageId[];
   const other = ids.find((id) => id !== t.lang) ?? "en";
   return (
-    <Button quiet lang={other} title={LANGUAGES[other]} onClick={() => switchLanguage(other)}>
-      {SHORT[other]}
-      <span className="visually-hidden"> {LANGUAGES[other]}</span>
+    // A sign, as the font of a server may lack the other writing.
+    <Button
+      quiet
+      icon
+      lang={other}
+      aria-label={LANGUAGES[other]}
+      title={LANGUAGES[other]}
+      onClick={() => switchLanguage(other)}
+    >
+      <Icon name="language" />
     </Button>
   );
 }

@@ -1,33 +1,13 @@
 /** Instead of a view while its trace is not ready: how far it is, or why it failed. */
-import type { ApiError, Status, TraceStatus } from "../api";
+import type { Status, TraceStatus } from "../api";
 import { bytes, count, fraction } from "../format";
 import { reasonText, t } from "../i18n";
 import { type CurrentTrace, selectTrace } from "../state";
-import { Failure, Link, later, ProgressBar } from "../ui";
+import { Link, later, ProgressBar } from "../ui";
 import { fileRows, traceProgress } from "./progress";
 import "./page.css";
 
 const FilesTable = later(() => import("./FilesTable"));
-
-export function Connecting() {
-  return (
-    <div className="page" role="status">
-      <p className="muted">
-        <span className="spinner" /> {t.loading.connecting}
-      </p>
-    </div>
-  );
-}
-
-export function Unreachable({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
-  return (
-    <div className="page">
-      <h1>{t.loading.unreachable}</h1>
-      <p>{t.loading.unreachableHelp}</p>
-      <Failure error={error} onRetry={onRetry} />
-    </div>
-  );
-}
 
 /** The complete list is behind "Files" in the status line. */
 const LISTED = 10;
@@ -38,7 +18,7 @@ interface Props {
   trace: TraceStatus;
 }
 
-export function LoadingPage({ status, current, trace }: Props) {
+export default function LoadingPage({ status, current, trace }: Props) {
   const failed = trace.state === "failed";
   const nothing = hasNoEvents(trace.why);
   const progress = traceProgress(trace);

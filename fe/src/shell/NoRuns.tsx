@@ -1,10 +1,12 @@
 /** Shown when there are no runs: where we looked, why that failed or what was found instead, how to record a trace. */
 import type { Status } from "../api";
-import { reasonText, t } from "../i18n";
+import { inTensorBoard } from "../host";
+import { dialogsTexts, reasonText, t } from "../i18n";
 import { Code, later } from "../ui";
 import { fileRows } from "./progress";
 import "./page.css";
 
+const text = dialogsTexts.noRuns;
 const FilesTable = later(() => import("./FilesTable"));
 
 /** Records a trace into a directory. */
@@ -23,15 +25,13 @@ with profile(
         train_step(batch)
         prof.step()`;
 
-export function NoRuns({ status }: { status: Status }) {
+export default function NoRuns({ status }: { status: Status }) {
   const rows = fileRows(status);
   const remote = status.logdir.includes("://");
   return (
     <div className="page">
-      <h1>
-        {status.error ? t.status.unlisted : status.scanning ? t.noRuns.scanning : t.noRuns.title}
-      </h1>
-      {!status.error && <p>{t.noRuns.scanned}</p>}
+      <h1>{status.error ? t.status.unlisted : status.scanning ? text.scanning : text.title}</h1>
+      {!status.error && <p>{text.scanned}</p>}
       <p>
         <code>{status.logdir}</code>
       </p>
@@ -39,7 +39,8 @@ export function NoRuns({ status }: { status: Status }) {
       {rows.length > 0 && <FilesTable rows={rows} />}
       {!status.error && (
         <>
-          <p>{remote ? t.noRuns.howRemote : t.noRuns.how}</p>
+          {!inTensorBoard() && <p>{text.drop}</p>}
+          <p>{remote ? text.howRemote : text.how}</p>
           <Code text={snippet(remote ? "./log" : status.logdir)} />
         </>
       )}

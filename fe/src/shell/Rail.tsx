@@ -16,16 +16,18 @@ interface Props {
   view: ViewId;
   trace: TraceStatus | null;
   run: RunStatus | null;
+  /** There is nothing to look at in any view. */
+  isEmpty: boolean;
 }
 
-export function Rail({ view, trace, run }: Props) {
+export function Rail({ view, trace, run, isEmpty }: Props) {
   const small = useSmall();
   const [folded, setFolded] = useState(() => readStored("localStorage", KEY) === "narrow");
   // In a small window the menu opens for now; what is remembered is meant for large ones.
   const [opened, setOpened] = useState(false);
   const [width, setWidth] = useWidth("rail", LIMITS);
   const narrow = small ? !opened : folded;
-  const offered = allViews().filter(({ id }) => isOf(id, trace, run));
+  const offered = isEmpty ? [] : allViews().filter(({ id }) => isOf(id, trace, run));
   const recorded = offered.filter(({ id }) => hasData(id, trace));
   const others = offered.filter((each) => !recorded.includes(each));
   const toggle = () => {
@@ -85,7 +87,11 @@ function Group({ title, ...list }: GroupProps) {
   const label = useId();
   return (
     <div className="rail-group">
-      <span id={label} className={list.narrow ? "visually-hidden" : "rail-title"}>
+      {/* a title over one view would say its name again */}
+      <span
+        id={label}
+        className={list.narrow || list.views.length < 2 ? "visually-hidden" : "rail-title"}
+      >
         {title}
       </span>
       <Entries label={label} {...list} />

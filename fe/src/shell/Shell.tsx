@@ -8,7 +8,7 @@ import {
   useServerReturned,
   useStatusPolling,
 } from "../api";
-import { saveFrom } from "../host";
+import { awaitInSight, saveFrom } from "../host";
 import { t } from "../i18n";
 import {
   type CurrentTrace,
@@ -22,9 +22,8 @@ import {
   viewName,
 } from "../state";
 import { Boundary, later, Missing, Panel } from "../ui";
+import { Connecting, Unreachable } from "./Connecting";
 import { ContextBar, useCopyLink } from "./ContextBar";
-import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
-import { NoRuns } from "./NoRuns";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
 import { HANG, hasDumps, isOf, shownView } from "./presence";
@@ -41,6 +40,8 @@ const Inspector = later(() => import("./Inspector"), Nothing);
 const FilesDialog = later(() => import("./Files"), Nothing);
 const KeysDialog = later(() => import("./KeysDialog"), Nothing);
 const NotesDialog = later(() => import("./NotesDialog"), Nothing);
+const LoadingPage = later(() => import("./LoadingPage"));
+const NoRuns = later(() => import("./NoRuns"));
 const ViewNotes = later(() => import("./ViewNotes"), Nothing);
 
 type DialogName = "keys" | "files" | "notes" | "palette";
@@ -67,6 +68,9 @@ export function Shell({ views, inspectors }: Props) {
     void client.refetchQueries({ predicate: ({ state }) => state.status === "error" });
   });
 
+  // What the address names from the start is gone to as well.
+  const first = useRef(selected?.name ?? null);
+  useEffect(() => awaitInSight(first.current), []);
   useEffect(() => {
     document.title = `${viewName(view)} – ${t.product}`;
   }, [view]);
@@ -98,6 +102,10 @@ export function Shell({ views, inspectors }: Props) {
 
   return (
     <div className="shell">
+      {/* not a link: the part of the address behind its # is the state of the page */}
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        {t.skip}
+      </button>
       <ContextBar
         status={status}
         current={current}
@@ -107,8 +115,13 @@ export function Shell({ views, inspectors }: Props) {
         onKeys={() => setDialog("keys")}
         onPalette={() => setDialog("palette")}
       />
-      <Rail view={view} trace={current.trace} run={current.run} />
-      <main className="main" ref={main}>
+      <Rail
+        view={view}
+        trace={current.trace}
+        run={current.run}
+        isEmpty={status !== undefined && current.run === null}
+      />
+      <main className="main" ref={main} tabIndex={-1}>
         <Notices
           dropped={current.dropped}
           lost={query.isError && status !== undefined}

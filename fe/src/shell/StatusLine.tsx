@@ -3,8 +3,9 @@ import { reportAddress, reportMade, type Status } from "../api";
 import { bytes, count, fraction, moment } from "../format";
 import { canSave } from "../host";
 import { reasonText, t } from "../i18n";
-import type { CurrentTrace } from "../state";
+import { type CurrentTrace, goToView, viewName } from "../state";
 import { Link, ProgressBar } from "../ui";
+import { isOf } from "./presence";
 import { summarise } from "./progress";
 import "./statusLine.css";
 
@@ -15,7 +16,7 @@ interface Props {
   onNotes: () => void;
 }
 
-export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }: Props) {
+export function StatusLine({ status, current: { sel, trace, run }, onFiles, onNotes }: Props) {
   const load = status && summarise(status);
   return (
     <footer className="status">
@@ -33,6 +34,9 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
             </span>
           )}
           {trace.state === "ready" && <Link onClick={onNotes}>{t.status.notes(trace.notes)}</Link>}
+          {trace.state === "ready" && isOf("health", trace, run) && (
+            <Link onClick={() => goToView("health")}>{viewName("health")}</Link>
+          )}
         </>
       )}
       <span className="status-gap" />

@@ -21,7 +21,7 @@ it("leaves out views without data, and keeps those the server says nothing of", 
   const views = placesOf({ kind: "op", name: "aten::mm" }, TRACE).map(({ view }) => view);
   expect(views).toEqual(["operators", "kernels", "trace"]);
   expect(hasData("memory", TRACE)).toBe(false);
-  expect(hasData("capture", TRACE)).toBe(true);
+  expect(hasData("health", TRACE)).toBe(true);
   expect(hasData("memory", { ...TRACE, state: "loading" })).toBe(true);
 });
 

@@ -88,7 +88,8 @@ export function goToView<Id extends keyof ViewParams>(
 ): void;
 export function goToView(view: ViewId, select?: Picked | null, look: object = {}): void {
   const current = currentView();
-  awaitInSight();
+  const picked = select ?? page.picked.parse(paramStore().get()[page.picked.key] ?? "");
+  awaitInSight(picked?.name ?? null);
   if (view !== current) remembered.set(current, paramsOf(current, paramStore().get()));
   setAddress(
     ...(view === current ? [] : viewChanges(view, remembered.get(view) ?? {})),

@@ -2,7 +2,7 @@
  * The parameters of the page: what the shell chooses for all views. They are declared here and not in `shell` because
  * `TraceProvider` resolves them. A view may use no key of these.
  */
-import { name, param, text } from "./address";
+import { type Codec, name, param, text } from "./address";
 import { PICKED } from "./picked";
 
 /** The version of the meaning of keys, in a link that says it. */
@@ -10,10 +10,14 @@ export const SCHEMA = "1";
 
 const STEP = { isStep: true };
 
+/** Ids that views had before, in links that were made then. */
+const FORMER: Readonly<Record<string, string>> = { capture: "health" };
+const VIEW: Codec<string> = { ...text(), parse: (id) => FORMER[id] ?? id };
+
 export const page = {
   schema: param("z", text()),
   /** Id of the view; any other text is the first one. */
-  view: param("v", text(), STEP),
+  view: param("v", VIEW, STEP),
   run: param("r", name, STEP),
   worker: param("k", name, STEP),
   span: param("s", name, STEP),

@@ -69,9 +69,9 @@ export function Grid(props: GridProps) {
     if (selected === scrolledTo.current) return;
     scrolledTo.current = selected;
     const index = selected === null ? -1 : source.indexOf(nameKey, selected);
-    if (index < 0) return;
+    if (selected === null || index < 0) return;
     setActive(index);
-    showRow(scroller, virtual, index);
+    showRow(scroller, virtual, index, selected);
   }, [selected, source, nameKey, virtual]);
 
   const select = (index: number) => {

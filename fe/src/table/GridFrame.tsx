@@ -44,12 +44,17 @@ export function useVirtualRows(
 }
 
 /** Scrolls the grid to a row, and the page, too, where the user went to it. */
-export function showRow(scroller: Scroller, virtual: VirtualRows, index: number): void {
+export function showRow(
+  scroller: Scroller,
+  virtual: VirtualRows,
+  index: number,
+  name: string | null,
+): void {
   virtual.scrollToIndex(index, { align: "auto" });
   const grid = scroller.current;
   if (!grid) return;
   const row = () => grid.querySelector(`[data-row="${index}"]`) ?? grid;
-  bringIntoSight(row, grid.closest(".view") ?? grid);
+  bringIntoSight(name, row, grid.closest(".view") ?? grid);
 }
 
 /** Whether a row is to be copied. Text that is marked is copied by the browser. */

@@ -66,7 +66,7 @@ export function TreeGrid(props: TreeGridProps) {
     scrolledTo.current = selected;
     if (selected < 0) return;
     setActiveRow(selected);
-    showRow(scroller, virtual, index);
+    showRow(scroller, virtual, index, null);
   }, [selected, visible, virtual]);
 
   const active = activeRow === null ? -1 : visible.indexOf(activeRow);

@@ -25,6 +25,7 @@ export { move, type Option } from "./options";
 export { Panel, QueryPanel } from "./Panel";
 export { Popup } from "./Popup";
 export { ProgressBar } from "./ProgressBar";
+export { Section, SectionBar } from "./Sections";
 export { Segmented } from "./Segmented";
 export { SourceLink } from "./SourceLink";
 export { Splitter } from "./Splitter";

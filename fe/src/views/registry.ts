@@ -2,11 +2,11 @@
 import type { ComponentType } from "react";
 import { type PickedKind, setViews, type View } from "../state";
 import { later } from "../ui";
-import { view as capture } from "./capture/view";
 import { view as compare } from "./compare/view";
 import { view as criticalpath } from "./criticalpath/view";
 import { view as distributed } from "./distributed/view";
 import { view as hang } from "./hang/view";
+import { view as health } from "./health/view";
 import { view as kernels } from "./kernels/view";
 import { view as memory } from "./memory/view";
 import { lightning, modules } from "./modules/view";
@@ -37,7 +37,7 @@ export const VIEWS: readonly View[] = [
   modules,
   lightning,
   compare,
-  capture,
+  health,
   query,
 ];
 

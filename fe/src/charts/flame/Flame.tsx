@@ -2,7 +2,7 @@ import { type KeyboardEvent, useId, useMemo, useState } from "react";
 import { PointerTip } from "../../draw";
 import { flameTexts } from "../../i18n";
 import { SaveButtons } from "../Actions";
-import { type FileKind, savePicture } from "../paint";
+import type { FileKind } from "../scene";
 import { sceneTheme } from "../scene";
 import { boxesOf, type FlameData, type Layout, layoutOf, levelsOf } from "./layout";
 import { boxShapes, ROW } from "./paint";
@@ -56,13 +56,14 @@ export function Flame(props: FlameProps) {
     setHover(null);
     event.preventDefault();
   };
-  const save = (kind: FileKind) => {
+  const save = async (kind: FileKind) => {
     const { scroller, look, palette } = drawn;
-    if (!scroller.current || !look || !palette) return;
+    if (!scroller.current || !look || !palette) return false;
+    const { savePicture } = await import("../save");
     const width = Math.max(scroller.current.clientWidth, SAVED_WIDTH);
     const theme = sceneTheme(scroller.current);
     const shapes = boxShapes(boxesOf(layout, focus, width), look, palette, theme.measure);
-    savePicture(kind, title, shapes, width, levels * ROW, theme);
+    return savePicture(kind, title, shapes, width, levels * ROW, theme);
   };
   return (
     <figure className="flame">

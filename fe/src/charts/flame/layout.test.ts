@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { contrast, mix, parseColor } from "../../draw";
 import { builtinLabel, frameLabel, kernelLabel, parseFrameName } from "../../format";
-import { svgText } from "../paint";
+import { svgText } from "../save";
 import { THEME } from "../testTheme";
 import { fillsOf, HUES, KINDS, paletteOf } from "./colors";
 import { fitted } from "./label";

@@ -8,7 +8,7 @@ import {
   MIN_PITCH,
   totalsOf,
 } from "../merge";
-import { svgText } from "../paint";
+import { svgText } from "../save";
 import type { Shape } from "../scene";
 import {
   clampRange,

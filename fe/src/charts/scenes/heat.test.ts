@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type HeatData, heatGrid, heatOf, heatPixels } from "../heat";
-import { svgText } from "../paint";
+import { svgText } from "../save";
 import { shapesOf, THEME, textsOf } from "../testTheme";
 import { heatPicture } from "./heat";
 

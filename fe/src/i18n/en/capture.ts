@@ -137,7 +137,7 @@ export const capture = area("capture", {
   },
 
   health: {
-    title: "Trace health",
+    title: "Notes",
     help: "What was repaired, left out or is missing, and which views it affects. Offsets are in bytes of the uncompressed text.",
     none: "Nothing unusual was noticed in this trace.",
     count: (n: string) => (n === "1" ? "once" : `${n} times`),

@@ -4,6 +4,7 @@ import { area } from "../translation";
 export const charts = area("charts", {
   showTable: "Show as table",
   showChart: "Show as chart",
+  copy: "Copy picture",
   png: "Save as PNG",
   svg: "Save as SVG",
   top: "Top",

@@ -49,6 +49,13 @@ export const compare = area("compare", {
       "A baseline is suggested where the device is the same and at least half of the names of operators and modules are. Choose one to compare with it all the same.",
   },
 
+  sections: {
+    label: "Sections",
+    change: "Change",
+    order: "Execution",
+    tables: "Tables",
+  },
+
   states: {
     itself: "Both sides are the same trace",
     itselfReason: "Choose another baseline above. A trace compared with itself shows no change.",

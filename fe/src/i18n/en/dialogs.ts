@@ -81,4 +81,16 @@ export const dialogs = area("dialogs", {
     escape: "Clear the selection",
     help: "Show this list",
   },
+
+  /** In place of a view, where there are no traces. */
+  noRuns: {
+    title: "No traces found",
+    scanning: "Looking for traces…",
+    scanned:
+      "This directory was searched for .json, .json.gz and .json.zst files that contain a trace:",
+    drop: "Drop traces or memory snapshots of this machine here, or choose them with “Open a trace or a memory snapshot” in the palette.",
+    how: "Record one like this; it appears here automatically:",
+    howRemote:
+      "Record one like this and copy the files into the log directory; they appear here automatically:",
+  },
 });

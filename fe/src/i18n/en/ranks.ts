@@ -151,7 +151,8 @@ export const ranks = area("ranks", {
     late: "Late per step",
     lateHelp:
       "How much longer the rank takes than the median of its peers, per step: own time in the step or before one collective, or the extra time of its kernels or its host, whichever is the clearest evidence. Late in the table Ranks is about own time in the step.",
-    z: "z",
+    far: (z: number, n: string) => `${z < 3.5 ? "as usual" : z < 10 ? "far" : "very far"} (${n})`,
+    z: "From its peers (z)",
     zHelp:
       "Lateness as a robust z-score among the peers, where it is largest; z in the table Ranks is about own time in the step. Empty with fewer than three peers.",
     steps: "Steps",
@@ -204,11 +205,23 @@ export const ranks = area("ranks", {
     slow: "slow",
   },
 
+  sections: {
+    label: "Sections",
+    stragglers: "Stragglers",
+    pipeline: "Pipeline",
+    collectives: "Collectives",
+    layout: "Layout",
+    tables: "Tables",
+  },
+
   collectives: {
     title: "Collectives",
     help: "Matched across the ranks and counted once for all of them. Transfer is the shortest time that any rank needed once all had arrived; the rest is waiting. Click a row to see the call that waited longest, in the trace of its rank.",
     empty: "No collective was recorded",
     emptyReason: "None of the traces contains a collective.",
+    alike: (n: string, role: string) => `${n} groups, alike: ${role}`,
+    all: (n: string) => `Show all ${n} rows`,
+    fold: "Fold those that are alike",
     link: { within_node: "within a node", between_nodes: "between nodes", unknown: "unknown" },
   },
 

@@ -2,6 +2,7 @@ import { counted } from "../counted";
 /** The frame around the views: context bar, rail, status line, panels, dialogs. */
 export const shell = {
   product: "PyTorch Profiler",
+  skip: "Skip to the view",
   bar: {
     label: "What is shown",
     run: "Run",
@@ -34,7 +35,7 @@ export const shell = {
       ranks: "Ranks",
       program: "Program",
       compare: "Compare",
-      capture: "Capture",
+      capture: "Recording",
     },
     collapse: "Collapse the menu",
     expand: "Expand the menu",
@@ -161,16 +162,6 @@ export const shell = {
       "It will be retried when the file changes or the problem is fixed. Other runs are not affected.",
     unreachable: "The server is not reachable",
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
-  },
-
-  noRuns: {
-    title: "No traces found",
-    scanning: "Looking for traces…",
-    scanned:
-      "This directory was searched for .json, .json.gz and .json.zst files that contain a trace:",
-    how: "Record one like this; it appears here automatically:",
-    howRemote:
-      "Record one like this and copy the files into the log directory; they appear here automatically:",
   },
 
   dropped: {

@@ -131,7 +131,7 @@ export const capture: typeof en = {
   },
 
   health: {
-    title: "跟踪健康状况",
+    title: "说明",
     help: "修复、略去或缺失了什么，影响哪些视图。偏移量按解压后文本的字节计算。",
     none: "此跟踪没有发现异常。",
     count: (n) => `${n} 次`,

@@ -3,6 +3,7 @@ import type { charts as en } from "../en/charts";
 export const charts: typeof en = {
   showTable: "以表格显示",
   showChart: "以图表显示",
+  copy: "复制图片",
   png: "保存为 PNG",
   svg: "保存为 SVG",
   top: "前",

@@ -37,6 +37,13 @@ export const compare: typeof en = {
     noneReason: "设备相同、且至少一半的算子和模块名称相同时才会建议基线。您仍可选择一个进行对比。",
   },
 
+  sections: {
+    label: "章节",
+    change: "变化",
+    order: "执行",
+    tables: "表格",
+  },
+
   states: {
     itself: "两边是同一个跟踪",
     itselfReason: "请在上方选择另一个基线。跟踪与自身对比没有任何变化。",

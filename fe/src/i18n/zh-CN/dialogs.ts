@@ -76,4 +76,12 @@ export const dialogs: typeof en = {
     escape: "清除选择",
     help: "显示此列表",
   },
+  noRuns: {
+    title: "没有找到跟踪",
+    scanning: "正在查找跟踪…",
+    scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
+    drop: "把本机的跟踪或内存快照拖放到这里，或在命令面板中选择“打开跟踪或内存快照”。",
+    how: "可以这样采集一个，它会自动出现在这里：",
+    howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
+  },
 };

@@ -140,7 +140,8 @@ export const ranks: typeof en = {
     late: "每步多用",
     lateHelp:
       "每步比同类的中位数多用的时间：一步的自身时间、某次集合通信之前的自身时间，或内核、主机多用的时间，取最能说明问题的一项。“所有 rank”表中的迟到是一步的自身时间。",
-    z: "z",
+    far: (z, n) => `${z < 3.5 ? "正常" : z < 10 ? "偏离" : "偏离很大"}（${n}）`,
+    z: "与同类相比（z）",
     zHelp:
       "相当于同类的多少个稳健标准差，取最大的一项；“所有 rank”表中的 z 属于一步的自身时间。同类少于三个时为空。",
     steps: "步",
@@ -189,11 +190,23 @@ export const ranks: typeof en = {
     slow: "慢",
   },
 
+  sections: {
+    label: "章节",
+    stragglers: "慢 rank",
+    pipeline: "流水线",
+    collectives: "集合通信",
+    layout: "布局",
+    tables: "表格",
+  },
+
   collectives: {
     title: "集合通信",
     help: "在各个 rank 之间匹配，每次对所有 rank 只计一次。传输是全部到齐之后任一 rank 所需的最短时间；其余是等待。单击一行，在相应 rank 的跟踪中显示等待最久的那次调用。",
     empty: "没有记录到集合通信",
     emptyReason: "没有任何跟踪包含集合通信。",
+    alike: (n, role) => `${n} 个相似的组：${role}`,
+    all: (n) => `显示全部 ${n} 行`,
+    fold: "折叠相似的行",
     link: { within_node: "节点内", between_nodes: "节点间", unknown: "未知" },
   },
 

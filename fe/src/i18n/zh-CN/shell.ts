@@ -2,6 +2,7 @@ import type { shell as en } from "../en/shell";
 
 export const shell: typeof en = {
   product: "PyTorch Profiler",
+  skip: "跳到视图",
   bar: {
     label: "当前显示的内容",
     run: "运行",
@@ -152,14 +153,6 @@ export const shell: typeof en = {
     failedHelp: "文件改变后，或障碍消除后，会自动重新读取。其他运行不受影响。",
     unreachable: "无法连接服务器",
     unreachableHelp: "页面无法取得跟踪列表。服务器仍在运行吗？",
-  },
-
-  noRuns: {
-    title: "没有找到跟踪",
-    scanning: "正在查找跟踪…",
-    scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
-    how: "可以这样采集一个，它会自动出现在这里：",
-    howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
   },
 
   dropped: {

@@ -20,7 +20,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Button, Empty, Flow, Missing, Panel, ProgressBar } from "../../ui";
+import { Button, Empty, Flow, Missing, Panel, ProgressBar, Section, SectionBar } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { whyRefused } from "./change";
 import { useLook } from "./look";
@@ -37,6 +37,8 @@ import "../../ui/lines.css";
 import "./compare.css";
 
 const text = compareTexts.states;
+const { sections } = compareTexts;
+const SECTIONS = (["change", "order", "tables"] as const).map((id) => ({ id, name: sections[id] }));
 
 export default function Compare() {
   const [howMany] = useAddress(params.howMany);
@@ -165,6 +167,8 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   }
   return (
     <Flow>
+      <SectionBar label={sections.label} sections={SECTIONS} />
+      <Section id="change" name={sections.change} />
       <ChangePanel
         query={changed}
         unlike={unlike}
@@ -173,7 +177,9 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       {!(changed.data && whyRefused(changed.data, unlike).length > 0) && (
         <WorkPanel query={changed} />
       )}
+      <Section id="order" name={sections.order} />
       <Timeline query={query} look={look} />
+      <Section id="tables" name={sections.tables} />
       <Parts query={query} look={look} />
       <Names of="operators" query={query} look={look} />
       <Names of="kernels" query={query} look={look} />

@@ -1,25 +1,44 @@
 /** The collectives of all ranks, and what their sizes say about the links. */
-import { useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { AnswerTable } from "../../answers/AnswerTable";
-import { type BandwidthFit, type RanksOverview, useRanksQuery } from "../../api";
+import {
+  type BandwidthFit,
+  type CollectiveTable,
+  type RanksOverview,
+  useRanksQuery,
+} from "../../api";
 import { Scatter, type ScatterSeries } from "../../charts";
 import { seriesColor } from "../../draw";
 import { bytes, count, duration, rate } from "../../format";
 import { ranksTexts } from "../../i18n";
-import { useTrace } from "../../state";
+import { useAddress, useTrace } from "../../state";
 import { SimpleTable } from "../../table";
 import { Panel, QueryPanel } from "../../ui";
 import { curveOf } from "./curve";
 import { COLLECTIVES, showEvent } from "./go";
 import { params } from "./params";
-import { collectivesTable, fitName, fitsTable, isOf } from "./runTables";
+import { collectivesTable, fitName, fitsTable, foldCollectives, isOf } from "./runTables";
+import { FoldLink } from "./Structure";
 
 const text = ranksTexts.collectives;
 const words = ranksTexts.scatter;
 
-export function Collectives() {
+export function Collectives({ answer: { groups } }: { answer: RanksOverview }) {
   const { sel } = useTrace();
   const query = useRanksQuery("ranks/collectives", sel);
+  const [filter] = useAddress(params.collectivesFilter);
+  const [wanted, setAll] = useState(false);
+  // A filter may name one of those that are folded.
+  const all = wanted || filter !== "";
+  const rows = query.data?.rows;
+  const folds = useMemo(() => {
+    const each = rows ?? [];
+    return all ? each.map((row) => ({ row, count: 1 })) : foldCollectives(each, groups);
+  }, [rows, groups, all]);
+  const shape = useCallback(
+    (answer: CollectiveTable) => collectivesTable(answer, folds, groups),
+    [folds, groups],
+  );
   return (
     <div id={COLLECTIVES.id} className="run-collectives">
       <QueryPanel
@@ -31,18 +50,23 @@ export function Collectives() {
         }
       >
         {(answer) => (
-          <AnswerTable
-            id="run-collectives"
-            label={text.title}
-            answer={answer}
-            shape={collectivesTable}
-            filter={params.collectivesFilter}
-            sort={params.collectivesSort}
-            onSelect={(row) => {
-              const found = answer.rows[row];
-              if (found) showEvent(found.worker, found.row);
-            }}
-          />
+          <>
+            <AnswerTable
+              id="run-collectives"
+              label={text.title}
+              answer={answer}
+              shape={shape}
+              filter={params.collectivesFilter}
+              sort={params.collectivesSort}
+              onSelect={(at) => {
+                const row = folds[at]?.row;
+                if (row) showEvent(row.worker, row.row);
+              }}
+            />
+            {filter === "" && (
+              <FoldLink all={all} setAll={setAll} shown={folds.length} rows={answer.rows.length} />
+            )}
+          </>
         )}
       </QueryPanel>
     </div>

@@ -83,7 +83,7 @@ function Rows({ answer, rows, doubts = false }: RowsProps) {
           label: text.z,
           help: text.zHelp,
           className: "num",
-          cell: ({ z }) => (z === null ? MISSING : decimal(z, 1)),
+          cell: ({ z }) => (z === null ? MISSING : text.far(z, decimal(z, 1))),
         },
         {
           label: text.steps,

@@ -1,6 +1,6 @@
 /** How the ranks divide the work: layout and groups, pipeline stages, experts, sharded parameters, representatives. */
 
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import type { ParallelLayout, Pipeline as PipelineAnswer, RanksOverview } from "../../api";
 import { Gantt, type GanttSpan } from "../../charts";
 import { partColor } from "../../draw/parts";
@@ -10,14 +10,19 @@ import { selectTrace, useTrace } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Button, Link, Panel } from "../../ui";
 import { showCollectives, showEvent, showStep } from "./go";
-import { fsdpTable, groupsTable, moeTable } from "./runTables";
+import { foldGroups, fsdpTable, groupsTable, moeTable } from "./runTables";
 import { rankName } from "./sentence";
 
 const words = ranksTexts.layout;
 
 export function Layout({ answer }: { answer: RanksOverview }) {
   const { layout, groups } = answer;
-  const table = useMemo(() => groupsTable(answer), [answer]);
+  const [all, setAll] = useState(false);
+  const folds = useMemo(
+    () => (all ? groups.map((row) => ({ row, count: 1 })) : foldGroups(groups)),
+    [groups, all],
+  );
+  const table = useMemo(() => groupsTable(folds, answer.group_columns), [folds, answer]);
   const confidence = ranksTexts.answer.confidence[layout.confidence];
   return (
     <Panel title={words.title} help={words.help}>
@@ -39,13 +44,28 @@ export function Layout({ answer }: { answer: RanksOverview }) {
           title={words.groups}
           table={table}
           doorOf={(row) => {
-            const group = groups[row]?.label;
+            const group = folds[row]?.row.label;
             return group ? () => showCollectives({ group }) : null;
           }}
         />
       )}
+      <FoldLink all={all} setAll={setAll} shown={folds.length} rows={groups.length} />
     </Panel>
   );
+}
+
+/** Shows the rows that stand folded, or folds them. */
+export function FoldLink(props: {
+  readonly all: boolean;
+  readonly setAll: (all: boolean) => void;
+  /** Of how many rows all are. */
+  readonly shown: number;
+  readonly rows: number;
+}) {
+  const { all, setAll, shown, rows } = props;
+  const text = ranksTexts.collectives;
+  if (!all && shown === rows) return null;
+  return <Link onClick={() => setAll(!all)}>{all ? text.fold : text.all(count(rows))}</Link>;
 }
 
 /** As many rows as there are groups. */

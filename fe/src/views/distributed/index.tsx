@@ -1,10 +1,10 @@
 /** How well the ranks of a run work together: who is slow, why, what it costs, and how fast the links are. */
 import { useMemo } from "react";
 import { hasNoRanks, type RanksOverview, useRanksQuery, useStatus } from "../../api";
-import { distributedTexts as text } from "../../i18n";
+import { ranksTexts, distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
-import { Async, Button, Empty, Flow, Panel } from "../../ui";
+import { Async, Button, Empty, Flow, Panel, Section, SectionBar } from "../../ui";
 import { Answer } from "./Answer";
 import { Collectives, SizeAndBandwidth } from "./Collectives";
 import { Details, MOST_AT_ONCE } from "./Details";
@@ -20,6 +20,8 @@ import { Experts, Layout, Pipeline, Representatives, Shards } from "./Structure"
 import { named } from "./sentence";
 import "../../ui/lines.css";
 import "./distributed.css";
+
+const { sections } = ranksTexts;
 
 export default function Distributed() {
   const { sel } = useTrace();
@@ -44,13 +46,19 @@ function Content({ answer }: { answer: RanksOverview }) {
   const slow = useMemo(() => new Set(named(answer).map(({ worker }) => worker)), [answer]);
   const worker = sel?.worker ?? null;
   const shown = step !== null && steps.includes(step) ? step : null;
+  const many = tiles.present > 1;
+  const shownSections = (["stragglers", "pipeline", "collectives", "layout", "tables"] as const)
+    .filter((id) => (id === "stragglers" ? many : id === "pipeline" ? pipeline : true))
+    .map((id) => ({ id, name: sections[id] }));
   return (
     <Flow className="distributed">
       <Answer answer={answer} />
       <PartialNotes notes={answer.notes} />
       <RunTiles answer={answer} />
-      {tiles.present > 1 && (
+      <SectionBar label={sections.label} sections={shownSections} />
+      {many && (
         <>
+          <Section id="stragglers" name={sections.stragglers} />
           <Stragglers answer={answer} />
           <HeatMapPanel
             ranks={ranks}
@@ -70,19 +78,27 @@ function Content({ answer }: { answer: RanksOverview }) {
           )}
         </>
       )}
-      {tiles.present > 1 && tiles.present <= MOST_AT_ONCE && <RunAnswer />}
+      {many && tiles.present <= MOST_AT_ONCE && <RunAnswer />}
       <Missing items={answer.missing} />
       {answer.representatives.length * 2 <= tiles.present && (
         <Representatives representatives={answer.representatives} />
       )}
-      <RanksTable answer={answer} />
-      <Collectives />
-      {tiles.present > 1 && <RangesOfRanks step={shown} />}
+      {pipeline && (
+        <>
+          <Section id="pipeline" name={sections.pipeline} />
+          <Pipeline pipeline={pipeline} />
+        </>
+      )}
+      <Section id="collectives" name={sections.collectives} />
+      <Collectives answer={answer} />
       <SizeAndBandwidth answer={answer} />
+      <Section id="layout" name={sections.layout} />
       <Layout answer={answer} />
-      {pipeline && <Pipeline pipeline={pipeline} />}
       <Experts answer={answer} />
       <Shards answer={answer} />
+      <Section id="tables" name={sections.tables} />
+      <RanksTable answer={answer} />
+      {many && <RangesOfRanks step={shown} />}
       <Details ranks={tiles.present} slow={slow} />
     </Flow>
   );

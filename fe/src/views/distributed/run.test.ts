@@ -183,17 +183,19 @@ describe("tables", () => {
       worker: "rank0",
       row: null,
     };
-    const { rows } = collectivesTable({
-      rows: [row, { ...row, culprit: 7, culprit_share: 0.5 }],
-      columns: ["wait_ns", "culprit", "culprit_share"].map((key) => ({
-        key,
-        label: key,
-        type: "number",
-        unit: null,
-        help: "",
-        id: "",
-      })),
-    });
+    const folds = [row, { ...row, culprit: 7, culprit_share: 0.5 }].map((each) => ({
+      row: each,
+      count: 1,
+    }));
+    const columns = ["wait_ns", "culprit", "culprit_share"].map((key) => ({
+      key,
+      label: key,
+      type: "number" as const,
+      unit: null,
+      help: "",
+      id: "",
+    }));
+    const { rows } = collectivesTable({ columns } as never, folds, []);
     expect(rows).toMatchObject({ wait_ns: [null, null], culprit: [null, "Rank 7"] });
     expect(rows.culprit_share).toEqual([null, 50]);
   });

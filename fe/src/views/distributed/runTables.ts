@@ -18,6 +18,7 @@ import {
   tableOf,
   textColumn,
 } from "../../table";
+import { type Fold, fold } from "./fold";
 
 /** Fractions as percents, which are drawn as bars. */
 const percent = (share: number | null): Cell => (share === null ? null : share * 100);
@@ -45,10 +46,19 @@ export function ranksTable({
   return { columns: columns.map((each) => ({ ...each, hidden: isHidden(each) })), rows };
 }
 
-export function collectivesTable({ rows, columns }: CollectiveTable): Table {
+/** `folds`: the rows that are shown, each with how many are like it. */
+export function collectivesTable(
+  { columns }: Pick<CollectiveTable, "columns">,
+  folds: readonly Fold<CollectiveRow>[],
+  groups: readonly RunGroup[],
+): Table {
+  const rows = folds.map(({ row, count }) => {
+    const role = groups[row.group_number]?.role;
+    return count > 1 && role ? { ...row, group: alikeName(count, role) } : row;
+  });
   const some = (known: (row: CollectiveRow) => boolean) => ({ hidden: !rows.some(known) });
   return declaredTable(columns, rows, {
-    group: { brief: briefGroup },
+    group: { brief: (label) => (label.endsWith(")") ? briefGroup(label) : label) },
     link: { cell: ({ link }) => text.collectives.link[link] },
     dtype: {
       hidden: new Set(rows.map((row) => row.dtype)).size < 2,
@@ -89,10 +99,40 @@ function nameOf(rank: number | null, worker: string | null): string | null {
   return rank === null ? worker : text.rank(String(rank));
 }
 
-export function groupsTable({
-  groups,
-  group_columns: columns,
-}: Pick<RanksOverview, "groups" | "group_columns">): Table {
+/** Groups that do the same and take about the same time. */
+export function foldGroups(groups: readonly RunGroup[]): Fold<RunGroup>[] {
+  return fold(
+    groups,
+    ({ role, size, present, link, calls }) => [role, size, present, link, calls].join(),
+    ({ transfer_ns: transfer, wait_ns: wait }) => [transfer, wait],
+  );
+}
+
+/** Collectives of one kind and size in such groups. */
+export function foldCollectives(
+  rows: readonly CollectiveRow[],
+  groups: readonly RunGroup[],
+): Fold<CollectiveRow>[] {
+  return fold(
+    rows,
+    ({ name, group_number: at, size, bytes, dtype, link, calls }) =>
+      [name, groups[at]?.role, size, bytes, dtype, link, calls].join(),
+    ({ wait_ns: wait, transfer_ns: transfer }) => [wait ?? 0, transfer ?? 0],
+  );
+}
+
+/** What several groups are called together. */
+function alikeName(count: number, role: RunGroup["role"]): string {
+  return text.collectives.alike(String(count), text.layout.roles[role].toLowerCase());
+}
+
+export function groupsTable(
+  folds: readonly Fold<RunGroup>[],
+  columns: RanksOverview["group_columns"],
+): Table {
+  const groups = folds.map(({ row, count }) =>
+    count > 1 ? { ...row, label: alikeName(count, row.role) } : row,
+  );
   return declaredTable(columns, groups, {
     role: { cell: ({ role }) => text.layout.roles[role] },
     ranks: { type: "string", unit: null, cell: membersOf },

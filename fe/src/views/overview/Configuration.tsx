@@ -17,8 +17,8 @@ export function Configuration({ overview }: { overview: Overview }) {
   return (
     <Panel className="area-configuration" title={text.title}>
       <Facts look="line" facts={facts} />
-      <Link className="capture-link" onClick={() => goToView("capture")}>
-        {text.more(viewName("capture"))}
+      <Link className="capture-link" onClick={() => goToView("health")}>
+        {text.more(viewName("health"))}
       </Link>
     </Panel>
   );
