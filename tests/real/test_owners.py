@@ -42,6 +42,23 @@ def test_every_node_of_a_replay_has_the_operator_of_its_capture(shared_traces: P
     assert found.names().count("vllm::unified_attention_with_output") == 36
 
 
+def test_pairs_of_engines_join_and_crossed_pairs_do_not(shared_traces: Path) -> None:
+    pairs = shared_traces.parent / "inputs" / "inference"
+    if not pairs.is_dir():
+        pytest.skip("needs the pairs in ../shared/data/inputs/inference")
+    replays, captures = (
+        [
+            model_of(next((pairs / name / folder).glob("*.pt.trace.json.gz")))
+            for name in ("vllm_decode", "vllm_piecewise")
+        ]
+        for folder in ("", "capture_traces")
+    )
+    found = [[graph_owners(replay, capture) for capture in captures] for replay in replays]
+    assert [[len(owners) for owners in row] for row in found] == [[421, 0], [0, 361]]
+    # 25 pieces, of which 23 have the same sequence: every node has a call of its own
+    assert [len(set(found[i][i].call.tolist())) for i in range(2)] == [421, 361]
+
+
 @pytest.mark.parametrize(
     ("name", "missing", "least"),
     [

@@ -167,6 +167,55 @@ def test_of_several_captures_that_fit_only_what_they_agree_on_is_said() -> None:
     ]
 
 
+PIECES = [[("embed", None)], *[[("aten::mm", None), ("aten::relu", None)] for _ in range(4)], [("aten::mm", None)]]
+STEPS = [1000, 2000, 3000]
+
+
+def pieces(scope: float, name: str = "capture_8") -> list[Event]:
+    """A scope that captures the pieces of a model one after the other."""
+    graphs = [each for i, piece in enumerate(PIECES) for each in captured(scope + 100 * i + 1, piece)]
+    return [annotation(name, scope, 100 * len(PIECES)), *graphs]
+
+
+def step_of_pieces(at: float, correlation: int, replays: int = len(PIECES)) -> list[Event]:
+    """A step that replays the pieces; `replays` are as many of the last ones."""
+    left = list(enumerate(PIECES))[len(PIECES) - replays :]
+    graphs = [replayed(at + 100 * i + 1, correlation + i, ["k"] * len(piece)) for i, piece in left]
+    return [annotation(f"execute_{at}", at, 100 * len(PIECES)), *(each for graph in graphs for each in graph)]
+
+
+def captured_calls_of(model: Model) -> list[int]:
+    """The calls that captured the nodes, by their place among the calls of captures; -1 for none of them."""
+    calls = [row for row in model.trace.launches.row.tolist() if row_name(model, row) == "cudaLaunchKernel"]
+    return [calls.index(row) if row in calls else -1 for row in model.owners.evidence.tolist()]
+
+
+def row_name(model: Model, row: int) -> str:
+    return str(model.trace.strings[model.trace.events.name[row]])
+
+
+def test_pieces_with_equal_sequences_belong_to_the_captures_at_their_places() -> None:
+    steps = [each for i, at in enumerate(STEPS) for each in step_of_pieces(at, 100 * (i + 1))]
+    model = model_of([*pieces(0), *steps])
+    nodes = sum(map(len, PIECES))
+    assert captured_calls_of(model) == [*range(nodes)] * len(STEPS)
+
+
+def test_of_a_step_that_replays_other_pieces_only_the_names_of_owners_are_known() -> None:
+    # the recording began within the first step; the second one is whole
+    model = model_of([*pieces(0), *step_of_pieces(1000, 100, replays=4), *step_of_pieces(2000, 200)])
+    cut = len([node for piece in PIECES[-4:] for node in piece])
+    assert captured_calls_of(model)[:cut] == [-1] * cut
+    assert [text for _, text in owned(model)][:2] == ["graph replay of aten::mm", "graph replay of aten::relu"]
+    assert captured_calls_of(model)[cut:] == [*range(sum(map(len, PIECES)))]
+
+
+def test_of_two_scopes_with_equal_lists_no_call_is_said() -> None:
+    model = model_of([*pieces(0), *pieces(1000, "capture_16"), *step_of_pieces(2000, 100)])
+    assert set(captured_calls_of(model)) == {-1}
+    assert {how for how, _ in owned(model)} == {"graph_node"}
+
+
 def test_with_names_the_capture_that_has_them_is_taken_though_one_call_is_missing() -> None:
     names = [f"kernel {i % 7} {i}" for i in range(30)]
     whole = [(f"op {name}", name) for name in names]

@@ -157,7 +157,7 @@ class Structure:
     @part
     def owners(self) -> Owners:
         """Parallel to `trace.device_work`."""
-        return owners_of(self.trace, self.tree, self.device_links, self.call_owners)
+        return owners_of(self.trace, self.tree, self.launch_links, self.device_links, self.call_owners)
 
     @part
     def forward_backward(self) -> ForwardBackward:

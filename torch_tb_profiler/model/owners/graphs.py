@@ -4,12 +4,17 @@ While a stream is captured the calls on it run nothing: they become the nodes of
 (`…GraphLaunch`) replays them all. So node i of a replay is call i of the capture. ROCm writes the name of the kernel
 with the call, and sequences are aligned by name; CUDA does not, and a capture is taken only if it has as many calls of
 each kind, in the same order.
+
+The pieces of a model, and captures for several sizes, have equal sequences. Of the graphs that fit a replay equally
+well, the one at its place is taken if a range around replays has the same list of graphs as a range around captures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
+from enum import IntEnum
 
 import msgspec
 import numpy as np
@@ -18,9 +23,10 @@ from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import last_started, nest
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.lazy_pattern import lazy_pattern
-from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.call_tree import CallTree
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
@@ -32,6 +38,56 @@ LEAST_AGREEING = 0.9
 
 #: kinds of nodes, where names are unknown
 _KERNEL, _COPY, _FILL = -1, -2, -3
+
+
+class CaptureMatch(IntEnum):
+    """How the captured call of a node is known."""
+
+    NONE = 0
+    EXACT = 1  # one captured graph has the same sequence
+    ALIGNED = 2  # one captured graph agrees in order, in most nodes
+    BY_ORDER = 3  # several have, and a range has the same list of graphs as their range
+    AMBIGUOUS = 4  # several have, and call the owner of the node the same
+
+
+class GraphRanges(msgspec.Struct, frozen=True):
+    """What ran around graphs.
+
+    parent  shape (ranges,): position of the range around each, -1 for none
+    node    shape (graphs,): innermost range around each graph, -1 for none
+    start   shape (graphs,): ns
+    """
+
+    parent: Int32
+    node: Int32
+    start: Int64
+
+    def lists(self) -> list[Int64]:
+        """Return the graphs in each range in the order of time, the shortest list first; the last one has all."""
+        everything = np.argsort(self.start, kind="stable")
+        node, graph = self.node[everything], everything
+        nodes, graphs = [np.full(len(graph), -1, np.int32)], [graph]
+        while len(node):
+            inside = node >= 0
+            node, graph = node[inside], graph[inside]
+            nodes.append(node)
+            graphs.append(graph)
+            node = self.parent[node]
+        around, graph = np.concatenate(nodes), np.concatenate(graphs)
+        order = np.lexsort((self.start[graph], around))
+        parts = np.split(graph[order], np.flatnonzero(begins_run(around[order]))[1:])
+        return sorted(parts, key=len)
+
+
+class ReplayedCalls(msgspec.Struct, frozen=True):
+    """What each piece of device work replays; parallel to `Trace.device_work`.
+
+    call   index into the launches of the trace that has the capture, -1 for none; of AMBIGUOUS one of several
+    match  CaptureMatch
+    """
+
+    call: Int32
+    match: UInt8
 
 
 class CapturedCalls(msgspec.Struct, frozen=True):
@@ -67,36 +123,59 @@ class GraphReplays(msgspec.Struct, frozen=True):
     ordered: Bool
     size: int
 
-    def calls_from(self, captured: CapturedCalls, kernel: Int32, owner: Int32) -> Int32:
+    def calls_from(
+        self, captured: CapturedCalls, kernel: Int32, owner: Int32, around: GraphRanges, captured_in: GraphRanges
+    ) -> ReplayedCalls:
         """Find the captured call that each piece of device work replays.
 
-        kernel   as `captured.kernel`, in the string codes of this trace; -1 for texts that it does not have
-        owner    shape (captured nodes,): name of what owns each call, -1 for none; where several captures fit equally
-                 well the owners of a node must have one name
-        Returns shape (device work,): index into the launches of the trace that has the capture, -1 for none.
+        kernel       as `captured.kernel`, in the string codes of this trace; -1 for texts that it does not have
+        owner        shape (captured nodes,): name of what owns each call, -1 for none; where several captures fit
+                     equally well the owners of a node must have one name
+        around       of the replays
+        captured_in  of the captures
         """
-        calls = np.full(self.size, -1, np.int32)
+        calls, match = np.full(self.size, -1, np.int32), np.zeros(self.size, np.uint8)
         if not len(self.work) or not len(captured.call):
-            return calls
-        of_captures = np.split(np.arange(len(captured.call)), np.flatnonzero(begins_run(captured.capture))[1:])
-        captures = _Captures(of_captures, captured.kind, kernel, owner)
-        first = np.flatnonzero(begins_run(self.replay))
-        count = np.diff(np.append(first, len(self.work)))
+            return ReplayedCalls(calls, match)
+        captures = _Captures(_runs(captured.capture), captured.kind, kernel)
+        first, count = self._spans()
         graph = self._graphs(first, count)
-        for number in range(int(graph.max()) + 1):
-            same = np.flatnonzero(graph == number)
+        fitting = []
+        for replay in distinct_places(graph)[0].tolist():
+            same = np.flatnonzero(graph == replay)
             nodes = slice(int(first[same[0]]), int(first[same[0]] + count[same[0]]))
-            ordered = bool(self.ordered[same].all())
-            call = captures.best(self.name[nodes], self.kind[nodes], ordered)
-            place = first[same][:, None] + np.arange(int(count[same[0]]))
-            calls[self.work[place]] = take_known(captured.call, call)
-        return calls
+            fitting.append(captures.best(self.name[nodes], self.kind[nodes], bool(self.ordered[same].all())))
+        placed = _by_order(graph, fitting, around, captured_in) if any(len(fits) > 1 for fits in fitting) else {}
+        chosen: defaultdict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)
+        for replay, number in enumerate(graph.tolist()):
+            chosen[number, placed.get(replay, tuple(fitting[number]))].append(replay)
+        for (number, candidates), replays in chosen.items():
+            if not candidates:
+                continue
+            node = fitting[number][candidates[0]]
+            names = np.array([take_known(owner, fitting[number][each]) for each in candidates])
+            node = np.where((names == names[0]).all(axis=0), node, -1)
+            place = first[replays][:, None] + np.arange(len(node))
+            calls[self.work[place]] = take_known(captured.call, node)
+            if len(candidates) > 1:
+                how = CaptureMatch.AMBIGUOUS
+            elif candidates != tuple(fitting[number]):
+                how = CaptureMatch.BY_ORDER
+            else:
+                whole = len(captures.nodes[candidates[0]]) == len(node) and bool((node >= 0).all())
+                how = CaptureMatch.EXACT if whole else CaptureMatch.ALIGNED
+            match[self.work[place]] = np.where(node >= 0, how, CaptureMatch.NONE)
+        return ReplayedCalls(calls, match)
 
     def graphs(self) -> Int64:
         """Shape (replays,): equal numbers for those that ran the same sequence."""
-        first = np.flatnonzero(begins_run(self.replay))
-        count = np.diff(np.append(first, len(self.work)))
+        first, count = self._spans()
         return self._graphs(first, count) if len(first) else first
+
+    def _spans(self) -> tuple[Int64, Int64]:
+        """Return the first node of each replay, and how many it has."""
+        first = np.flatnonzero(begins_run(self.replay))
+        return first, np.diff(np.append(first, len(self.work)))
 
     def _graphs(self, first: Int64, count: Int64) -> Int64:
         """Shape (replays,): equal numbers for those that ran the same sequence."""
@@ -108,6 +187,24 @@ class GraphReplays(msgspec.Struct, frozen=True):
             key = np.add.reduceat(mixed, first).view(np.int64)
         by_key = distinct_places(key)[1]
         return distinct_places(by_key * (int(count.max()) + 1) + count)[1]
+
+
+def _runs(number: Int32) -> list[Int64]:
+    """Split positions where a number changes."""
+    return np.split(np.arange(len(number)), np.flatnonzero(begins_run(number))[1:])
+
+
+def around_replays(trace: Trace, tree: CallTree, links: DeviceLinks, replays: GraphReplays) -> GraphRanges:
+    """Return the ranges around the calls that replay graphs."""
+    work = replays.work[begins_run(replays.replay)]
+    launch = trace.launches.row[links.launch[work]]
+    return GraphRanges(tree.parent, links.node[work], trace.events.start[launch])
+
+
+def around_captures(trace: Trace, tree: CallTree, links: LaunchLinks, captured: CapturedCalls) -> GraphRanges:
+    """Return the ranges around the first calls of captures."""
+    call = captured.call[begins_run(captured.capture)]
+    return GraphRanges(tree.parent, links.node[call], trace.events.start[trace.launches.row[call]])
 
 
 def captured_calls(trace: Trace, links: DeviceLinks) -> CapturedCalls:
@@ -175,23 +272,21 @@ class _Captures(msgspec.Struct, frozen=True):
     nodes   of each capture, shape (its nodes,): positions in the columns below
     kind    shape (nodes,): as in `CapturedCalls`
     kernel  shape (nodes,): name in the string codes of the replays; -1 for texts that they do not have, 0 for none
-    owner   shape (nodes,): name of what owns the call, -1 for none
     """
 
     nodes: list[Int64]
     kind: Int64
     kernel: Int32
-    owner: Int32
 
-    def best(self, name: Int32, kind: Int64, ordered: bool) -> Int64:
-        """Find the captured node of each node of a replay, -1 for none.
+    def best(self, name: Int32, kind: Int64, ordered: bool) -> dict[int, Int64]:
+        """Find the captures that fit a replay best: for each the captured node of each of its nodes, -1 for none.
 
         name, kind, ordered   of the nodes of the replay, as in `GraphReplays`
         """
-        best: list[Int64] = []
-        most = 0
+        best: dict[int, Int64] = {}
+        least: tuple[float, int] = (max(1, LEAST_AGREEING * len(name)), -len(self.kind))
         wanted = np.where(kind == _KERNEL, name, kind)
-        for nodes in self.nodes:
+        for number, nodes in enumerate(self.nodes):
             kinds, kernel = self.kind[nodes], self.kernel[nodes]
             if bool((kernel[kinds == _KERNEL] != 0).all()):
                 match = _aligned(wanted, np.where(kinds == _KERNEL, kernel, kinds))
@@ -199,14 +294,39 @@ class _Captures(msgspec.Struct, frozen=True):
                 match = np.arange(len(kind))
             else:
                 continue
-            agreeing = int(np.count_nonzero(match >= 0))
-            if agreeing >= max(most, 1, LEAST_AGREEING * len(name)):
-                best = [*(best if agreeing == most else []), take_known(nodes, match)]
-                most = agreeing
-        if not best:
-            return np.full(len(name), -1, np.int64)
-        names = np.array([take_known(self.owner, nodes) for nodes in best])
-        return np.where((names == names[0]).all(axis=0), best[0], -1)
+            # of those that agree in as many nodes, the one with the fewest others
+            agreeing: tuple[float, int] = (int(np.count_nonzero(match >= 0)), -len(nodes))
+            if agreeing >= least:
+                best = {**(best if agreeing == least else {}), number: take_known(nodes, match)}
+                least = agreeing
+        return best
+
+
+def _by_order(
+    graph: Int64, fitting: Sequence[dict[int, Int64]], around: GraphRanges, captured_in: GraphRanges
+) -> dict[int, tuple[int, ...]]:
+    """Return the captures that replays have by their place, where a range has the list of a range of captures.
+
+    Of several such ranges the one that leaves the fewest captures counts, then the smallest.
+    graph    shape (replays,): index into `fitting`
+    fitting  of each graph, by the number of the capture
+    """
+    lists: defaultdict[int, set[tuple[int, ...]]] = defaultdict(set)
+    for captures in captured_in.lists():
+        if len(captures) > 1:
+            lists[len(captures)].add(tuple(captures.tolist()))
+    placed: dict[int, tuple[int, ...]] = {}
+    for replays in around.lists():
+        numbers = graph[replays].tolist()
+        same = [
+            option
+            for option in sorted(lists.get(len(replays), ()))
+            if all(capture in fitting[number] for number, capture in zip(numbers, option, strict=True))
+        ]
+        for replay, *fits in zip(replays.tolist(), *same, strict=True):
+            if fits and len(fits) < len(placed.get(replay, fitting[graph[replay]])):
+                placed[replay] = tuple(fits)
+    return placed
 
 
 def _aligned(wanted: Int64, offered: Int64) -> Int64:

@@ -22,7 +22,14 @@ from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.event_names import NN_MODULE, SOURCE_FRAME, TRITON_LAUNCH, is_own_code
 from torch_tb_profiler.model.launch_of_work import LaunchEvidence
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
-from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
+from torch_tb_profiler.model.owners.graphs import (
+    CaptureMatch,
+    ReplayedCalls,
+    around_captures,
+    around_replays,
+    captured_calls,
+    replays_of,
+)
 from torch_tb_profiler.model.owners.matched_iterations import match_iterations
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, TraceTable, column
@@ -145,12 +152,14 @@ class Owners(TraceTable):
         "row, -1", "the operator, annotation or frame; of THREAD the API call; of ANNOTATED as without it"
     )
     evidence: Int32 = column(
-        "row, -1", "the launch, else the operator; of GRAPH_NODE the captured call; of INFERRED the work it is like"
+        "row, -1",
+        "the launch, else the operator; of GRAPH_NODE the captured call, unless it is one of several; of INFERRED the "
+        "work it is like",
     )
     reason: UInt8 = column("MissingOwner", "why there is no owner")
 
 
-def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwners) -> Owners:
+def owners_of(trace: Trace, tree: CallTree, launch_links: LaunchLinks, links: DeviceLinks, calls: CallOwners) -> Owners:
     """Attribute all device work. `calls`: the owners of the launches."""
     work = trace.device_work
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
@@ -160,10 +169,11 @@ def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwner
     call = links.launch[launched]
     how[launched], row[launched], evidence[launched] = calls.how[call], calls.row[call], trace.launches.row[call]
 
-    captured = _captured(trace, links, calls)
-    nodes = np.flatnonzero(captured >= 0)
-    how[nodes], row[nodes] = OwnerKind.GRAPH_NODE, calls.row[captured[nodes]]
-    evidence[nodes] = trace.launches.row[captured[nodes]]
+    captured = _captured(trace, tree, launch_links, links, calls)
+    nodes = np.flatnonzero(captured.call >= 0)
+    how[nodes], row[nodes] = OwnerKind.GRAPH_NODE, calls.row[captured.call[nodes]]
+    certain = nodes[captured.match[nodes] != CaptureMatch.AMBIGUOUS]
+    evidence[certain] = trace.launches.row[captured.call[certain]]
 
     by_id = np.flatnonzero((links.launch < 0) & (links.operator_node >= 0))
     how[by_id], row[by_id] = OwnerKind.OPERATOR, tree.row[links.operator_node[by_id]]
@@ -183,14 +193,22 @@ def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwner
     return Owners(how, row, evidence, reason)
 
 
-def _captured(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Int32:
-    """Shape (device work,): the captured call of each node of a replay that no operator made, -1 for none."""
-    captured = captured_calls(trace, links)
-    found = replays_of(trace, links).calls_from(captured, captured.kernel, names_of(trace, calls, captured.call))
+def _captured(
+    trace: Trace, tree: CallTree, launch_links: LaunchLinks, links: DeviceLinks, calls: CallOwners
+) -> ReplayedCalls:
+    """Find the captured call of each node of a replay that no operator made."""
+    captured, replays = captured_calls(trace, links), replays_of(trace, links)
+    replayed = replays.calls_from(
+        captured,
+        captured.kernel,
+        names_of(trace, calls, captured.call),
+        around_replays(trace, tree, links, replays),
+        around_captures(trace, tree, launch_links, captured),
+    )
     # an operator around the replay comes first; a capture outside of everything says no more than the replay does
-    found[links.operator_node >= 0] = -1
-    found[take_known(calls.how, found, missing=0) == OwnerKind.THREAD] = -1
-    return found
+    replayed.call[links.operator_node >= 0] = -1
+    replayed.call[take_known(calls.how, replayed.call, missing=0) == OwnerKind.THREAD] = -1
+    return replayed
 
 
 def names_of(trace: Trace, calls: CallOwners, call: Int32) -> Int32:
