@@ -54,7 +54,7 @@ def _named(planted: Sequence[str], machine: Mapping[str, Any]) -> set[str]:
     value that is printed is one that is read, and a slow interpreter is a host that devices wait for.
     """
     named = set(planted)
-    if "pageable_input" in named and machine["gpu"].vendor == "hip":
+    if named & {"pageable_input", "pageable_output"} and machine["gpu"].vendor == "hip":
         named.add("exposed_copies")
     if "logging_reads" in named and not machine.get("stacks", True):
         named.add("sync_points")

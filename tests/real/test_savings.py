@@ -9,7 +9,16 @@ import pytest
 
 from tests.recorded import SHARED, as_parameters, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.replay.changes import Fused, kernels, scale
+from torch_tb_profiler.analysis.replay.changes import (
+    Change,
+    Fused,
+    Pinned,
+    ScaleHost,
+    ScaleWork,
+    WithoutWaits,
+    kernels,
+    scale,
+)
 from torch_tb_profiler.analysis.replay.host_time import Label
 from torch_tb_profiler.analysis.replay.on_path import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import what_if
@@ -60,6 +69,49 @@ def test_a_fusion_saves_at_most_its_kernels_and_usual_launches(path: Path) -> No
             saved = int((base - apply_changes(model.trace, facts.graph, [change]).settled_ns).sum())
             # an operator is a few pieces of host time, and lies in others that launch nothing else
             assert saved <= max(gone, 0) + n * (usual + _PIECES * dispatch + GAP_NS), rule.id
+
+
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
+def test_a_finding_saves_at_most_the_time_of_what_it_removes(path: Path) -> None:
+    """Host time, waits and device work that its changes name, whatever overlaps; fusions have a test of their own,
+    and a graph leaves nothing but its work.
+    """
+    model = shared_model_of(path)
+    facts = Facts(model, thresholds())
+    if not facts.steps or recorded_quality(model).refusals:
+        return
+    base = unchanged(facts.graph).settled_ns
+    for rule in RULES:
+        found = rule.find(facts) if all(need.held(model) for need in rule.needs) else ()
+        for each in found:
+            removed = [_removed_ns(facts, change) for change in each.changes]
+            if each.refused is None and removed and None not in removed:
+                saved = int((base - apply_changes(model.trace, facts.graph, each.changes).settled_ns).sum())
+                assert saved <= 1.001 * sum(ns for ns in removed if ns is not None) + GAP_NS, rule.id
+
+
+def _removed_ns(facts: Facts, change: Change) -> int | None:
+    """Return the time of what a change removes, of the whole trace; None of changes that say no events."""
+    rows = getattr(change, "rows", None)
+    if isinstance(change, ScaleHost) and change.intervals is not None:
+        return sum(end - start for _, start, end in change.intervals)
+    if rows is None or not isinstance(change, ScaleHost | ScaleWork | WithoutWaits | Pinned):
+        return None
+    row = np.array(rows, np.int64)
+    took = facts.trace.events.duration[row].clip(0)
+    if isinstance(change, ScaleWork) and change.target_ns is not None:
+        return int((took - np.array(change.target_ns, np.int64)).clip(0).sum())
+    if isinstance(change, Pinned):
+        links, work = facts.model.device_links, facts.trace.device_work
+        call = facts.trace.launches.row[links.launch[np.isin(work.row, row) & (links.launch >= 0)]]
+        return int(took.sum() + facts.trace.events.duration[call].clip(0).sum()) + _waiting_ns(facts)
+    return int(took.sum()) if isinstance(change, WithoutWaits) else int((1 - change.factor) * took.sum())
+
+
+def _waiting_ns(facts: Facts) -> int:
+    """What host threads wait altogether: a synchronization of the operator of a copy goes with it."""
+    waits = facts.graph.waits
+    return int((waits.end - waits.start).sum())
 
 
 @pytest.mark.parametrize("path", as_parameters(FILES), ids=short)

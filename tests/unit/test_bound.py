@@ -7,7 +7,7 @@ import pytest
 from tests.events import Event, annotation, copy, event, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.replay.host_time import ALLOCATOR
 from torch_tb_profiler.insights import diagnosis
-from torch_tb_profiler.insights.bound import Bound
+from torch_tb_profiler.insights.bound import Bound, Relief, slower_host
 from torch_tb_profiler.insights.resources import BoundKind, HostPart
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.words import Values, section
@@ -94,6 +94,20 @@ def test_the_host_saves_no_more_than_the_device_idles() -> None:
     reliefs = {relief.kind: relief.share or 0.0 for relief in told.reliefs}
     assert told.kind == "compute"
     assert reliefs["sync"] == pytest.approx(1 - 800 / 960, abs=0.01)
+
+
+def test_waits_of_a_mostly_idle_device_are_the_hosts_or_those_of_communication() -> None:
+    """What saves most but for the wait itself is named: communication, where that is what the host waits for."""
+    reliefs = (Relief("sync", 0.27), Relief("communication", 0.26), Relief("host", 0.17))
+    assert slower_host(reliefs, "host") == reliefs[1]
+    assert slower_host((reliefs[0], reliefs[2], Relief("communication", 0.1)), "host") == reliefs[2]
+    assert slower_host(reliefs, "compute") is None
+
+
+def test_capturing_graphs_passes_once() -> None:
+    events = [call("hipStreamBeginCapture", 10, 1), op("aten::mm", 20, 800), call("hipStreamEndCapture", 850, 1)]
+    told = bound(*events, launch(900, 1), kernel(910, 5, 1))
+    assert told.sentence.startswith("Recorded cold: 84 % of the time passes once")
 
 
 @pytest.mark.parametrize(

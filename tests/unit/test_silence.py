@@ -232,3 +232,14 @@ def test_python_is_named_only_where_some_was_recorded() -> None:
     assert "Python" not in told.sentence
     named = diagnosis(model_of([*device_only(pace=200, kernel_us=60), op("aten::mm", 0, 14_000)])).bound
     assert (named.kind, "Python and CPU operators" in named.sentence) == ("host", True)
+
+
+def test_what_runs_between_operators_is_called_python_only_with_stacks() -> None:
+    """Breaks of less than a millisecond are mostly Python, which nothing in a recording without stacks shows."""
+    events = [op("aten::mul", 900 * at, 200) for at in range(12)]
+    silent = diagnosis(model_of([annotation("ProfilerStep#1", 0, 10_800), *events])).bound
+    assert (silent.kind, silent.values["by"]) == ("host", "between")
+    assert "no stacks are recorded" in silent.sentence
+    stacks = event("python_function", "train.py(3): main", 0, 10_800)
+    told = diagnosis(model_of([annotation("ProfilerStep#1", 0, 10_800), stacks, *events])).bound
+    assert told.sentence.startswith("This run is bound by Python.")

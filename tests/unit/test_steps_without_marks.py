@@ -69,6 +69,17 @@ def test_an_iteration_whose_beginning_was_not_recorded_is_no_step() -> None:
     assert (steps.rule, len(steps)) == ("optimizer", 3)
 
 
+def test_work_launched_before_the_recording_belongs_to_the_whole_trace() -> None:
+    """The host ran far ahead, and the recording ends before the work that it launched begins."""
+    host = [op("aten::mm", 10, 80), launch(20, 900)]
+    ahead = [kernel(100 + 100 * at, 90, 100 + at, f"gemm_{at}") for at in range(18)]
+    steps = model_of([*host, *ahead]).steps
+    assert (steps.rule, len(steps)) == ("whole_trace", 1)
+    assert (steps.end - steps.start).tolist() == [1_880 * US]
+    few = model_of([*host, kernel(30, 40, 100, "gemm"), kernel(75, 40, 900, "mm")]).steps
+    assert (few.end - few.start).tolist() == [45 * US]
+
+
 def test_an_optimizer_that_steps_once_is_no_cadence() -> None:
     assert model_of(iteration(0, 100)).steps.rule == "whole_trace"
 

@@ -322,10 +322,15 @@ def _determined(
         "by": by,
         "next": following,
         "only_in": chosen.only_in(relieved),
-        "cold": once if cold and (once := chosen.saved(cold)) >= MOSTLY_COLD else None,
+        "cold": once if (once := _once(chosen, cold)) >= MOSTLY_COLD else None,
     }
     values = {name: value for name, value in about.items() if value is not None} | _of_rank(chosen.facts)
     return bound_in_words(shown, values, known, chosen.reliefs, share, following)
+
+
+def _once(chosen: _Steps, cold: Sequence[Change]) -> float:
+    """Return the share of the steps that passes once, when a program starts: what `cold` saves, or capturing graphs."""
+    return max(chosen.saved(cold) if cold else 0.0, launch_bound.captured(chosen.facts))
 
 
 def bound_in_words(
@@ -377,10 +382,12 @@ def slower_host(reliefs: Sequence[Relief], without_waits: BoundKind | None) -> R
     """Return the host as the bound in place of its waits, if it also takes longest without them.
 
     Devices are then done before the host, and idle however early it resumes. None if devices take longer, or if a
-    quicker host saves nothing.
+    quicker host saves nothing. What the host waits for may be communication: where that saves more than a quicker host,
+    it is named.
 
     without_waits   bound of the steps when the host waits for nothing
     """
     if without_waits not in ("host", "launch"):
         return None
-    return next((each for each in reliefs if each.kind == without_waits and (each.share or 0.0) >= LEAST_SHARE), None)
+    named = (without_waits, "communication")
+    return next((each for each in reliefs if each.kind in named and (each.share or 0.0) >= LEAST_SHARE), None)

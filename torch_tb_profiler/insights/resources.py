@@ -14,7 +14,7 @@ from torch_tb_profiler.model import Model
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
 #: what the time of the host goes to, where that is no Python and no operator
-HostPart = Literal["calls", "compilation", "unrecorded"]
+HostPart = Literal["calls", "compilation", "unrecorded", "between"]
 
 #: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
 #: graph is gone; of the time of kernels half is left, as with a shorter type, and of what the host does two thirds
@@ -68,7 +68,12 @@ def host_part(model: Model, path: CriticalPath) -> HostPart | None:
     if 2 * (path.share(*_CALLS) or 0.0) > (path.share(*parts_of(model)["host"]) or 0.0):
         return "calls"
     tree = model.structure.tree
-    return None if tree.is_operator.any() or len(model.structure.frames) else "unrecorded"
+    if len(model.structure.frames):
+        return None
+    if not tree.is_operator.any():
+        return "unrecorded"
+    # without stacks nobody knows that it is Python
+    return None if model.has_device_work else "between"
 
 
 def ceiling(model: Model, kind: BoundKind, path: CriticalPath) -> float:

@@ -64,6 +64,19 @@ def test_the_advice_about_slow_steps_fits_a_program_that_infers() -> None:
     assert "checkpoints" in finding.advice
 
 
+def test_slow_steps_whose_batches_are_larger_are_told_so() -> None:
+    """Only of the longer step the operator reads more; without shapes nothing is known."""
+    lengths = [10.0, 10, 10, 10, 10, 30, 10, 10]
+    events = program(lengths)
+    assert "larger" not in found(lengths)["step_jitter"].values
+    for number, event in enumerate(each for each in events if each["name"] == "aten::mm"):
+        event["args"] = {"Input Dims": [[96 if number == 5 else 32, 64], [64, 64]]}
+    finding = {each.id: each for each in diagnosis(model_of(events)).findings}["step_jitter"]
+    assert finding.values["larger"] == pytest.approx((96 + 64) / (32 + 64))
+    assert "1.7 × as many elements" in finding.detail
+    assert "padded to a few lengths" in finding.advice
+
+
 def test_steps_that_are_alike_or_few_or_warm_up_are_no_finding() -> None:
     assert "step_jitter" not in found([10, 11, 10, 9, 10, 12, 10, 10])
     assert "step_jitter" not in found([10, 10, 30])

@@ -31,6 +31,15 @@ def test_a_value_that_is_read_in_each_step() -> None:
     assert not {"sync_points", "dynamic_shapes", "logging_reads"} & healthy(step_with(("read", ITEM))).ids
 
 
+def test_a_token_that_ends_the_step_of_a_server_is_read_because_it_is_needed() -> None:
+    """The next step begins with it. A batch that is copied to the device does not depend on what was read before."""
+    token: list[Instruction] = [("frame", LINE, [*kernels(40), ("read", ITEM), ("python", 400 * US)])]
+    assert "sync_points" not in planted(token).ids
+    assert "sync_points" in planted([("copy_in", 2**20, False), *token]).ids
+    twice: list[Instruction] = [("frame", LINE, [*kernels(40), ("read", ITEM), ("read", ITEM), ("python", 400 * US)])]
+    assert "sync_points" in planted(twice).ids
+
+
 def test_training_is_told_to_read_every_few_steps() -> None:
     node = "autograd::engine::evaluate_function: MmBackward0"
     step = step_with(("read", ITEM), ("backward", [("node", node, kernels(5))]))

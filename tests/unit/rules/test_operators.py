@@ -85,6 +85,18 @@ def test_code_of_a_program_on_the_cpu_that_calls_no_operator() -> None:
     assert "host_code" not in found_in(busy)
 
 
+@pytest.mark.parametrize(
+    "name", ["<built-in function sleep>", "json/__init__.py(183): dumps", "threading.py(1087): join"]
+)
+def test_what_a_function_that_calls_operators_calls_of_libraries(name: str) -> None:
+    code = [frame("train.py(3): main", 1, 9_900), frame(name, 100, 4_000)]
+    finding = found_in(steps(*code, product(4_100, 5_000, "float"), length=10_000))["host_code"]
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(4_000_000, rel=0.01)
+    of_torch = [code[0], frame("torch/profiler/profiler.py(1227): step", 100, 4_000)]
+    assert "host_code" not in found_in(steps(*of_torch, product(4_100, 5_000, "float"), length=10_000))
+
+
 def test_where_the_time_of_the_cpu_goes() -> None:
     step = [frame("nn.Module: Linear_3", 5, 700), product(10, 600, "float"), op("aten::relu", 800, 100)]
     finding = found_in(steps(*step, length=1000))["top_operators"]

@@ -130,6 +130,8 @@ def test_transfers_that_nothing_hides() -> None:
     truth = mean_step_ns(program) - mean_step_ns(replace(program, transfer=0.0))
     assert saving.alone_ns == pytest.approx(truth, rel=0.02)
     assert findings["exposed_transfer"].workers == ()
+    assert findings["exposed_transfer"].values["transfer_ns"] == pytest.approx(800_000, rel=0.02)
+    assert "Longest: `nccl:all_reduce`" in findings["exposed_transfer"].detail
     assert "communication" in {relief.kind for relief in diagnosis.bound.reliefs[:2]}
 
 

@@ -149,6 +149,8 @@ _ALLOCATES = lazy_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotenso
 #: what other rules see to: loading by a DataLoader, compilation, garbage collection, collectives on the host; beside
 #: these annotations that are called loading
 _TOLD = (DATALOADER_NAME, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)
+#: functions of torch: what they do is what operators, collectives and the profiler do
+_OF_TORCH = lazy_pattern(r"^torch/|^nn\.Module: |^<built-in.*(?:\btorch\b|run_backward|Tensor object|Parameter object)")
 
 
 @rule("R69", STEPS, HOST, MACHINE)
@@ -163,18 +165,19 @@ def host_code(facts: Facts) -> Iterator[Found]:
     rows = rows if on_device else rows[events.category[rows] != Category.OPERATOR]
     operators = events.category[rows] == Category.OPERATOR
     if len(frames):
-        # annotations are called by functions; an operator on the CPU may be in one that starts work on devices, too
-        functions, rows = _apart(facts, frames), rows[operators]
+        # a range, or an operator on the CPU, may be in a function that starts work on devices, too
+        functions = _apart(facts, frames)
         inside = Coverage(intervals.union(events.start[functions], events.end[functions]))
         rows = np.concatenate([functions, rows[inside.between(events.start[rows], events.end[rows]) == 0]])
         operators = events.category[rows] == Category.OPERATOR
     # the function that calls the operators is unknown: they count as one
     code = np.where(operators, 0, facts.trace.events.name[rows]).astype(np.int64)
-    again = recurring(facts, rows, code)
+    # what comes twice in many steps may be two accidents, unless it takes long
+    again = recurring(facts, rows, code, least=2)
     rows, groups = rows[again], group([code[again]])
-    took = groups.sum(facts.duration(rows))
-    least = facts.limit("host_code", "least_share")
-    heavy = [at for at in descending(took).tolist()[:MOST_PLACES] if facts.share(float(took[at])) >= least]
+    took, often = groups.sum(facts.duration(rows)), recurring(facts, rows, code[again])[groups.first]
+    least = np.where(often, *(facts.limit("host_code", name) for name in ("least_share", "least_share_of_few")))
+    heavy = [at for at in descending(took).tolist()[:MOST_PLACES] if facts.share(float(took[at])) >= least[at]]
     for at in heavy:
         yield _waited_for(facts, rows[groups.inverse == at])
 
@@ -207,12 +210,15 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
 
 
 def _may_be_named(facts: Facts, nodes: FrameTree | CallTree) -> Bool:
-    """Which nodes are code of the program: its own functions; annotations, but marks of steps; operators that take long
-    without those inside of them, and do not allocate. What is inside of DistributedDataParallel or an optimizer is not.
+    """Which nodes are code of the program: its own functions, and what they call of libraries but torch; annotations,
+    but marks of steps; operators that take long without those inside of them, and do not allocate. What is inside of
+    DistributedDataParallel or an optimizer is not.
     """
     strings = facts.trace.strings
     if isinstance(nodes, FrameTree):
-        found: Bool = strings.where(is_own_code, nodes.name)[nodes.name]
+        own = strings.where(is_own_code, nodes.name)[nodes.name]
+        of_torch = strings.where(_OF_TORCH.search, nodes.name)[nodes.name]
+        found: Bool = own | (np.append(own, False)[nodes.parent] & ~of_torch)
         return found
     marks = strings.where(lambda name: PROFILER_STEP.fullmatch(name) is not None or _ALLOCATES.match(name), nodes.name)
     within = np.bincount(nodes.parent[nodes.parent >= 0], (nodes.end - nodes.start)[nodes.parent >= 0], len(nodes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_names import recording_engine
 from torch_tb_profiler.analysis.program.engine_question import engine_gaps
-from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, graphed, scale
 from torch_tb_profiler.analysis.replay.on_path import recorded_quality
@@ -21,13 +21,15 @@ from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
 from torch_tb_profiler.arrays.distinct import distinct_first
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import DEVICE, HOST, STEPS, Facts
 from torch_tb_profiler.insights.places import is_known, running_at
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.device_words import platform
-from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
+from torch_tb_profiler.insights.shared.launch_bound import captured, launching_idle, unknown_idle
+from torch_tb_profiler.insights.shared.patterns import shapes
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps.find import WITHOUT_MARKS
@@ -103,8 +105,10 @@ def step_jitter(facts: Facts) -> Iterator[Found]:
     if not slow.any() or excess < facts.limit("step_jitter", "least_share") * middle:
         return
     grown, grown_ns = _grown(facts, slow, usual & ~slow)
+    larger = _times_as_large(facts, slow, usual & ~slow)
     yield Found(
         values={
+            **({} if larger is None else {"larger": larger}),
             "slow": int(slow.sum()),
             "steps": int(usual.sum()),
             "ratio": ratio,
@@ -147,6 +151,28 @@ def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
     growth = parts[slow].mean(axis=0) - parts[others].mean(axis=0)
     at = int(np.argmax(growth))
     return found.causes[at], float(growth[at])
+
+
+def _times_as_large(facts: Facts, slow: Bool, others: Bool) -> float | None:
+    """Return how many times as many elements operators of slow steps read as those of others; None if that is not
+    known, or about the same.
+    """
+    tree, strings = facts.model.tree, facts.trace.strings
+    if not len(tree):
+        return None
+    dims = take_known(facts.trace.operators.input_dims, tree.operator, missing=0)
+    codes, of = np.unique(dims, return_inverse=True)
+    elements = np.array([sum(map(prod, filter(None, shapes(text)))) for text in strings.texts(codes)], np.float64)[of]
+    step = facts.step_of(tree.row)
+    counts = tree.is_operator & (elements > 0) & (step >= 0)
+
+    def mean(chosen: Bool) -> float:
+        inside = counts & np.append(chosen, False)[step]
+        return float(elements[inside].mean()) if inside.any() else 0.0
+
+    usual = mean(others)
+    times = mean(slow) / usual if usual else 0.0
+    return times if times >= facts.limit("step_jitter", "larger_ratio") else None
 
 
 def _is_regular(slow: Bool) -> bool:
@@ -214,24 +240,24 @@ def device_idle(facts: Facts) -> Iterator[Found]:
     if not idle:
         return
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
-    unknown, captured = unknown_idle(facts), _captured(facts)
+    unknown, of_captures = unknown_idle(facts), captured(facts)
     is_unknown = unknown > USELESS
     # a silent thread is mostly in Python: the device waits for the host, but the work of the host is unknown
     is_silent = 2 * unknown > mean
     # what runs then only describes work, so that no change of it makes a device busier
-    is_capture = 2 * captured > mean and not is_unknown
+    is_capture = 2 * of_captures > mean and not is_unknown
     why = "capture" if is_capture else "unknown" if is_unknown else "silent" if is_silent else "host"
     values: dict[str, Value] = {"gpus": ", ".join(map(str, idle)), "devices": len(idle), "idle": mean, "why": why}
     if is_unknown or is_silent:
         values["unknown" if is_unknown else "silent"] = unknown
     if is_capture:
-        values["captured"] = captured
+        values["captured"] = of_captures
     if why in ("unknown", "silent"):
         values |= _recorder(facts.model)
     if compiled(facts.model).is_used:
         values["compiled"] = True
     if why == "host":
-        values |= _graphs(facts, mean)
+        values |= _graphs(facts)
         if facts.model.has_stacks:
             values["inflated"] = True
     rows, spans = _next_work(facts)
@@ -274,11 +300,8 @@ def _recorder(model: Model) -> Mapping[str, Value]:
     return {} if server is None else {"server": server.name, "command": server.told_to_record(["with_stack"])}
 
 
-def _graphs(facts: Facts, idle: float) -> Mapping[str, Value]:
-    """How the program comes to CUDA graphs, and what they save of a step at most, ns; nothing where that is little.
-
-    idle   which part of the steps devices idle
-    """
+def _graphs(facts: Facts) -> Mapping[str, Value]:
+    """How the program comes to CUDA graphs, and what they save of a step at most, ns; nothing where that is little."""
     calls, where = facts.graph.calls, platform(facts.model)
     if where not in ("cuda", "rocm") or not (calls.release >= 0).any():
         return {}
@@ -286,18 +309,12 @@ def _graphs(facts: Facts, idle: float) -> Mapping[str, Value]:
         return {}
     base = unchanged(facts.graph).settled_ns
     saved = float((base - apply_changes(facts.trace, facts.graph, [graphed()]).settled_ns).mean())
-    saved = min(saved, idle * facts.step_ns)
+    saved = min(saved, launching_idle(facts) * facts.step_ns)
     if saved < facts.limit("device_idle", "least_of_graphs") * facts.step_ns:
         return {}
     engine = recording_engine(facts.model)
     how = "engine" if engine is not None else "training" if facts.is_training else "inference"
     return {"graphs": how, "graphed_ns": saved}
-
-
-def _captured(facts: Facts) -> float:
-    """Return the share of the time of the steps in which a thread captures a stream, 0…1."""
-    steps = facts.model.steps
-    return facts.share(int(capture_spans(facts.model).during(steps.start, steps.end).sum()))
 
 
 def _next_work(facts: Facts) -> tuple[Int32, Int64]:

@@ -11,14 +11,14 @@ from torch_tb_profiler.analysis.replay.changes import Change, free, scale, targe
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.arrays.distinct import distinct, isin
-from torch_tb_profiler.arrays.grouping import greatest_at, least_at
+from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import LaneIndex, take_known
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import CALLS, DEVICE, FRAMES, HOST, STEPS, Facts
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.allocations import freeing_waits
-from torch_tb_profiler.insights.shared.copies import large_reads
+from torch_tb_profiler.insights.shared.copies import Direction, copies_of, large_reads
 from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.frames import SAVES, in_frames, in_logging, logging_frame, logging_rows
 from torch_tb_profiler.insights.shared.recurring import by_place
@@ -63,6 +63,7 @@ def sync_points(facts: Facts) -> Iterator[Found]:
     trace, least = facts.trace, facts.limit("sync_points", "least_share")
     found = waits(facts.model)
     found = recurring_waits(facts, found.take(~_are_others(facts, found)))
+    found = found.take(~_are_tokens(facts, found))
     lines = by_line(facts, found, least)
     places = _hidden_places(facts, lines, found)
     for line in [found] if places else lines:
@@ -74,7 +75,7 @@ def sync_points(facts: Facts) -> Iterator[Found]:
         yield Found(
             values={"what": what, **_values(facts, line), "how": how, "places": places},
             rows=line.longest,
-            changes=(without("sync", rows=line.row),),
+            changes=_never_asked(line),
             # less is what any program waits for that uses a value once a step
             least_share=least,
             confidence="medium" if how in ("operator", "runtime") else "high",
@@ -116,6 +117,39 @@ def _are_others(facts: Facts, waits: Waits) -> Bool:
     # the copies of another rule, and what waits for them in the same operator
     others |= isin(waits.place, waits.place[isin(waits.row, large_reads(facts).call)])
     return others
+
+
+#: what a server needs of each step: values, or a copy of them and the event after it
+_TOKENS = (WaitedFor.VALUE, WaitedFor.COPY_BACK, WaitedFor.STREAM)
+
+
+def _are_tokens(facts: Facts, waits: Waits) -> Bool:
+    """Mark reads that end the steps of a program which infers: the next step begins with what they read.
+
+    They are the only ones, all work is done when they return, and no other is launched after them. None where batches
+    are copied to the device: a batch does not depend on what is read of the one before.
+    """
+    batches = copies_of(facts)
+    batches = batches.take(batches.direction == Direction.TO_DEVICE)
+    if facts.is_training or not len(waits) or (batches.bytes >= facts.limit("sync_points", "batch_bytes")).any():
+        return np.zeros(len(waits), np.bool_)
+    items, calls, step = facts.graph.items, facts.graph.calls, facts.step_of(waits.row)
+    item = np.flatnonzero(items.call >= 0)
+    item = item[np.argsort(calls.start[items.call[item]], kind="stable")]
+    returned = facts.trace.events.end[waits.row]
+    after = np.searchsorted(calls.start[items.call[item]], returned)
+    ended = np.append(0, np.maximum.accumulate(items.end[item]))[after] <= returned
+    ended &= np.append(facts.step_of(calls.row[items.call[item]]), -1)[after] != step
+    pairs = group([step, waits.place.astype(np.int64)])
+    alone = np.bincount(step[pairs.first], minlength=facts.steps)[step] == 1
+    ends: Bool = np.isin(waits.asked, _TOKENS) & ended & alone
+    return ends
+
+
+def _never_asked(line: Waits) -> tuple[Change, ...]:
+    """Return what removes waits, with the operators that are left out with them: those that read one value."""
+    read = line.place[line.asked == WaitedFor.VALUE]
+    return (without("sync", rows=line.row), *([free(rows=distinct(read))] if len(read) else []))
 
 
 def _call_of(facts: Facts, group: Waits) -> str:

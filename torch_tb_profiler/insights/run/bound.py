@@ -19,7 +19,7 @@ from torch_tb_profiler.insights.resources import OF_IDLE_TIME, BoundKind, HostPa
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
 from torch_tb_profiler.reason import Value
 
-_HOST_PARTS: tuple[HostPart, ...] = ("calls", "unrecorded")
+_HOST_PARTS: tuple[HostPart, ...] = ("calls", "unrecorded", "between")
 
 
 def run_bound(facts: RunFacts) -> Bound:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from torch_tb_profiler.analysis.cached import cached
+from torch_tb_profiler.analysis.program.graphs import capture_spans
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.launched_work import WorkKind
 from torch_tb_profiler.analysis.waterfall import waterfall
@@ -76,6 +77,24 @@ def is_launch_bound(facts: Facts) -> bool:
 def unknown_idle(facts: Facts) -> float:
     """Share of the steps in which the devices idle and the trace does not show why, 0…1; mean over the devices."""
     return unknown_time(facts.model) if len(waterfall(facts.model).devices) else 0.0
+
+
+def captured(facts: Facts) -> float:
+    """Return the share of the time of the steps in which a thread captures a stream, 0…1."""
+    steps = facts.model.steps
+    return facts.share(int(capture_spans(facts.model).during(steps.start, steps.end).sum()))
+
+
+#: idle time that a launch as one graph leaves as it is: what is loaded, allocated, waited for or unknown
+_NOT_LAUNCHING = ("idle.slow_launch", "idle.allocator", "idle.input", "idle.sync", "idle.host.api", "idle.unknown")
+
+
+def launching_idle(facts: Facts) -> float:
+    """Return the share of the steps that devices idle because of launches, and what comes between them, 0…1."""
+    found = waterfall(facts.model)
+    total = int(found.step_ns.sum()) * len(found.devices)
+    kept = sum(int(found.of(cause).sum()) for cause in _NOT_LAUNCHING)
+    return (int(found.of("idle").sum()) - kept) / total if total else 0.0
 
 
 def most_idle(facts: Facts) -> float:

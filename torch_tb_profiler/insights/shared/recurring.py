@@ -24,11 +24,12 @@ MOST_PLACES = 3
 OWN_SHARE = 0.2
 
 
-def recurring(facts: Facts, rows: Int32, place: Int64 | None = None) -> Bool:
+def recurring(facts: Facts, rows: Int32, place: Int64 | None = None, least: int | None = None) -> Bool:
     """Mark events of the steps at places that the program reaches again and again.
 
     rows    shape (n,): calls, or device work
     place   shape (n,): a number for each, the same for those of one place; by operator, line and annotation without it
+    least   in how many steps, of several; without it as below
     In two steps, of five and more in three: steps that were found by what repeats may be parts of the program's own.
     In a single marked step all. Without any step known, at three moments between which kernels run: the weights that a
     model begins with are copied once, with no kernel in between.
@@ -40,7 +41,7 @@ def recurring(facts: Facts, rows: Int32, place: Int64 | None = None) -> Bool:
         return np.ones(len(rows), np.bool_)
     place = places_in_code(facts, rows) if place is None else place
     if n > 1:
-        when, least = facts.step_of(rows), 2 if n < 5 else BURSTS
+        when, least = facts.step_of(rows), least or (2 if n < 5 else BURSTS)
     else:
         kernels = np.sort(facts.trace.events.start[model.rows_of(Category.KERNEL)])
         when, least = np.searchsorted(kernels, facts.trace.events.start[rows]), BURSTS

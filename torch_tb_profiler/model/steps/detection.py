@@ -11,6 +11,7 @@ from functools import partial
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.nesting import last_started, nearest, to_root
@@ -18,6 +19,7 @@ from torch_tb_profiler.arrays.sequences import RepeatedRun, repeats
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.lazy_pattern import lazy_pattern
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
+from torch_tb_profiler.model.launches import is_work
 from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host, outermost
 from torch_tb_profiler.model.steps.types import HostSteps, unnumbered
 from torch_tb_profiler.trace import Category
@@ -412,8 +414,20 @@ def _turned(host: Host, launched: _Launched, run: RepeatedRun) -> RepeatedRun:
 
 
 def whole_trace(host: Host) -> HostSteps | None:
-    """Everything from the first to the last operator is one step."""
+    """Everything from the first to the last operator is one step.
+
+    Where what it launches does not run in the recording, and devices take longer for what was launched before, that
+    work belongs to the step.
+    """
     extent = host.extent()
     if extent is None:
         return None
-    return HostSteps(["0"], np.array(extent[:1]), np.array(extent[1:]), ["whole trace"])
+    start, end = extent
+    events, there = host.trace.events, is_work(host.trace)
+    rows = host.trace.device_work.row[there]
+    work = intervals.union(events.start[rows], events.end[rows])
+    outside = intervals.total(work) - intervals.total(intervals.clip(work, start, end))
+    ran = there & (host.device.launch >= 0)
+    if outside > end - start and len(host.trace.launches) and not ran.any():
+        start, end = min(start, int(work.start[0])), max(end, int(work.end[-1]))
+    return HostSteps(["0"], np.array([start]), np.array([end]), ["whole trace"])

@@ -21,6 +21,7 @@ from torch_tb_profiler.insights.run.lateness import steps_of_ranks
 from torch_tb_profiler.insights.shared.communication import Sent, bus_bytes, most_sent, transfer_links
 from torch_tb_profiler.model.communication import KINDS, ProcessGroup
 from torch_tb_profiler.ranks.run.collectives import judge_links
+from torch_tb_profiler.reason import Value
 
 
 class Transfers(msgspec.Struct, frozen=True):
@@ -243,6 +244,7 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
             "before_ns": facts.step_ns,
             "after_ns": after,
             "sent": sent,
+            **_longest_transfer(facts),
         },
         remedy=remedy,
         changes=changes,
@@ -254,6 +256,21 @@ def exposed_transfer(facts: RunFacts) -> Iterator[RunFound]:
         ),
         links=transfer_links(sent),
     )
+
+
+def _longest_transfer(facts: RunFacts) -> dict[str, Value]:
+    """Name the collective and process group that transfers longest, and how long in a step of one rank, ns."""
+    spent: Counter[tuple[str, str]] = Counter()
+    for run_rank, transfer in zip(facts.ranks, facts.distributed.matching.transfer, strict=True):
+        of = run_rank.rank.communications
+        at = np.flatnonzero((transfer > 0) & (run_rank.rank.step >= 0))
+        pairs = group([of.operations.name[at].astype(np.int64), of.operations.group[at].astype(np.int64)])
+        for first, ns in zip(at[pairs.first].tolist(), pairs.sum(transfer[at]).tolist(), strict=True):
+            spent[of.names[int(of.operations.name[first])], of.groups[int(of.operations.group[first])].label] += int(ns)
+    if not spent:
+        return {}
+    ((collective, members), ns), *_ = spent.most_common(1)
+    return {"collective": collective, "members": members, "transfer_ns": ns / facts.steps}
 
 
 def _most_sent(facts: RunFacts) -> Sent:
