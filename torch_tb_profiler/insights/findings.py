@@ -319,6 +319,8 @@ def _as_remedy(each: Found, saving: FindingSaving) -> FindingSaving:
         for change in each.changes
     ):
         least, most = _ESTIMATED
+    elif each.seen < 1:
+        least, most = 1.0, 1 / each.seen
     else:
         return saving
     if after is None:

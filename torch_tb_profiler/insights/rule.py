@@ -213,6 +213,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     severity   of a warning
     refused    why no saving can be promised, though the cause is known
     once       what it costs passes once, when a program starts: kernels that are loaded, code that is compiled
+    seen       which part of its occurrences lies in the recorded steps, 0…1: n steps have n − 1 gaps between them
     """
 
     values: Mapping[str, Value] = msgspec.field(default_factory=dict)
@@ -223,6 +224,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     severity: FindingSeverity = "low"
     refused: ReplayRefusal | None = None
     once: bool = False
+    seen: float = 1.0
 
     def said(self, words: Section) -> dict[str, Any]:
         """Return the fields of a Cause that are known without its saving and its instances."""

@@ -74,6 +74,7 @@ def step_gaps(facts: Facts) -> Iterator[Found]:
         place_rows=meanwhile[meanwhile >= 0],
         place_ns=gap_ns[meanwhile >= 0],
         changes=(ScaleHost(0.0, intervals=tuple(stretches)),),
+        seen=len(between) / (len(between) + 1),
         confidence="medium",
         evidence=(
             evidence("step_gaps", len(between), "count", "program"),
@@ -154,8 +155,8 @@ def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
 
 
 def _times_as_large(facts: Facts, slow: Bool, others: Bool) -> float | None:
-    """Return how many times as many elements operators of slow steps read as those of others; None if that is not
-    known, or about the same.
+    """Return how many times as many elements operators of slow steps read as those of others; None if that is
+    unknown, or about the same.
     """
     tree, strings = facts.model.tree, facts.trace.strings
     if not len(tree):
