@@ -309,18 +309,18 @@ def _of_the_rest(
 _ESTIMATED, _KEPT_FROM_WAITING = (0.85, 1.4), (0.85, 2.0)
 
 
-def _as_remedy(each: Found, saving: FindingSaving) -> FindingSaving:
+def _as_remedy(cause: Found, saving: FindingSaving) -> FindingSaving:
     """Widen a saving to the range that a remedy may save, less or more than the replay."""
     after = saving.after_others_ns
-    if any(isinstance(change, WithoutWaits | Pinned) for change in each.changes):
+    if any(isinstance(change, WithoutWaits | Pinned) for change in cause.changes):
         least, most = _KEPT_FROM_WAITING
     elif any(
         isinstance(change, Fused) or (isinstance(change, ScaleHost | ScaleWork) and change.factor != 0)
-        for change in each.changes
+        for change in cause.changes
     ):
         least, most = _ESTIMATED
-    elif each.seen < 1:
-        least, most = 1.0, 1 / each.seen
+    elif cause.seen < 1:
+        least, most = 1.0, 1 / cause.seen
     else:
         return saving
     if after is None:
