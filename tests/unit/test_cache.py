@@ -299,7 +299,7 @@ def test_the_least_recently_used_is_forgotten() -> None:
 
 @pytest.mark.parametrize(
     ("level", "expected"),
-    [("debug", logging.DEBUG), ("WARN", logging.INFO), ("", logging.INFO), ("ERROR", logging.ERROR)],
+    [("debug", logging.DEBUG), ("WARN", logging.WARNING), ("", logging.WARNING), ("ERROR", logging.ERROR)],
 )
 def test_the_log_level(level: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
     logger = logging.getLogger("torch_tb_profiler")

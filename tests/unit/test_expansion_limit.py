@@ -83,7 +83,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         raise StorageError("not here")
 
     # what is of the whole process stays as it is
-    monkeypatch.setattr("torch_tb_profiler.workspace.process.configure_logging", lambda: None)
+    monkeypatch.setattr("torch_tb_profiler.workspace.process.configure_logging", lambda *_: None)
     monkeypatch.setattr("torch_tb_profiler.serving.open_for_page", refuse)
     monkeypatch.setattr(plugin, "open_for_page", refuse)
     return calls

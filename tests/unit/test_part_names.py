@@ -15,7 +15,7 @@ ENTRY = re.compile(r'^\s*"?([\w.-]+)"?: "([^"]*)",$', re.MULTILINE)
 
 def table(text: str, name: str) -> dict[str, str]:
     """An object of constants in TypeScript."""
-    found = re.search(rf"{name}[^={{]*(?:= (?:bare\()?)?{{\n(.*?)\n\s*}}", text, re.DOTALL)
+    found = re.search(rf"{name}[^={{]*(?:= (?:bare\()?)?{{\n(.*?)\n}}", text, re.DOTALL)
     assert found is not None, name
     return dict(ENTRY.findall(found[1] + "\n"))
 
@@ -38,9 +38,17 @@ def test_every_part_has_a_name() -> None:
 
 def test_colours_are_those_of_the_page(ui: Path) -> None:
     text = (ui / "draw" / "parts.ts").read_text("utf-8")
-    colors, of = table(text, "COLORS"), table(text, "OF_PART")
+    light = (ui / "draw" / "parts.css").read_text("utf-8").partition('[data-theme="dark"]')[0]
+    colors = dict(re.findall(r"--part-([\w-]+): (#\w+);", light))
+    families = re.search(r"FAMILIES = \{(.*?)\n\}", text, re.DOTALL)
+    assert families is not None
+    of = table(text, "OF_PART") | {
+        f"compute.{kind}": family
+        for family, kinds in re.findall(r"(\w+): \[(.*?)\]", families[1])
+        for kind in re.findall(r'"(\w+)"', kinds)
+    }
     for cause in (meaning.cause for meaning in ALL):
-        name = longest_end(cause, of)
+        name = of.get(cause, "kernel") if cause.startswith("compute.") else longest_end(cause, of)
         assert name is not None
         assert part_color(cause) == colors[name], cause
 

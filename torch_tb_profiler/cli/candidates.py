@@ -38,11 +38,12 @@ class CandidatesCommand:
         from torch_tb_profiler.arrays.types import dumps
         from torch_tb_profiler.cli.messages import UserError
         from torch_tb_profiler.cli.work.traces import chosen
+        from torch_tb_profiler.codec import convert
         from torch_tb_profiler.insights.candidates.question import CANDIDATES, CandidateFilter
 
         wanted = {"top": arguments.top, "kind": arguments.kind, "finding": arguments.finding}
         try:
-            params = msgspec.convert(wanted, CandidateFilter)
+            params = convert(wanted, CandidateFilter)
         except msgspec.ValidationError:
             raise UserError(f"--top is a number from 1 to 50, not {arguments.top}") from None
         with chosen(arguments) as traces:

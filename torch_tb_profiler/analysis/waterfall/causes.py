@@ -167,30 +167,37 @@ ALL = (*BUSY, *IDLE, *HOST)
 FIRST_IDLE, FIRST_HOST = len(BUSY), len(BUSY) + len(IDLE)
 
 
+#: kinds of kernels by what they are drawn as, and the colours of the light page: fe/src/draw/parts.ts and parts.css
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "#14417c": ("gemm", "gemm_helper", "gemv", "conv", "conv_helper", "linear_algebra"),
+    "#8558c0": ("attention", "attention_helper", "linear_attention", "rotary", "kv_cache"),
+    "#3ba598": ("norm", "softmax", "reduction", "loss", "pooling"),
+    "#95b7ea": ("pointwise", "activation", "optimizer", "quantize", "random"),
+    "#b9a06a": ("layout", "concatenate", "index", "embedding", "sort"),
+    "#009eff": ("copy",),
+    "#e5d211": ("fill",),
+}
+_OTHER_KERNELS: Final = "#6b7f95"
 _COLORS: Final[Mapping[str, str]] = {
     "compute": "#0072b2",
-    **dict.fromkeys(("attention", "attention_helper", "linear_attention"), "#004c86"),
-    **dict.fromkeys(("conv", "conv_helper"), "#5a6fc0"),
-    **dict.fromkeys(("pointwise", "activation", "optimizer", "compute.copy"), "#3c8fd1"),
-    **dict.fromkeys(("norm", "softmax", "reduction"), "#23a0b5"),
-    **dict.fromkeys(("gemm", "gemm_helper", "gemv"), "#0072b2"),
-    **dict.fromkeys(("exposed_communication", "compute.communication", "collective"), "#cc79a7"),
-    "exposed_copy": "#56b4e9",
-    **dict.fromkeys(("operator", "host"), "#009e73"),
-    **dict.fromkeys(("python", "gc"), "#8fbf4d"),
+    **{f"compute.{kind}": color for color, kinds in _FAMILIES.items() for kind in kinds},
+    **dict.fromkeys(("exposed_communication", "compute.communication", "collective"), "#de83a0"),
+    "exposed_copy": "#009eff",
+    **dict.fromkeys(("operator", "host"), "#0a9d77"),
+    **dict.fromkeys(("python", "gc"), "#8eba51"),
     **dict.fromkeys(("data", "input"), "#d55e00"),
-    "launch": "#e69f00",
-    "slow_launch": "#a86400",
+    "launch": "#dc9917",
+    "slow_launch": "#a96400",
     "api": "#f0c878",
-    "launch_latency": "#d3bc1b",
+    "launch_latency": "#d8c005",
     "sync": "#882255",
-    "sync.relaunch": "#cc6677",
+    "sync.relaunch": "#cf6576",
     "allocator": "#a65bd0",
-    "compile": "#8c8a2f",
+    "compile": "#8c8b38",
     "dependency": "#4b3fa8",
     "dependency.communication": "#9a86d8",
     "profiler": "#a0684a",
-    "unknown": "#9aa3ae",
+    "unknown": "#a6a3b3",
 }
 
 #: of what has no colour of its own, and of all smaller parts together
@@ -200,7 +207,9 @@ REST_COLOR: Final = _COLORS["unknown"]
 def part_color(cause: str) -> str:
     """Return the colour of a part, as the light page has it.
 
-    >>> part_color("compute.sampler") == part_color("compute.gemm"), part_color("host.gc")
-    (True, '#8fbf4d')
+    >>> part_color("compute.conv") == part_color("compute.gemm"), part_color("host.gc")
+    (True, '#8eba51')
     """
+    if cause.startswith("compute."):
+        return _COLORS.get(cause, _OTHER_KERNELS)
     return by_end(cause, _COLORS) or REST_COLOR
