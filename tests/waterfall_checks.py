@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.device_time import device_time
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.waterfall import Waterfall, average, waterfall
 from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
-from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
+from torch_tb_profiler.analysis.waterfall.question import cause_pieces
 from torch_tb_profiler.model import Model
 
 

@@ -31,7 +31,7 @@ from torch_tb_profiler.analysis.snapshot.ranks import SNAPSHOT_BY_RANK, SNAPSHOT
 from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD, SNAPSHOT_TRACKS, SNAPSHOT_TRACKS_TILE
 from torch_tb_profiler.analysis.stacks.flame_graph import STACKS
 from torch_tb_profiler.analysis.traces import FIGURES, NAMES, STEP_NAMES, TRACES
-from torch_tb_profiler.analysis.waterfall.evidence import WATERFALL
+from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.candidates.question import CANDIDATES
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.run.question import RUN_FINDINGS

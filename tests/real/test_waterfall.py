@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.analysis.waterfall import waterfall
-from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces, with_evidence
+from torch_tb_profiler.analysis.waterfall.question import cause_pieces, with_evidence
 from torch_tb_profiler.model import Model
 
 

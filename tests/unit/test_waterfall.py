@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.replay import stream_edges
 from torch_tb_profiler.analysis.waterfall import average, gaps, host_lanes
 from torch_tb_profiler.analysis.waterfall.causes import BUSY, HOST, IDLE
-from torch_tb_profiler.analysis.waterfall.evidence import WATERFALL, CauseParams, WaterfallAnswer
+from torch_tb_profiler.analysis.waterfall.question import WATERFALL, CauseParams, WaterfallAnswer
 from torch_tb_profiler.insights.summary.summary import summary
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model, StepChoice

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import waterfall
-from torch_tb_profiler.analysis.waterfall.evidence import step_pieces
+from torch_tb_profiler.analysis.waterfall.question import step_pieces
 from torch_tb_profiler.analysis.waterfall.waterfall import main_thread_pieces
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import descending, sums_at

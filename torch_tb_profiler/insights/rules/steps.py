@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.replay.scenario import apply_changes, unchanged
 from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import waterfall
-from torch_tb_profiler.analysis.waterfall.evidence import cause_pieces
+from torch_tb_profiler.analysis.waterfall.question import cause_pieces
 from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median

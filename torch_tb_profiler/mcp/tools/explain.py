@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Count, Row
 from torch_tb_profiler.analysis.slices import slices
 from torch_tb_profiler.analysis.tabular import Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
-from torch_tb_profiler.analysis.waterfall.evidence import WaterfallAnswer
+from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.insights.places import common_place

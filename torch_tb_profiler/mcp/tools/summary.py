@@ -10,7 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Fraction
 from torch_tb_profiler.analysis.overview import KindFigures
-from torch_tb_profiler.analysis.waterfall.evidence import WaterfallAnswer
+from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer

@@ -1,4 +1,4 @@
-"""The largest intervals of a cause, with what ended them and where in the program; the question about the waterfall."""
+"""Question for the waterfall, and the largest intervals of a cause: what ended them and where in the program."""
 
 from __future__ import annotations
 
