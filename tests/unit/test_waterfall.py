@@ -381,7 +381,7 @@ def test_a_trace_without_anything() -> None:
 def test_the_summary_has_the_largest_parts() -> None:
     found = summary(Subject(model_of(two_steps()), "run", "w0", "1", 10, 1, troubles))
     assert sum(part.ns for part in found.waterfall) == found.steps.mean_ns
-    assert "Average step: Input data 43.7%, Computing: matrix products 33.8%, Host: operators 18.7%, " in as_text(found)
+    assert "Average step: Input data 43.7%, Computing: matmuls 33.8%, Host: operators 18.7%, " in as_text(found)
 
 
 def test_the_docs_repeat_the_definitions(repository: Path) -> None:

@@ -20,7 +20,7 @@ def part_name(cause: str) -> str:
     """Return a part of a step by its id, for people.
 
     >>> part_name("compute.gemm"), part_name("compute.kv_cache"), part_name("host.data")
-    ('Computing: matrix products', 'Computing: kv cache', 'Data loading')
+    ('Computing: matmuls', 'Computing: kv cache', 'Data loading')
     """
     names, kinds = words_file("parts")["names"], words_file("parts")["kinds"]
     group, _, kind = cause.partition(".")

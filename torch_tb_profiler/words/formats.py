@@ -10,7 +10,7 @@ r"""How a value is written in a sentence, by what stands behind the colon; for t
 | `KiB` `MiB4` `GiB` | bytes, with three digits (GiB: two) or as many as the digit says | `73.5 MiB` |
 | `GiB.1` `MiB.0` | bytes in one unit, with as many decimals | `79.2 GiB` |
 | `size` | bytes, in the unit that fits | `373.99 MiB` |
-| `part` | a part of a step, by its id | `Computing: matrix products` |
+| `part` | a part of a step, by its id | `Computing: matmuls` |
 | `each GPU` | names with commas between them, each behind what it names | `GPU 0, GPU 1 and GPU 2` |
 | `times` | how many times as much, with a decimal where it tells anything | `2.7`, `44,556` |
 | `quoted` | a text in quotes, as Python writes it; English only | `'mm'` |

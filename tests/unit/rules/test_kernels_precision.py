@@ -51,7 +51,7 @@ def convolution(kernel: str, us: float) -> Op:
 def test_tf32_is_off() -> None:
     slow = run(steps_of(PRODUCT))
     finding = found(slow, A100)["tf32"]
-    assert finding.title == "TF32 is off for matrix products"
+    assert finding.title == "TF32 is off for matmuls"
     assert "set_float32_matmul_precision" in finding.advice
     assert finding.confidence == "medium"
     assert finding.where is not None

@@ -57,7 +57,7 @@ def tells_phases(phase: Int8) -> Bool:
 
 Flop = Annotated[int, Meta(description="FLOP")]
 
-#: with so much of the time of products known, a utilization is a number; with less it is a least
+#: with so much of the time of matmuls known, a utilization is a number; with less it is a least
 ENOUGH, SOME = 0.9, 0.6
 #: `exact`; `range`: it is unknown which peak counts; `at_least`: a part of the products is unknown; `hidden`: most
 FlopPrecision = Literal["exact", "range", "at_least", "hidden"]

@@ -69,7 +69,7 @@ def fp32_gradients(facts: Facts) -> Iterator[Found]:
 
 
 def _halves(facts: Facts) -> float:
-    """Return the share of 16 bits in the time of matrix products and convolutions, 0…1; 0 where they are unknown."""
+    """Return the share of 16 bits in the time of matmuls and convolutions, 0…1; 0 where they are unknown."""
     matmuls = step_matmuls(facts)
     if matmuls is None:
         return 0.0

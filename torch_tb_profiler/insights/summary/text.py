@@ -40,7 +40,7 @@ def as_text(answer: SummaryAnswer) -> str:
         )
     if answer.mfu is not None:
         known = _share(answer.flops.matrix_coverage)
-        lines.append(f"MFU {_share(answer.mfu)}, HFU {_share(answer.hfu)}, {known} of the products known")
+        lines.append(f"MFU {_share(answer.mfu)}, HFU {_share(answer.hfu)}, {known} of the matmuls known")
     if answer.ranks is not None and max(answer.ranks.present, answer.ranks.expected or 0) > 1:
         lines += _ranks_lines(answer.ranks)
     lines.append(answer.bound_sentence)

@@ -3,17 +3,17 @@ import { area } from "../translation";
 export const roofline = area("roofline", {
   answer: "How close to the peak?",
   answerHelp:
-    "FLOP of matrix products, convolutions and attention, by the shapes of operators. MFU is the FLOP the model needs ÷ peak of the device ÷ time of the steps; HFU counts all executed FLOP, including recomputation.",
+    "FLOP of matmuls, convolutions and attention, by the shapes of operators. MFU is the FLOP the model needs ÷ peak of the device ÷ time of the steps; HFU counts all executed FLOP, including recomputation.",
   sentence: (flop: string, time: string) =>
-    `The average step needs ${flop} of matrix products and takes ${time}.`,
+    `The average step needs ${flop} of matmuls and takes ${time}.`,
   packed: (least: string, most: string) =>
     `Attention over sequences whose lengths were not recorded needs ${least} to ${most} more.`,
   sentenceWithout: (time: string) =>
-    `The average step takes ${time}; no FLOP of its matrix products are known.`,
+    `The average step takes ${time}; no FLOP of its matmuls are known.`,
   sentenceWhole: (flop: string, time: string) =>
-    `The trace needs ${flop} of matrix products and takes ${time}.`,
+    `The trace needs ${flop} of matmuls and takes ${time}.`,
   sentenceWholeWithout: (time: string) =>
-    `The trace takes ${time}; no FLOP of its matrix products are known.`,
+    `The trace takes ${time}; no FLOP of its matmuls are known.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
   ofPeakRange: (low: string, high: string) =>
     `That is ${low} to ${high} of the peak: it is unknown which peak applies.`,
@@ -27,7 +27,7 @@ export const roofline = area("roofline", {
     no_device: "Nothing ran on a device, so there is no peak to compare with.",
     no_peak:
       "The peaks of the device are unknown: provide them in a file (TORCH_TB_PROFILER_PEAKS).",
-    no_products: "There are no matrix products.",
+    no_products: "There are no matmuls.",
     coverage: "Too few products have known shapes to compute a utilization.",
   },
 
@@ -51,7 +51,7 @@ export const roofline = area("roofline", {
 
   chart: "Roofline",
   chartHelp:
-    "Each point is one row of the table: its FLOP/s over its FLOP for each byte that it must move. The rising line is the memory bandwidth, flat lines are the peaks of the element types; dashed below them is the best that this trace reaches. A point above the roof computes less than its formula counts, as Winograd convolutions do, or finds its data in the cache. Work without matrix products is on the right, by its share of the roof. Points are larger the more time they take.",
+    "Each point is one row of the table: its FLOP/s over its FLOP for each byte that it must move. The rising line is the memory bandwidth, flat lines are the peaks of the element types; dashed below them is the best that this trace reaches. A point above the roof computes less than its formula counts, as Winograd convolutions do, or finds its data in the cache. Work without matmuls is on the right, by its share of the roof. Points are larger the more time they take.",
   group: "Group by",
   groups: {
     operator_shape: "Operator and shapes",
