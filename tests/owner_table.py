@@ -10,8 +10,11 @@ from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 PAGE = ROOT / "docs" / "maintainers" / "owners-checked.md"
 BEGIN, END = "<!-- table of tests/owner_table.py -->", "<!-- end of the table -->"
 #: what traces say whose device work all belongs to the operators that launched it; they have no row
-_ALL_OPERATORS = "100.0 % | – | – | operator 100.0 %"
-_HEAD = ["| trace | linked | inferred | none | how, and why there is none |", "|---|---|---|---|---|"]
+_ALL_OPERATORS = "100.0 % | – | – | – | operator 100.0 %"
+_HEAD = [
+    "| trace | linked | named only | inferred | none | how, and why there is none |",
+    "|---|---|---|---|---|---|",
+]
 
 
 def recorded_with_devices() -> list[tuple[Path, OwnerShares]]:
@@ -31,7 +34,7 @@ def documented() -> str:
 
 
 def _row(shares: OwnerShares) -> str:
-    main = " | ".join(_percent(share) for share in (shares.linked, shares.inferred, shares.unowned))
+    main = " | ".join(_percent(share) for share in (shares.linked, shares.named_only, shares.inferred, shares.unowned))
     how = [f"{name} {_percent(share)}" for name, share in shares.by_how.items() if name != "none"]
     why = [f"{name} {_percent(share)}" for name, share in shares.by_reason.items()]
     return f"{main} | {'; '.join([', '.join(how), *why]) if why else ', '.join(how)}"

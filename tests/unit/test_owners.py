@@ -335,10 +335,21 @@ def test_shares_add_up() -> None:
         model_of([*loop(3, lost=13), kernel(9000, 40, 0), launch(8000, 77, tid=9), kernel(9100, 3, 77)])
     )
     assert shares is not None
-    assert shares.linked + shares.inferred + shares.unowned == pytest.approx(1)
+    assert shares.linked + shares.named_only + shares.inferred + shares.unowned == pytest.approx(1)
+    assert 0 < shares.named_only == shares.by_how["thread"]
+    assert shares.linked == shares.by_how["operator"]
     assert sum(shares.by_how.values()) == pytest.approx(1)
     assert set(shares.by_how) == {"operator", "thread", "inferred", "none"}
     assert shares.by_reason == {"no_correlation": pytest.approx(shares.unowned)}
+
+
+def test_nodes_of_graphs_are_linked_if_an_operator_captured_them() -> None:
+    alone = owner_shares(model_of([annotation("execute", 90, 200), *replayed(100, 1, ["gemm", "add", "relu"])]))
+    assert alone is not None
+    assert (alone.linked, alone.named_only, alone.captured) == (0, 1, 0)
+    joined = owner_shares(model_of([*captured(0, THREE), *replayed(100, 1, ["gemm", "add", "relu"])]))
+    assert joined is not None
+    assert (joined.linked, joined.named_only, joined.captured) == (1, 0, 1)
 
 
 def test_a_choice_of_steps_does_not_change_owners() -> None:

@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.shared.kernel_use import (
     occupancy,
     tensor_cores,
 )
-from torch_tb_profiler.analysis.shared.owners import OwnerName, launchers, owner_names
+from torch_tb_profiler.analysis.shared.owners import KnownOwners, OwnerName, known_owners, launchers, owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
@@ -146,6 +146,7 @@ class KernelTable(Result, group="kernels"):
     compute_ns: Ns = fact("Σ durations of kernels that are not communication's")
     tensor_cores: TensorCores = fact("parts of compute_ns")
     occupancy: Occupancy = fact("of compute kernels")
+    owners: KnownOwners = fact("what is known of the owners of kernels, copies and fills")
     memcpy: Sequence[TransferSums] = fact("copies by kind")
     memset: Sequence[TransferSums] = fact("fills by kind")
     waits: Sequence[TransferSums] = fact("of devices for each other, for events and for the host, by kind: no work")
@@ -234,6 +235,7 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
         compute_ns=int(durations(model)[computes].sum()),
         tensor_cores=tensor_cores(model, computes),
         occupancy=occupancy(model, computes),
+        owners=known_owners(model),
         memcpy=copied,
         memset=filled,
         waits=transfers(model, Category.SYNC),

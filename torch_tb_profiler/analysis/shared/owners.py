@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.arrays.distinct import distinct
@@ -64,19 +65,23 @@ class OwnerNames(msgspec.Struct, frozen=True):
 
 
 class OwnerShares(msgspec.Struct, frozen=True):
-    """Shares of the device time, 0 … 1; `linked` + `inferred` + `unowned` = 1.
+    """Shares of the device time, 0 … 1; `linked` + `named_only` + `inferred` + `unowned` = 1.
 
-    linked    of what follows from a launch in the trace
-    inferred  of what was launched before the recording, by its like in it
-    unowned   of all other
-    by_how    all of it by `How`, in small letters; what there is none of is left out
-    by_reason unowned by `Why`, in small letters
-    by_link   all of it by `Link`, in small letters: what joined it with its launch
+    linked      of what is known to belong to an operator
+    named_only  of what only a range, a step, a module, a frame or a thread is known of
+    inferred    of what was launched before the recording, by its like in it
+    unowned     of all other
+    captured    part of `linked` and `named_only` that is known by the capture of a graph
+    by_how      all of it by `How`, in small letters; what there is none of is left out
+    by_reason   unowned by `Why`, in small letters
+    by_link     all of it by `Link`, in small letters: what joined it with its launch
     """
 
     linked: float
+    named_only: float
     inferred: float
     unowned: float
+    captured: float
     by_how: dict[str, float]
     by_reason: dict[str, float]
     by_link: dict[str, float]
@@ -93,10 +98,16 @@ def owner_shares(model: Model) -> OwnerShares | None:
     by_how = np.bincount(owners.how, duration, len(OwnerKind)) / total
     by_reason = np.bincount(owners.reason, duration, len(MissingOwner)) / total
     by_link = np.bincount(model.device_links.link, duration, len(LaunchEvidence)) / total
+    named = (owners.how != OwnerKind.NONE) & (owners.how != OwnerKind.INFERRED)
+    of_operator = take_known(model.trace.events.category, owners.row, missing=0) == Category.OPERATOR
+    # the words of an annotated node come before the operator that captured it
+    of_operator &= owners.how != OwnerKind.ANNOTATED
     return OwnerShares(
-        linked=float(by_how.sum() - by_how[OwnerKind.INFERRED] - by_how[OwnerKind.NONE]),
+        linked=float(duration[named & of_operator].sum()) / total,
+        named_only=float(duration[named & ~of_operator].sum()) / total,
         inferred=float(by_how[OwnerKind.INFERRED]),
         unowned=float(by_how[OwnerKind.NONE]),
+        captured=float(by_how[OwnerKind.GRAPH_NODE]),
         by_how={how.name.lower(): float(by_how[how]) for how in OwnerKind if by_how[how] > 0},
         by_reason={
             why.name.lower(): float(by_reason[why])
@@ -105,6 +116,31 @@ def owner_shares(model: Model) -> OwnerShares | None:
         },
         by_link={link.name.lower(): float(by_link[link]) for link in LaunchEvidence if by_link[link] > 0},
     )
+
+
+class KnownOwners(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether device work has an owner: shares of the device time, 0…1; null without device time.
+
+    `linked`, `named_only`, `inferred` and `unowned` add up to 1.
+
+    linked      an operator launched it, or launched the call that captured it into a graph
+    named_only  only a range, a step, a module, a frame or a thread is known
+    inferred    was launched before the recording; its like in the recording has an owner
+    unowned     none of these
+    captured    part of `linked` and `named_only` that is known by the capture of a graph
+    """
+
+    linked: Fraction | None
+    named_only: Fraction | None
+    inferred: Fraction | None
+    unowned: Fraction | None
+    captured: Fraction | None
+
+
+def known_owners(model: Model) -> KnownOwners:
+    """Return the shares of the device time by what is known of its owners."""
+    shares = owner_shares(model)
+    return KnownOwners(**{name: getattr(shares, name, None) for name in KnownOwners.__struct_fields__})
 
 
 @cached

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.program.question import PhaseMean, phase_means
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
-from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
+from torch_tb_profiler.analysis.shared.owners import KnownOwners, known_owners
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.codec import from_json
@@ -72,19 +72,6 @@ class SummarySteps(msgspec.Struct, frozen=True, kw_only=True):
     names: Sequence[str]
     period_ns: Sequence[Ns]
     kinds: Sequence[KindFigures]
-
-
-class SummaryOwners(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether device work has an owner: shares of the device time, 0…1, that add up to 1; null without device time.
-
-    linked    follows from a launch that was recorded
-    inferred  was launched before the recording; its like in the recording has an owner
-    unowned   neither
-    """
-
-    linked: Fraction | None
-    inferred: Fraction | None
-    unowned: Fraction | None
 
 
 class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +171,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     phases: Sequence[PhaseMean]
     engine: EngineSummary | None
     device: DeviceSummary
-    owners: SummaryOwners
+    owners: KnownOwners
     flops: SummaryFlops
     mfu: Fraction | None
     hfu: Fraction | None
@@ -210,7 +197,7 @@ def summary(subject: Subject) -> SummaryAnswer:
         phases=phase_means(model),
         engine=engine_summary(model),
         device=device_summary(model),
-        owners=_owners(owner_shares(model)),
+        owners=known_owners(model),
         flops=_flops(step),
         mfu=step.mfu.value,
         hfu=step.hfu.value,
@@ -268,12 +255,6 @@ def _steps(model: Model) -> SummarySteps:
         period_ns=period.tolist(),
         kinds=kind_figures(model),
     )
-
-
-def _owners(shares: OwnerShares | None) -> SummaryOwners:
-    if shares is None:
-        return SummaryOwners(linked=None, inferred=None, unowned=None)
-    return SummaryOwners(linked=shares.linked, inferred=shares.inferred, unowned=shares.unowned)
 
 
 def _flops(found: StepFlops) -> SummaryFlops:

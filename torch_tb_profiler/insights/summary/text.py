@@ -35,8 +35,8 @@ def as_text(answer: SummaryAnswer) -> str:
     owners = answer.owners
     if owners.linked is not None:
         lines.append(
-            f"Owners of device time: linked {_share(owners.linked)}, inferred {_share(owners.inferred)}, "
-            f"without {_share(owners.unowned)}"
+            f"Owners of device time: operators {_share(owners.linked)}, named only {_share(owners.named_only)}, "
+            f"inferred {_share(owners.inferred)}, without {_share(owners.unowned)}"
         )
     if answer.mfu is not None:
         known = _share(answer.flops.matrix_coverage)
