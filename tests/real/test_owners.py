@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from tests.owner_table import documented, recorded_with_devices, table
 from tests.recorded import model_of
 from torch_tb_profiler.analysis.program.graph_owners import graph_owners
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.owners import OwnerKind
+from torch_tb_profiler.model.owners.graphs import CapturedCalls, captured_calls
 from torch_tb_profiler.model.owners.matched_iterations import match_iterations
+from torch_tb_profiler.trace import Trace
 
 REPLAY = "TraceLens/vllm_decode_hipgraph_mi300/rank0.pt.trace.json.gz"
 CAPTURE = "program/vllm_capture_hipgraph_mi300/rank0.pt.trace.json.gz"
@@ -43,21 +48,41 @@ def test_every_node_of_a_replay_has_the_operator_of_its_capture(shared_traces: P
     assert found.names().count("vllm::unified_attention_with_output") == 36
 
 
-def test_pairs_of_engines_join_and_crossed_pairs_do_not(shared_traces: Path) -> None:
-    pairs = shared_traces.parent / "inputs" / "inference"
-    if not pairs.is_dir():
+def pairs(shared_traces: Path) -> tuple[list[Model], list[Model]]:
+    """The recordings of two engine runs, and those of their captures."""
+    folder = shared_traces.parent / "inputs" / "inference"
+    if not folder.is_dir():
         pytest.skip("needs the pairs in ../shared/data/inputs/inference")
+    runs = [folder / name for name in ("vllm_decode", "vllm_piecewise")]
     replays, captures = (
-        [
-            model_of(next((pairs / name / folder).glob("*.pt.trace.json.gz")))
-            for name in ("vllm_decode", "vllm_piecewise")
-        ]
-        for folder in ("", "capture_traces")
+        [model_of(next((run / below).glob("*.pt.trace.json.gz"))) for run in runs] for below in ("", "capture_traces")
     )
+    return replays, captures
+
+
+def test_pairs_of_engines_join_and_crossed_pairs_do_not(shared_traces: Path) -> None:
+    replays, captures = pairs(shared_traces)
     found = [[graph_owners(replay, capture) for capture in captures] for replay in replays]
     assert [[len(owners) for owners in row] for row in found] == [[421, 0], [0, 361]]
     # 25 pieces, of which 23 have the same sequence: every node has a call of its own
     assert [len(set(found[i][i].call.tolist())) for i in range(2)] == [421, 361]
+
+
+@pytest.mark.parametrize(("shift", "joined"), [(0, [421, 361]), *((by, [0, 0]) for by in (1, 2, 3))])
+def test_without_names_of_kernels_a_capture_joins_if_the_operators_agree(
+    shift: int, joined: list[int], shared_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless(trace: Trace, links: DeviceLinks) -> CapturedCalls:
+        captured = captured_calls(trace, links)
+        return msgspec.structs.replace(
+            captured, kernel=np.zeros_like(captured.kernel), call=np.roll(captured.call, shift)
+        )
+
+    replays, captures = pairs(shared_traces)
+    monkeypatch.setattr(f"{graph_owners.__module__}.captured_calls", nameless)
+    found = [graph_owners(replay, capture) for replay, capture in zip(replays, captures, strict=True)]
+    assert [len(owners) for owners in found] == joined
+    assert [len(set(owners.call.tolist())) for owners in found] == joined
 
 
 @pytest.mark.parametrize(

@@ -238,7 +238,7 @@ def test_a_replay_without_its_capture_is_named_by_what_is_around_it() -> None:
 
 
 def test_a_capture_of_another_trace_names_the_nodes() -> None:
-    names = ["gemm", "add", "relu"]
+    names = ["ampere_sgemm_128x64_nn", "add", "relu"]
     replay = model_of([*replayed(100, 1, ["unrelated", *names][1:]), launch(500, 7), kernel(600, 5, 7)])
     capture = model_of(captured(0, THREE))
     found = graph_owners(replay, capture)
@@ -248,6 +248,17 @@ def test_a_capture_of_another_trace_names_the_nodes() -> None:
     assert [capture.trace.strings[capture.trace.events.name[row]] for row in found.call] == ["cudaLaunchKernel"] * 3
     assert found.nodes == 3
     assert len(graph_owners(capture, replay)) == len(graph_owners(replay, replay)) == 0
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["rms_norm_kernel", "add", "relu"],  # the operator multiplies
+        ["k1", "k2", "k3"],  # no name tells anything
+    ],
+)
+def test_a_capture_of_another_trace_is_refused_if_only_the_number_of_its_nodes_fits(names: list[str]) -> None:
+    assert len(graph_owners(model_of(replayed(100, 1, names)), model_of(captured(0, THREE)))) == 0
 
 
 # before the recording ---------------------------------------------------------------------------------------

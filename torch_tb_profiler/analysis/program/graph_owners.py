@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import OwnerKind
+from torch_tb_profiler.model.owners.certificate import names_agree
 from torch_tb_profiler.model.owners.graphs import around_captures, around_replays, captured_calls, replays_of
 from torch_tb_profiler.model.owners.owners import names_of
 from torch_tb_profiler.trace import StringTable
@@ -51,19 +52,26 @@ def graph_owners(model: Model, capture: Model) -> GraphOwners:
     """Find the owners of what `model` replays in the trace in which it was captured.
 
     A capture fits a graph if it has the same kernels in the same order; without names, as CUDA writes it, the same
-    number of kernels, copies and fills in the same order. Work of replays that no capture fits is left out.
+    number of kernels, copies and fills in the same order, with operators whose names agree with the kernels. Work of
+    replays that no capture fits is left out.
     """
     replayed, recorded = model.structure, capture.structure
     trace, captured_in = replayed.trace, recorded.trace
     replays = replays_of(trace, replayed.device_links)
     captured = captured_calls(captured_in, recorded.device_links)
     calls = recorded.call_owners
+
+    def agree(owner: Int32, kernel: Int32) -> bool:
+        owners = ["" if code < 0 else captured_in.strings[code] for code in owner.tolist()]
+        return names_agree(owners, trace.strings.texts(kernel))
+
     matched = replays.calls_from(
         captured,
         _translated(captured.kernel, captured_in.strings, trace.strings),
         names_of(captured_in, calls, captured.call),
         around_replays(trace, replayed.tree, replayed.device_links, replays),
         around_captures(captured_in, recorded.tree, recorded.launch_links, captured),
+        agree,
     )
     call = matched.call
     known = np.flatnonzero(take_known(calls.how, call, missing=OwnerKind.THREAD) != OwnerKind.THREAD)

@@ -124,7 +124,13 @@ class GraphReplays(msgspec.Struct, frozen=True):
     size: int
 
     def calls_from(
-        self, captured: CapturedCalls, kernel: Int32, owner: Int32, around: GraphRanges, captured_in: GraphRanges
+        self,
+        captured: CapturedCalls,
+        kernel: Int32,
+        owner: Int32,
+        around: GraphRanges,
+        captured_in: GraphRanges,
+        agree: Callable[[Int32, Int32], bool] | None = None,
     ) -> ReplayedCalls:
         """Find the captured call that each piece of device work replays.
 
@@ -133,11 +139,13 @@ class GraphReplays(msgspec.Struct, frozen=True):
                      equally well the owners of a node must have one name
         around       of the replays
         captured_in  of the captures
+        agree        returns whether the names of owners fit those of the kernels of a replay; asked where the names of
+                     captured kernels are unknown
         """
         calls, match = np.full(self.size, -1, np.int32), np.zeros(self.size, np.uint8)
         if not len(self.work) or not len(captured.call):
             return ReplayedCalls(calls, match)
-        captures = _Captures(_runs(captured.capture), captured.kind, kernel)
+        captures = _Captures(_runs(captured.capture), captured.kind, kernel, owner, agree)
         first, count = self._spans()
         graph = self._graphs(first, count)
         fitting = []
@@ -272,11 +280,14 @@ class _Captures(msgspec.Struct, frozen=True):
     nodes   of each capture, shape (its nodes,): positions in the columns below
     kind    shape (nodes,): as in `CapturedCalls`
     kernel  shape (nodes,): name in the string codes of the replays; -1 for texts that they do not have, 0 for none
+    owner, agree   as in `GraphReplays.calls_from`
     """
 
     nodes: list[Int64]
     kind: Int64
     kernel: Int32
+    owner: Int32
+    agree: Callable[[Int32, Int32], bool] | None
 
     def best(self, name: Int32, kind: Int64, ordered: bool) -> dict[int, Int64]:
         """Find the captures that fit a replay best: for each the captured node of each of its nodes, -1 for none.
@@ -290,7 +301,9 @@ class _Captures(msgspec.Struct, frozen=True):
             kinds, kernel = self.kind[nodes], self.kernel[nodes]
             if bool((kernel[kinds == _KERNEL] != 0).all()):
                 match = _aligned(wanted, np.where(kinds == _KERNEL, kernel, kinds))
-            elif ordered and np.array_equal(kind, kinds):
+            elif (
+                ordered and np.array_equal(kind, kinds) and (self.agree is None or self.agree(self.owner[nodes], name))
+            ):
                 match = np.arange(len(kind))
             else:
                 continue
