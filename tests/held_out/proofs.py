@@ -86,6 +86,7 @@ def _program(s: FaultyMachine) -> None:
             if s.amount(name):
                 with s.frame(function):
                     s.idle(s.amount(name))
+                s.host(2)
         copies, _rest = s.count("copies")
         for _ in range(copies):
             move(s, 512)
