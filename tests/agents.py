@@ -84,6 +84,23 @@ async def look_for_the_cause(client: Client, begin: tuple[str, dict[str, Any]] =
     return calls
 
 
+async def change_and_prove(client: Client, trace: str, after: str) -> Calls:
+    """From the summary to the proof of a change, by what the answers say; ends where there is no cause to change."""
+    calls = await look_for_the_cause(client, ("summary", {"trace": trace}))
+    change = calls.told[-1].get("to_change")
+    if change is None:
+        return calls
+    finding = change["arguments"]["finding"]
+    proof = {"before": [trace], "after": [after], "finding": finding}
+    for name, arguments in ((change["tool"], change["arguments"]), ("prove", proof)):
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, result.content
+        calls.asked.append((name, arguments))
+        calls.told.append(told_by(result))
+        calls.texts.append(result.content[0].text)  # type: ignore[union-attr] # it is text
+    return calls
+
+
 def every_call(trace: str, run: str, step: str = "", finding: str = "", names: tuple[str, str] = ("", "")) -> Any:
     """Each tool with each of its ways."""
     calls: list[tuple[str, dict[str, Any]]] = [

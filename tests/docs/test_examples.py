@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -55,3 +56,28 @@ def test_an_example_records_what_can_be_opened(
     assert found, done.stdout
     commands = "".join(f"$ {command}\n" for command in found.groups())
     reader.follow(blocks_in(f"```console\n{commands}```\n", ROOT / "examples" / name))
+
+
+def _session(reader: Reader, before: str, after: str) -> str:
+    command = [sys.executable, "examples/prove_a_change.py", "--before", before, "--after", after]
+    done = subprocess.run(command, cwd=reader.folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_session_proves_the_change_of_the_samples(reader: Reader) -> None:
+    told = _session(reader, "samples/cnn_workers0", "samples/cnn_workers2")
+    assert "1. Diagnose\nsynchronous_dataloader: " in told
+    assert "saves 30.26 ms, cnn_dataloader.py:39" in told
+    assert "The cause is reduced: 30.8 ms per step before, 1.26 ms after." in told
+
+
+def test_the_session_proves_a_change_that_is_recorded_now(reader: Reader, with_torch: str | None) -> None:
+    if with_torch is None:
+        pytest.skip("no torch: TORCH_PYTHON=… names a Python that has it")
+    for workers in (0, 2):
+        command = [with_torch, "examples/cnn_dataloader.py", "--out", f"logs/{workers}", "--workers", str(workers)]
+        subprocess.run(command, cwd=reader.folder, capture_output=True, timeout=SECONDS * PATIENCE, check=True)
+    told = _session(reader, "logs/0", "logs/2")
+    assert "synchronous_dataloader: " in told
+    assert re.search(r"^The cause is (gone|reduced)|^These recordings do not decide", told, re.MULTILINE), told

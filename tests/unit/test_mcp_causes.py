@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.agents import Calls, look_for_the_cause, told_by, with_client
+from tests.agents import Calls, change_and_prove, look_for_the_cause, told_by, with_client
 from tests.held_out.run import run as executed
 from tests.held_out.workloads import offloaded_optimizer
 from tests.planted import CAUSES, training, write_events
@@ -76,6 +76,29 @@ def test_the_agent_ends_at_what_is_planted_in_a_sample(sample: str, repository: 
         assert len(calls.asked) <= _MOST_CALLS, calls.asked
         assert calls.verdict["kind"] == kind, calls.texts
         assert name in calls.texts[-1]
+
+
+def test_an_agent_goes_from_the_summary_to_the_proof(repository: Path, cache: Path) -> None:
+    """Each sample with a cause is compared with itself, but the one that was changed; 4 calls and 8,000 characters."""
+    after = {"cnn_workers0~worker0~1": "cnn_workers2~worker0~1"}
+
+    async def ask(client: Client) -> dict[str, Calls]:
+        traces = [row[0] for row in told_by(await client.call_tool("traces", {}))["table"]["rows"]]
+        return {trace: await change_and_prove(client, trace, after.get(trace, trace)) for trace in traces}
+
+    verdicts = {}
+    for trace, calls in with_client(repository / "samples", cache, ask).items():
+        assert len(calls.asked) <= _MOST_CALLS, calls.asked
+        assert calls.characters <= 8_000
+        last = calls.told[-1]
+        if "sentence" in last and "agreement" in last:
+            finding = calls.asked[-1][1]["finding"]
+            assert {work["finding"] for work in calls.told[-2]["candidates"]} == {finding}
+            verdicts[trace] = (finding, last["verdict"], last["agreement"])
+    assert verdicts.pop("cnn_workers0~worker0~1") == ("synchronous_dataloader", "reduced", "as_predicted")
+    # one recording on both sides proves nothing
+    assert verdicts
+    assert {verdict[1:] for verdict in verdicts.values()} == {(None, "cannot_tell")}
 
 
 def test_what_changed_between_two_recordings(tmp_path: Path, cache: Path) -> None:

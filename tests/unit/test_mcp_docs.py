@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from torch_tb_profiler.cli import main
 from torch_tb_profiler.mcp.resources import PROMPTS, RESOURCES, SKILL, SUMMARY_TEMPLATE
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.tables import TABLES
@@ -66,6 +67,23 @@ def test_its_commands(page: str, repository: Path, cache: Path) -> None:
     # what the skill goes by
     assert set(summary) >= {"findings", "steps", "notes", "ranks"}
     assert summary["findings"][0]["saving"]["after_others_ns"] > 0.03 * summary["steps"]["mean_ns"]
-    assert {"title", "detail", "advice", "where"} <= set(summary["findings"][0])
+    assert {"key", "title", "detail", "advice", "where"} <= set(summary["findings"][0])
     assert {"period_ns", "mean_ns"} <= set(summary["steps"])
     assert "stragglers" in summary["ranks"]
+
+
+def test_the_skill_proves_a_change(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its commands, with the samples in place of the names in capitals, print what it speaks of."""
+    samples = repository / "samples"
+    before, after = str(samples / "cnn_workers0"), str(samples / "cnn_workers2")
+    names = {"PATH": before, "KEY": "synchronous_dataloader", "A": before, "B": after}
+    told = []
+    for command in re.findall(r"`torch-tb-profiler ((?:candidates|prove) [^`]+)`", SKILL):
+        assert main([names.get(word.rstrip("0123456789"), word) for word in command.split()]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    candidates, proof = told
+    assert {one["finding"] for one in candidates["candidates"]} == {"synchronous_dataloader"}
+    assert candidates["candidates"][0]["saving_ms"]["after_others"] > 0
+    assert proof["measure"]["verdict"] == "gone"
+    assert proof["step"]["low"] > 0
+    assert {"sentence", "moved", "more"} <= set(proof)

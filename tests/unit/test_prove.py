@@ -10,6 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.held_out.host_faults import tensor_preprocessing
+from tests.held_out.proofs import outcome
+from tests.held_out.run import model_of as held_out
+from tests.held_out.run import run
 from tests.replay_programs import COMPUTE, US, Instruction, Machine, World
 from torch_tb_profiler import prove as prove_paths
 from torch_tb_profiler.analysis.change.figures import recording_figures
@@ -158,6 +162,39 @@ def test_what_cannot_be_compared_is_refused_with_its_reason() -> None:
     assert "--across-devices" in prove(finding, before, elsewhere).sentence
     same = Side([msgspec.structs.replace(figures, sha256=["ab"])])
     assert prove(finding, same, same).sentence == "A recording is on both sides: nothing changed."
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("gc", "off"),
+        ("copies", "off"),
+        ("python", "half"),
+        ("products", "half"),
+        ("loader", "moved"),
+        ("reads", "same"),
+    ],
+)
+def test_changes_of_held_out_programs(fault: str, kind: str) -> None:
+    """A few of the changes that `python -m tests.held_out.proofs SEED N` counts."""
+    assert outcome(fault, kind, size=0.6, jitter=1.0, pairs=3, seed=5).is_right
+
+
+def test_a_cause_that_may_have_moved_is_not_gone() -> None:
+    """No garbage is collected any more, but one recording cannot show whether the step gained from that."""
+    one = outcome("gc", "moved", size=0.05, jitter=1.0, pairs=1, seed=5)
+    assert one.verdict == "cannot_tell"
+    assert one.answer is not None
+    assert one.answer.moved == []
+
+
+def test_a_function_that_calls_operators_is_measured_with_them() -> None:
+    model = held_out(run(tensor_preprocessing))
+    finding = next(one for one in diagnosis(model).findings if one.id == "host_code")
+    measure = measure_of(finding, recording_figures(model, "run"))
+    assert measure is not None
+    assert "idle.host.operator" in measure.metrics
+    assert "idle.host.operator" not in MEASURES["host_code"]  # type: ignore[operator] # it has a measure
 
 
 def test_a_signature_has_no_line_row_or_number() -> None:

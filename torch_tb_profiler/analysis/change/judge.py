@@ -324,10 +324,17 @@ _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 _SURE = {
     "regressed": "Significantly longer.",
     "improved": "Significantly shorter.",
-    "unchanged": "No relevant increase.",
+    "unchanged": "Not slower.",
     "inconclusive": "Inconclusive with these steps.",
     "unknown": "Too few steps for a verdict: four on each side are needed.",
 }
+
+
+def verdict_word(verdict: Verdict, is_time: bool = True) -> str:
+    """Return a verdict as people read it: `unchanged` rules out a relevant increase, and says nothing of less."""
+    if verdict != "unchanged":
+        return verdict
+    return "not slower" if is_time else "not more"
 
 
 def sentence(answer: ChangeAnswer) -> str:

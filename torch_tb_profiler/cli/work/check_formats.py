@@ -31,7 +31,7 @@ def as_text(result: CheckAnswer) -> str:
             words.value(rule.new, rule),
             words.change(rule),
             words.limit(rule),
-            rule.verdict,
+            words.verdict(rule),
             words.counted(rule),
         )
         for rule in result.rules
@@ -204,7 +204,7 @@ def as_markdown(result: CheckAnswer) -> str:
             escaped(words.value(row_of.new, row_of)),
             escaped(words.change(row_of)),
             escaped(words.limit(row_of)),
-            escaped(row_of.verdict if row_of.reason is None else f"{row_of.verdict}: {words.shown(row_of.reason)}"),
+            escaped(words.verdict(row_of) + ("" if row_of.reason is None else f": {words.shown(row_of.reason)}")),
         )
         lines.append(f"| {' | '.join(cells)} |")
     notes = [words.undecided(row_of) for row_of in result.rules if row_of.verdict == "inconclusive"]

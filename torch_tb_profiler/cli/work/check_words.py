@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from torch_tb_profiler.analysis.change.gate import CheckAnswer, GateSide, MovedPart
-from torch_tb_profiler.analysis.change.judge import JudgedRule
+from torch_tb_profiler.analysis.change.judge import JudgedRule, verdict_word
 from torch_tb_profiler.analysis.change.name_lists import MovedName
 from torch_tb_profiler.analysis.text_format import with_unit
 from torch_tb_profiler.cli.work.text_table import safe
@@ -30,6 +30,11 @@ def mark(judged: JudgedRule) -> str:
     if judged.verdict == "unknown":
         return "?"
     return "~" if judged.verdict == "inconclusive" else "ok"
+
+
+def verdict(judged: JudgedRule) -> str:
+    """Return the verdict on a rule, in the word for its quantity."""
+    return verdict_word(judged.verdict, judged.unit == "ns")
 
 
 def headline(result: CheckAnswer) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import TraceMeta
-from torch_tb_profiler.analysis.change.judge import sentence, sureness, what_happened
+from torch_tb_profiler.analysis.change.judge import sentence, sureness, verdict_word, what_happened
 from torch_tb_profiler.analysis.change.name_lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
 from torch_tb_profiler.analysis.change.trends import LevelChange, Trend, Trends
@@ -39,7 +39,7 @@ def change_text(answer: ChangeAnswer, limit: int, width: int | None, colors: boo
     ]
     if answer.busy is not None:
         busy = answer.busy
-        moved = "" if busy.shift is None else f" ({100 * busy.shift:+.1f} %, {busy.verdict})"
+        moved = "" if busy.shift is None else f" ({100 * busy.shift:+.1f} %, {verdict_word(busy.verdict)})"
         lines.append(f"Device busy: {with_unit(busy.before_ns, 'ns')} -> {with_unit(busy.exp_ns, 'ns')}{moved}")
     lines += [*_causes(answer, limit, width, colors), *_work(answer, limit, width, colors)]
     return "\n".join(lines)
@@ -178,7 +178,7 @@ def _of_metric(trend: Trend, trends: Trends, width: int | None, colors: bool) ->
             "baseline" if at == trends.baseline else interval(point.shift, point.low, point.high)
             for at, point in enumerate(points)
         ],
-        "verdict": ["" if at == trends.baseline else point.verdict for at, point in enumerate(points)],
+        "verdict": ["" if at == trends.baseline else verdict_word(point.verdict) for at, point in enumerate(points)],
         "since": [interval(point.since, point.since_low, point.since_high) for point in points],
         "name": [point.name for point in trends.recordings],
     }

@@ -36,7 +36,7 @@ MEASURES: Mapping[str, tuple[str, ...] | None] = {
     **dict.fromkeys(
         ("dataloader", "input_annotation", "synchronous_dataloader", "worker_stalls", "dataloader_restart"), _INPUT
     ),
-    **dict.fromkeys(("pageable_input", "exposed_copies", "pageable_output", "tiny_copies", "device_copies"), _COPIES),
+    **dict.fromkeys(("pageable_input", "exposed_copies", "pageable_output", "device_copies"), _COPIES),
     **dict.fromkeys(("sync_points", "logging_reads", "dynamic_shapes", "barriers", "object_collectives"), (_CALLS,)),
     **dict.fromkeys(("launch_blocking", "anomaly_mode"), _HOST),
     **dict.fromkeys(("launch_bound", "host_dispatch", "device_idle"), _HOST),
@@ -46,7 +46,7 @@ MEASURES: Mapping[str, tuple[str, ...] | None] = {
     **dict.fromkeys(("host_code", "checkpoint_saves"), _PYTHON),
     "profiler_overhead": ("idle.profiler", "host.profiler"),
     **dict.fromkeys(("optimizer_share", "expert_loop", "gathered_experts"), _OPERATORS),
-    **dict.fromkeys(("tensor_loop", "zero_grad"), (_CALLS,)),
+    **dict.fromkeys(("tensor_loop", "zero_grad", "tiny_copies"), (_CALLS,)),
     **dict.fromkeys(
         ("tf32", "tensor_cores", "misaligned_products", "slow_products", "skinny_products", "few_blocks"), (_KERNELS,)
     ),
@@ -54,7 +54,9 @@ MEASURES: Mapping[str, tuple[str, ...] | None] = {
         ("low_occupancy", "pointwise_chain", "unfused_norm", "unfused_attention", "attention_math", "layout"),
         (_KERNELS,),
     ),
-    **dict.fromkeys(("conv_bias", "convolution_tuning", "unfused_optimizer"), (_KERNELS,)),
+    **dict.fromkeys(("conv_bias", "convolution_tuning"), (_KERNELS,)),
+    # its kernels have the names of others, and the annotation that shows it is none
+    "unfused_optimizer": ("kernels_per_step",),
     **dict.fromkeys(("double_precision", "top_operators"), (_OPERATOR,)),
     "graph_breaks": ("graph_breaks",),
     "recompiles": ("compilations",),
@@ -71,6 +73,10 @@ MEASURES: Mapping[str, tuple[str, ...] | None] = {
     **dict.fromkeys(("memory_growth", "step_jitter", "step_gaps", "grad_recorded", "thread_contention"), None),
     "clock_throttling": None,
 }
+
+
+#: what is measured in place of these if they are less than half of what the finding saves
+_WIDER: Mapping[tuple[str, ...], tuple[str, ...]] = {_PYTHON: _OPERATORS}
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -90,11 +96,15 @@ class Measure(msgspec.Struct, frozen=True):
         return np.sum(np.array(known, np.float64), axis=0) if known else None
 
 
-def measure_of(finding: Finding) -> Measure | None:
-    """Return what tells that the cause of a finding is gone; None where nothing does."""
+def measure_of(finding: Finding, figures: RecordingFigures | None = None) -> Measure | None:
+    """Return what tells that the cause of a finding is gone; None where nothing does. figures: where it was found."""
     parts = MEASURES[finding.id]
     if parts is None:
         return None
+    if parts in _WIDER and figures is not None and finding.saving is not None:
+        values = Measure(parts, "ns").of(figures)
+        if values is not None and 2 * float(values.mean()) < (finding.saving.alone_ns or 0):
+            parts = _WIDER[parts]
     shown = list(dict.fromkeys(instance.name for instance in finding.instances))
     operator = None if finding.where is None else finding.where.operator
     around = [operator] if operator is not None else shown

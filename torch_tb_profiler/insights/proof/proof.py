@@ -56,13 +56,17 @@ def signature_of(finding: Finding) -> FindingSignature:
 
 
 class _Estimate(msgspec.Struct, frozen=True):
-    """before − after of a quantity: the estimate and its 95 % interval; None where there is too little."""
+    """before − after of a quantity: the estimate and its 95 % interval; None where there is too little.
+
+    is_absent  no step after the change has any of it, and half of those before it had, so that this is no accident
+    """
 
     before: float
     after: float
     less: float
     low: float | None
     high: float | None
+    is_absent: bool = False
 
     def changed(self, per: float) -> ChangedQuantity:
         """Return it in a unit of `per`, with four significant digits."""
@@ -87,7 +91,9 @@ def _estimate(before: Sequence[Float64], after: Sequence[Float64], between: floa
     """
     means = [np.array([float(values.mean()) for values in side]) for side in (before, after)]
     first, second = (float(side.mean()) for side in means)
-    spreads = [float(np.ptp(np.concatenate(side))) for side in (before, after)]
+    steps = [np.concatenate(side) for side in (before, after)]
+    spreads = [float(np.ptp(side)) for side in steps]
+    is_absent = not bool(steps[1].any()) and 2 * int(np.count_nonzero(steps[0])) >= len(steps[0])
     if _is_paired(before, after):
         difference = np.log(means[1] / means[0]) if relative else means[1] - means[0]
         half = quantile(LEVEL / 2, len(difference) - 1) * float(difference.std(ddof=1)) / sqrt(len(difference))
@@ -98,11 +104,11 @@ def _estimate(before: Sequence[Float64], after: Sequence[Float64], between: floa
     else:
         found = shift([list(one) for one in before], [list(one) for one in after], Scale(relative, between))
         if found.lower is None or found.upper is None:
-            return _Estimate(first, second, first - second, None, None)
+            return _Estimate(first, second, first - second, None, None, is_absent)
         lower, upper = found.lower, found.upper
     if relative:
         lower, upper = first * expm1(lower), first * expm1(upper)
-    return _Estimate(first, second, first - second, -upper, -lower)
+    return _Estimate(first, second, first - second, -upper, -lower, is_absent)
 
 
 def _is_paired(before: Sequence[object], after: Sequence[object]) -> bool:
@@ -115,7 +121,8 @@ def _verdict(measured: _Estimate, step_ns: float, unit: MeasureUnit) -> FindingV
     if low is None or high is None or before <= of_step:
         return "cannot_tell"
     least = max(_LEFT * before, of_step)
-    if measured.after <= least and before - low <= max(_CERTAINLY_LEFT * before, least):
+    left = 0.0 if measured.is_absent else before - low
+    if measured.after <= least and left <= max(_CERTAINLY_LEFT * before, least):
         return "gone"
     if -_SAME * before <= low and high <= _SAME * before:
         return "unchanged"
@@ -127,9 +134,9 @@ def _verdict(measured: _Estimate, step_ns: float, unit: MeasureUnit) -> FindingV
 def _grown(
     measured: _Estimate, gain: _Estimate, parts: Sequence[ChangedPart], metrics: Sequence[str]
 ) -> list[ChangedPart]:
-    """Return what took the place of a cause that went: the step gained less than half of what its measure lost."""
+    """Return what seems to have taken the place of a cause: the step gained less than half of what its measure lost."""
     lost = measured.less / _NS_IN_MS
-    if gain.high is None or gain.high >= _MOVED * measured.less:
+    if gain.less >= _MOVED * measured.less:
         return []
     grown = [part for part in parts if part.less < 0 and not any(is_below(part.cause, name) for name in metrics)]
     enough = -sum(part.less for part in grown) >= _MOVED * (lost - gain.less / _NS_IN_MS)
@@ -181,7 +188,7 @@ def prove(
     """
     sides = before.figures, after.figures
     unlike = differences(*sides)
-    measure, predicted = measure_of(finding), _predicted(finding)
+    measure, predicted = measure_of(finding, before.figures[0]), _predicted(finding)
     reason = _refusal(before, after, across_devices, work_changed)
     scale = before.flops / after.flops if work_changed and before.flops and after.flops else 1.0
     values = [[np.asarray(one.step_ns[one.kept], np.float64) for one in side] for side in sides]
@@ -203,7 +210,8 @@ def prove(
                 verdict = "cannot_tell"
             if measure.unit == "ns" and verdict in ("gone", "reduced"):
                 moved = _grown(measured, gain, parts, measure.metrics)
-                verdict = "moved" if moved else verdict
+                is_certain = gain.high is not None and gain.high < _MOVED * measured.less
+                verdict = verdict if not moved else "moved" if is_certain else "cannot_tell"
             proved = ProvedMeasure(
                 metrics=measure.metrics,
                 unit="ms" if measure.unit == "ns" else "count",
@@ -226,7 +234,7 @@ def prove(
         measure=proved,
         step=step,
         agreement=agreement,
-        moved=moved[:_MOST_PARTS],
+        moved=moved[:_MOST_PARTS] if proved is not None and proved.verdict == "moved" else [],
         others=[
             part for part in parts if abs(part.less) >= least and not any(is_below(part.cause, name) for name in own)
         ][:_MOST_PARTS],

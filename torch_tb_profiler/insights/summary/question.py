@@ -76,15 +76,16 @@ def _is_of_one_rank(found: SummaryFinding) -> bool:
     return found.saving is not None and found.saving.refused_id == "one_rank_communication"
 
 
-def _finding(found: RunFinding) -> SummaryFinding:
+def _finding(finding: RunFinding) -> SummaryFinding:
     return SummaryFinding(
-        id=found.id,
-        title=found.title,
-        detail=found.detail,
-        advice=found.advice,
-        where=", ".join(found.workers) or None,
-        saving=found.saving,
-        evidence=found.instances,
+        id=finding.id,
+        key=finding.key,
+        title=finding.title,
+        detail=finding.detail,
+        advice=finding.advice,
+        where=", ".join(finding.workers) or None,
+        saving=finding.saving,
+        evidence=finding.instances,
     )
 
 

@@ -78,6 +78,7 @@ class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning.
 
     id        name of the rule
+    key       name of this finding, for `candidates` and `prove`: the id, with a number from the second of one rule on
     title     the cause in a few words
     detail    what was found
     advice    what to do
@@ -87,6 +88,7 @@ class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
+    key: str
     title: str
     detail: str
     advice: str
@@ -218,15 +220,16 @@ def as_sent(found: SummaryAnswer) -> SummaryAnswer:
     return from_json(msgspec.json.encode(found, enc_hook=plain), SummaryAnswer)
 
 
-def _finding(found: Finding, worker: str) -> SummaryFinding:
+def _finding(finding: Finding, worker: str) -> SummaryFinding:
     return SummaryFinding(
-        id=found.id,
-        title=found.title,
-        detail=found.detail,
-        advice=found.advice,
-        where=None if found.where is None else found.where.text,
-        saving=found.saving,
-        evidence=[RunInstance(worker=worker, **asdict(each)) for each in found.instances],
+        id=finding.id,
+        key=finding.key,
+        title=finding.title,
+        detail=finding.detail,
+        advice=finding.advice,
+        where=None if finding.where is None else finding.where.text,
+        saving=finding.saving,
+        evidence=[RunInstance(worker=worker, **asdict(each)) for each in finding.instances],
     )
 
 

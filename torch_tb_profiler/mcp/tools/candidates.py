@@ -12,8 +12,10 @@ from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.insights.candidates.answer import CandidateBound, CandidateKind, CandidatesAnswer
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, TraceId, name_of
+from torch_tb_profiler.mcp.tools.explain import finding_of
 
 _MOST = 12
+_THEN = "After a change, record both programs in turn and call prove with the finding."
 
 
 class WhichCandidates(ToolParams, frozen=True, kw_only=True):
@@ -21,6 +23,9 @@ class WhichCandidates(ToolParams, frozen=True, kw_only=True):
 
     trace: TraceId
     kind: Annotated[CandidateKind | None, Meta(description="Those of this kind alone.")] = None
+    finding: Annotated[
+        Annotated[str, Meta(max_length=80)] | None, Meta(description="Those that this finding names alone.")
+    ] = None
 
 
 class CandidateBrief(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +81,10 @@ class CandidatesBrief(ToolAnswer, frozen=True, kw_only=True):
 
 
 def _candidates(catalog: TraceCatalog, params: WhichCandidates) -> CandidatesBrief:
-    answer: CandidatesAnswer = catalog.trace(params.trace).candidates(top=_MOST, kind=params.kind)
+    trace = catalog.trace(params.trace)
+    if params.finding is not None:
+        finding_of(trace, params.finding)
+    answer: CandidatesAnswer = trace.candidates(top=_MOST, kind=params.kind, finding=params.finding)
     return CandidatesBrief(
         answer=answer.answer,
         why=None if answer.why is None else answer.why.text,
@@ -101,6 +109,7 @@ def _candidates(catalog: TraceCatalog, params: WhichCandidates) -> CandidatesBri
             for one in answer.candidates
         ],
         left_out=answer.left_out.count,
+        notes=[_THEN] if answer.candidates else [],
     )
 
 
@@ -109,7 +118,7 @@ CANDIDATES = Tool(
     title="Candidates",
     summary=(
         "What is worth optimizing: operators with shapes, kernels, copies, fusions and the host's part, each with its "
-        "least time on the device and what the step saves by replay. Call after summary."
+        "least time on the device and what the step saves by replay. Call before a change."
     ),
     arguments=WhichCandidates,
     answer=CandidatesBrief,

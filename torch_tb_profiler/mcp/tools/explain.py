@@ -22,6 +22,7 @@ from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     InvalidRequest,
     Ms,
+    Next,
     TableCells,
     Tool,
     ToolAnswer,
@@ -150,6 +151,7 @@ class ExplainAnswer(ToolAnswer, frozen=True, kw_only=True):
     parts      its shapes; of a kernel what launches it
     kernels    that an operator launches itself
     links      pages that say more
+    to_change  of a finding: what to call before the program is changed; null of others
     """
 
     what: str
@@ -167,21 +169,28 @@ class ExplainAnswer(ToolAnswer, frozen=True, kw_only=True):
     parts: TableCells | None = None
     kernels: TableCells | None = None
     links: Sequence[str] = ()
+    to_change: Next | None = None
 
 
 def _explain(catalog: TraceCatalog, params: WhichThing) -> ExplainAnswer:
     trace = catalog.trace(params.trace)
     if params.what == "finding":
-        return _finding(trace, params.name)
+        return _finding(trace, params)
     if params.what == "cause":
         return _cause(trace, params.name)
     return _named(trace, params.what, params.name)
 
 
-def _finding(trace: TraceProfile, wanted: str) -> ExplainAnswer:
-    finding: Finding | None = next((item for item in trace.findings() if item.key == wanted), None)
+def finding_of(trace: TraceProfile, key: str) -> Finding:
+    """Return a finding by its key. Raises InvalidRequest."""
+    finding: Finding | None = next((item for item in trace.findings() if item.key == key), None)
     if finding is None:
         raise InvalidRequest("there is no finding of this id; the tool summary lists them")
+    return finding
+
+
+def _finding(trace: TraceProfile, params: WhichThing) -> ExplainAnswer:
+    finding = finding_of(trace, params.name)
     saving = finding.saving
     return ExplainAnswer(
         what="finding",
@@ -196,6 +205,7 @@ def _finding(trace: TraceProfile, wanted: str) -> ExplainAnswer:
         places=[brief(TracePlace, item, name=name_of(item.name) or "") for item in finding.instances[:_MOST_PLACES]],
         count=finding.count,
         links=[link.url for link in finding.links],
+        to_change=Next(tool="candidates", arguments={"trace": params.trace, "finding": finding.key}),
         notes=[] if saving is None or not saving.bound else ["saving_ms is the most that any remedy can save."],
     )
 
@@ -304,5 +314,14 @@ EXPLAIN = Tool(
     compute=_explain,
     budget=2_500,
     shrinks=("places", "parts.rows", "kernels.rows", "evidence", "links"),
-    untrusted=("name", "names", "where", "places[]", "totals.rows[]", "parts.rows[]", "kernels.rows[]"),
+    untrusted=(
+        "name",
+        "names",
+        "where",
+        "places[]",
+        "totals.rows[]",
+        "parts.rows[]",
+        "kernels.rows[]",
+        "to_change.arguments",
+    ),
 )

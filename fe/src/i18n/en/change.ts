@@ -30,7 +30,7 @@ export const change = area("change", {
   figureVerdicts: {
     regressed: "significantly longer.",
     improved: "significantly shorter.",
-    unchanged: "no relevant increase.",
+    unchanged: "not slower.",
     inconclusive: "inconclusive with these steps.",
     unknown: "too few steps for a verdict: four on each side are needed.",
   },
@@ -105,13 +105,13 @@ export const change = area("change", {
     intervalHelp: "For the change against the baseline; empty with fewer than four steps.",
     verdict: (metric: string) => `${metric}: verdict`,
     verdictHelp:
-      "Longer, shorter: significant, and by at least the threshold (3 % of the step, 2 % of the busy time). Unchanged: an increase by the threshold is ruled out. Unclear: none of these. Unknown: too few steps, or not comparable.",
+      "Longer, shorter: significant, and by at least the threshold (3 % of the step, 2 % of the busy time). Not slower: an increase by the threshold is ruled out. Unclear: none of these. Unknown: too few steps, or not comparable.",
     since: (metric: string) => `${metric}: Δ one before`,
     sinceHelp: "The same against the trace in the row before.",
     verdicts: {
       regressed: "longer",
       improved: "shorter",
-      unchanged: "unchanged",
+      unchanged: "not slower",
       inconclusive: "unclear",
       unknown: "unknown",
     },

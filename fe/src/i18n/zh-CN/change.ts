@@ -27,7 +27,7 @@ export const change: typeof en = {
   figureVerdicts: {
     regressed: "确定变长。",
     improved: "确定变短。",
-    unchanged: "没有值得注意的增加。",
+    unchanged: "没有变慢。",
     inconclusive: "这些步不足以判断。",
     unknown: "步数太少，无法判断：两侧各需四步。",
   },
@@ -98,13 +98,13 @@ export const change: typeof en = {
     intervalHelp: "与基线对比的变化的区间。不足四步时没有。",
     verdict: (metric) => `${metric}：判断`,
     verdictHelp:
-      "变长、变短：确定，且达到阈值（每步时间 3 %，忙碌时间 2 %）。未变：确定没有达到阈值的增加。不明确：以上都不是。未知：步数太少，或差异太大而无法对比。",
+      "变长、变短：确定，且达到阈值（每步时间 3 %，忙碌时间 2 %）。未变慢：确定没有达到阈值的增加。不明确：以上都不是。未知：步数太少，或差异太大而无法对比。",
     since: (metric) => `${metric}：与前一个 Δ`,
     sinceHelp: "与上一行的跟踪作同样的对比。",
     verdicts: {
       regressed: "变长",
       improved: "变短",
-      unchanged: "未变",
+      unchanged: "未变慢",
       inconclusive: "不明确",
       unknown: "未知",
     },
