@@ -153,7 +153,7 @@ def test_palette_and_steps(axe: Axe, profiler: Profiler) -> None:
     profiler.page.set_viewport_size({"width": 800, "height": 700})
     axe.look("narrow window")
     profiler.ui.get_by_role("button", name="简体中文").click()
-    expect(profiler.ui.get_by_role("heading", level=1)).to_have_text("采集信息")
+    expect(profiler.ui.get_by_role("heading", level=1)).to_have_text("跟踪健康")
     expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
     axe.look("Chinese")
     axe.check()
