@@ -144,6 +144,14 @@ def test_the_log_directory_leaves_its_name_to_a_directory_in_it() -> None:
     }
 
 
+@pytest.mark.parametrize("folder", ["capture_traces", "graph_capture_profile"])
+def test_captures_belong_to_the_run_above(folder: str) -> None:
+    listing = found("a/w.pt.trace.json", f"a/{folder}/g.pt.trace.json", f"{folder}/w.pt.trace.json")
+    # without a run above, a folder of this name is a run
+    assert [run.name for run in listing.runs] == ["a", folder]
+    assert [(run.name, run.parent) for run in listing.captures] == [(f"a/{folder}", "a")]
+
+
 def test_several_roots() -> None:
     roots = parse_logdir_spec("a:/x/one,/y/two, b:rel/three/ ,/z/two")
     assert roots == (

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.events import launch
+from tests.served import client_of, get
 from tests.tiny import wait_until, write_trace
 from tests.workspaces import Opener, count_of, settled, states, traces
+from torch_tb_profiler.cli.work.traces import chosen_run
 from torch_tb_profiler.discovery import Root
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.model.selection import StepRange
@@ -23,7 +26,10 @@ from torch_tb_profiler.workspace import (
     pack,
 )
 from torch_tb_profiler.workspace.answering.answerer import ModelOf, TimelineOf
+from torch_tb_profiler.workspace.local_workspace import find_traces
 from torch_tb_profiler.workspace.reading.pool import Pool
+
+CAPTURE = ["hipStreamBeginCapture", "hipLaunchKernel", "hipStreamEndCapture"]
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:
@@ -53,6 +59,28 @@ def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: 
     assert count_of(workspace, "good", "w", "1") == 8
     with pytest.raises(Unreadable, match=r"foreign\.pt\.trace\.json is not a PyTorch trace"):
         workspace.find("good", "foreign")
+
+
+def test_captures_are_below_the_run_that_replays_them_and_can_be_asked(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    calls = [launch(at, at + 1) | {"name": name} for at, name in enumerate(CAPTURE)]
+    for folder, events in (("capture_traces", calls), ("graph_capture_profile", calls[1:])):
+        path = write_trace(logs / "run" / folder / "graphs.7.pt.trace.json.gz")
+        trace = json.loads(gzip.decompress(path.read_bytes()))
+        path.write_bytes(gzip.compress(json.dumps(trace | {"traceEvents": trace["traceEvents"] + events}).encode()))
+    workspace = opened()
+    assert set(settled(workspace).values()) == {"ready"}
+    # a folder of that name without a capture is a run like any other
+    assert {run.name: run.parent for run in workspace.status().runs} == {
+        "run": None,
+        "run/capture_traces": "run",
+        "run/graph_capture_profile": None,
+    }
+    assert get(client_of(workspace), "/runs")["runs"] == ["run", "run/graph_capture_profile"]
+    assert workspace.find("run/capture_traces", "graphs").run == "run/capture_traces"
+    path = str(logs / "run" / "capture_traces")
+    assert [run.name for run in find_traces(path).runs] == ["capture_traces"]
+    assert chosen_run(str(logs), "run/capture_traces").parent == "run"
 
 
 def test_traces_of_other_names_are_read_and_say_where_they_ran(logs: Path, opened: Opener) -> None:

@@ -255,7 +255,11 @@ class Profile(InNotebook, Queried):
         return _figures(tuple(self))
 
     def run(self, name: str | None = None) -> Run:
-        """Return the run called so; the name may be left out where there is one."""
+        """Return the run called so, or captures; the name may be left out where there is one run."""
+        workspace, found = self._found
+        for captures in found.captures:
+            if captures.name == name:
+                return Run(workspace, captures)
         known = tuple(run.name for run in self.runs)
         return self.runs[known.index(_one("run", name, known, repr(self.path)))]
 

@@ -92,6 +92,11 @@ def is_moment_folder(name: str) -> bool:
     return _MOMENT_FOLDER.match(name) is not None
 
 
+def is_capture_folder(name: str) -> bool:
+    """Return whether engines write the captures of a run's graphs to directories of this name."""
+    return name in ("capture_traces", "graph_capture_profile")
+
+
 def unpacked(name: str) -> tuple[str, str]:
     """Return the name of what a file was packed from, and how it is packed: `""`, `.gz` or `.zst`."""
     match = _PACKED.search(name)

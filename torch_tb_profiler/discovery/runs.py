@@ -12,6 +12,8 @@ The rules
             a file without a number. Names that torch gave come first, so that others never change their spans.
     twins   `x.json` beside `x.json.gz` is one recording: while a file is being compressed the plain one is the
             complete one, so that is taken.
+    captures    traces of graphs being captured, in a directory of an engine's name below that of a run. They are no run
+            of their own: that run replays the graphs.
     dumps   flight-recorder dumps of a directory are its hang report. They make no run of it.
     snapshots   memory snapshots of a directory, known by their content. They are workers of their own, by rank, and
             their moments are spans. Those in a directory named for a moment (`iteration_12`) belong to the run above.
@@ -24,6 +26,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.discovery.content import Content, Snapshot, named_snapshots
 from torch_tb_profiler.discovery.dumps import DumpFolder, dumps_by_folder
@@ -36,6 +39,7 @@ from torch_tb_profiler.discovery.names import (
     base_name,
     guess,
     is_candidate,
+    is_capture_folder,
     is_looked_at,
     is_moment_folder,
     may_be_snapshot,
@@ -79,11 +83,12 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class RunFiles(msgspec.Struct, frozen=True):
-    """traces: by worker, then span. skipped: files of the same directory."""
+    """traces: by worker, then span. skipped: files of the same directory. parent: of captures the run that replays."""
 
     name: str
     traces: tuple[TraceFile, ...]
     skipped: tuple[Skipped, ...] = ()
+    parent: str | None = None
 
 
 class RunListing(msgspec.Struct, frozen=True):
@@ -91,12 +96,14 @@ class RunListing(msgspec.Struct, frozen=True):
 
     complete: false when there are files whose content is still unknown
     dumps: folders of flight-recorder dumps, whether runs or not
+    captures: what is in folders for the captures of runs
     """
 
     runs: tuple[RunFiles, ...]
     skipped: tuple[Skipped, ...]
     complete: bool = True
     dumps: tuple[DumpFolder, ...] = ()
+    captures: tuple[RunFiles, ...] = ()
 
 
 #: reasons that do not say what a file is
@@ -117,6 +124,7 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
     runs: list[RunFiles] = []
     skipped: list[Skipped] = []
     dumps: list[DumpFolder] = []
+    parents: dict[str, str] = {}
     for root, entries in listings:
         by_directory: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in entries:
@@ -133,12 +141,18 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
             else:
                 prefix = "/".join(part for part in (root.name, directory) if part)
                 skipped += [Skipped(f"{prefix}/{s.file}" if prefix else s.file, s.reason) for s in left]
+        for directory, name in run_of.items():
+            above, _, last = directory.rpartition("/")
+            if is_capture_folder(last) and above in run_of:
+                parents[name] = run_of[above]
         for directory, files in dumps_by_folder(by_directory, content_of, run_of).items():
             name = run_of.get(directory) or _run_name(root, directory, names)
             names.add(name)
             dumps.append(DumpFolder(name, tuple(files)))
     runs.sort(key=lambda run: natural_key(run.name))
-    return RunListing(tuple(runs), tuple(skipped), dumps=tuple(dumps))
+    captures = tuple(replace(run, parent=parents[run.name]) for run in runs if run.name in parents)
+    runs = [run for run in runs if run.name not in parents]
+    return RunListing(tuple(runs), tuple(skipped), dumps=tuple(dumps), captures=captures)
 
 
 def _directory(entry: Entry) -> str:

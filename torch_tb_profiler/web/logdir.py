@@ -62,6 +62,8 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
                without traces here, and none of /runs
     newest_ms  when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the
                file, otherwise from its time of writing; null if neither is known
+    parent     of traces in which graphs were captured the run that replays them, whose folder theirs is in; they are no
+               run of /runs. Null of all others
     """
 
     name: str
@@ -72,6 +74,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     skipped: Sequence[SkippedEntry]
     dumps: Count
     newest_ms: int | None
+    parent: str | None
 
 
 class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,6 +130,7 @@ def _run(run: RunStatus, count: int, dumps: frozenset[str]) -> RunProgress:
         skipped=_skipped(run.skipped, dumps),
         dumps=count,
         newest_ms=None if run.newest_ns is None else run.newest_ns // 1_000_000,
+        parent=run.parent,
     )
 
 
@@ -144,7 +148,7 @@ def _skipped(files: Sequence[Skipped], dumps: frozenset[str]) -> list[SkippedEnt
 def runs(workspace: Workspace, _: Parameters) -> HttpAnswer:
     """List each run that has failed or has a trace to show."""
     found = workspace.status()
-    listed = [run.name for run in found.runs if run.state == "failed" or _ready(run)]
+    listed = [run.name for run in found.runs if run.parent is None and (run.state == "failed" or _ready(run))]
     return HttpAnswer(dumps({"runs": listed, "loading": found.loading}))
 
 

@@ -277,7 +277,9 @@ def find_traces(*paths: str) -> RunListing:
         for root, named in zip(named_roots(list(folders)), folders.values(), strict=True)
     ]
     return RunListing(
-        tuple(run for each in found for run in each.runs), tuple(skipped for each in found for skipped in each.skipped)
+        tuple(run for each in found for run in each.runs),
+        tuple(skipped for each in found for skipped in each.skipped),
+        captures=tuple(run for each in found for run in each.captures),
     )
 
 

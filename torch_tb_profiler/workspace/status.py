@@ -135,12 +135,17 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class RunStatus(msgspec.Struct, frozen=True):
-    """A run. traces: by worker, then span. newest_ns: when the newest was recorded; None if unknown."""
+    """A run.
+
+    traces: by worker, then span. newest_ns: when the newest was recorded; None if unknown. parent: of the captures of
+    another run its name
+    """
 
     name: str
     traces: tuple[TraceStatus, ...]
     skipped: tuple[Skipped, ...] = ()
     newest_ns: int | None = None
+    parent: str | None = None
 
     @property
     def state(self) -> RunState:

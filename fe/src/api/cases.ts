@@ -38,6 +38,7 @@ export function runStatus(name: string, ...traces: TraceStatus[]): RunStatus {
     skipped: [],
     dumps: 0,
     newest_ms: null,
+    parent: null,
   };
 }
 

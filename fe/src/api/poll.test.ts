@@ -14,6 +14,7 @@ function status(state: TraceState, scanning = false): Status {
       skipped: [],
       dumps: 0,
       newest_ms: null,
+      parent: null,
     },
   ];
   return { version: "1", logdir: "d", scanning, error: null, why: null, skipped: [], runs };

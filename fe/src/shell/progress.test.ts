@@ -29,6 +29,7 @@ const RUN: RunStatus = {
   skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false, why: null }],
   dumps: 0,
   newest_ms: null,
+  parent: null,
 };
 
 const STATUS = {

@@ -39,6 +39,15 @@ describe("resolve", () => {
     expect(newestFirst(runs).map(({ name }) => name)).toEqual(["e", "b", "c", "a", "d"]);
   });
 
+  it("opens captures only where they are asked for", () => {
+    const captures = { ...run("a/capture_traces", trace("g", "1")), newest_ms: 5, parent: "a" };
+    const runs = [captures, run("a", trace("w0", "1", "loading"))];
+    expect(resolve(status(...runs), NONE, null).key?.run).toBe("a");
+    const wanted = { ...NONE, run: "a/capture_traces" };
+    expect(resolve(status(...runs), wanted, null).key?.run).toBe("a/capture_traces");
+    expect(newestFirst(runs).map(({ name }) => name)).toEqual(["a", "a/capture_traces"]);
+  });
+
   it("prefers one that is loading to one that failed", () => {
     const found = resolve(
       status(run("a", trace("w0", "1", "failed")), run("b", trace("w0", "1", "loading"))),

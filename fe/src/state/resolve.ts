@@ -30,7 +30,7 @@ export function resolve(status: Status, wanted: Wanted, previous: TraceKey | nul
   const run =
     named(status.runs, (r) => r.name, wanted.run, "run", dropped) ??
     status.runs.find((r) => r.name === previous?.run) ??
-    best(newestFirst(status.runs), runRank);
+    best(newestFirst(status.runs.filter((r) => r.parent === null)), runRank);
   if (!run) return { run: null, trace: null, key: null, dropped };
 
   const traces = run.traces;
@@ -50,9 +50,13 @@ export function resolve(status: Status, wanted: Wanted, previous: TraceKey | nul
   return { run, trace, key, dropped };
 }
 
-/** What was recorded last comes first; what says no time keeps its place behind. */
+/** What was recorded last comes first; what says no time keeps its place behind, captures behind all. */
 export function newestFirst(runs: readonly RunStatus[]): RunStatus[] {
-  return runs.toSorted((a, b) => (b.newest_ms ?? 0) - (a.newest_ms ?? 0));
+  return runs.toSorted(
+    (a, b) =>
+      Number(a.parent !== null) - Number(b.parent !== null) ||
+      (b.newest_ms ?? 0) - (a.newest_ms ?? 0),
+  );
 }
 
 function named<T>(

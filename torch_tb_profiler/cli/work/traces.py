@@ -42,16 +42,19 @@ _MOST_NAMES = 20
 
 
 def chosen_run(path: str, name: str | None) -> RunFiles:
-    """Return the run of this name; without a name, the only run. Raises UserError and StorageError."""
-    found = find_traces(path)
-    runs = [run.name for run in found.runs]
+    """Return the run, or captures, of this name; without a name, the only run. Raises UserError and StorageError."""
+    listing = find_traces(path)
+    runs = [run.name for run in listing.runs]
     if not runs:
-        raise UserError(without_traces(path, found))
+        raise UserError(without_traces(path, listing))
     if name is None and len(runs) > 1:
         raise UserError(f"{shown(path)} has {len(runs)} runs, one must be named with --run: {_names_listed(runs)}")
-    if name is not None and name not in runs:
-        raise UserError(f"{shown(path)} has no run {name!r}{nearest(name, runs)}, only {_names_listed(runs)}")
-    return found.runs[0 if name is None else runs.index(name)]
+    if name is None:
+        return listing.runs[0]
+    for run in (*listing.runs, *listing.captures):
+        if run.name == name:
+            return run
+    raise UserError(f"{shown(path)} has no run {name!r}{nearest(name, runs)}, only {_names_listed(runs)}")
 
 
 def chosen_traces(run: RunFiles, workers: Sequence[str], span: str | None) -> list[TraceFile]:

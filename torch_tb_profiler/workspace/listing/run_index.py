@@ -130,12 +130,14 @@ class RunSize(NamedTuple):
 class RunIndex:
     """The runs at one moment; immutable.
 
-    runs    name of each, addresses of its traces, and its other files
+    runs     name of each, addresses of its traces, and its other files
+    parents  of runs that are captures, the run that replays them
     """
 
     def __init__(self, runs: Sequence[RunFiles], traces: Iterable[TraceState]) -> None:
         """Index all traces; where log directories overlap, a trace is also known by the name of another run."""
         self.runs = [(run.name, [trace.entry.url for trace in run.traces], run.skipped) for run in runs]
+        self.parents = {run.name: run.parent for run in runs if run.parent is not None}
         self._by_name = {run[0]: run for run in reversed(self.runs)}
         self._traces: defaultdict[str, int] = defaultdict(int)
         self._workers: defaultdict[str, set[str]] = defaultdict(set)

@@ -140,7 +140,8 @@ class RunRegistry:
     def _status_of(self, name: str, urls: Sequence[str], skipped: tuple[Skipped, ...]) -> RunStatus:
         traces = [self._traces[url] for url in urls]
         newest = max((recorded for trace in traces if (recorded := trace.recorded_ns)), default=None)
-        return RunStatus(name, tuple(trace.status() for trace in traces), skipped, newest)
+        parent = self._index.parents.get(name)
+        return RunStatus(name, tuple(trace.status() for trace in traces), skipped, newest, parent)
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
         self._take_over_added()
@@ -276,7 +277,7 @@ class RunRegistry:
 
     def _take_over_runs(self, is_new: bool) -> None:
         """Take over the runs of the last listing, and added ones. is_new: whether that listing is a new one."""
-        runs = self._added.beside(self._listed.runs)
+        runs = self._added.beside([*self._listed.runs, *self._listed.captures])
         new: list[TraceState] = []
         gone: list[TraceState] = []
         with self._lock:

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Root, RunListing, Skipped, discover
-from torch_tb_profiler.discovery.names import concerns
+from torch_tb_profiler.discovery.names import concerns, natural_key
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, ListingProblem, StorageError, is_local, shown, storage_for
 from torch_tb_profiler.storage.local import LocalTree
@@ -269,7 +270,11 @@ def resolved(roots: Sequence[Root]) -> list[Root]:
 def runs_of(listing: FileListing, sniffer: Sniffer, complete: bool) -> RunListing:
     found = discover(listing.files, sniffer.content_of)
     unlisted = tuple(Skipped(p.path, p.reason, unlisted=True) for p in listing.problems)
-    return RunListing(found.runs, unlisted + found.skipped, complete, found.dumps)
+    # of a folder of captures one file is read: there may be hundreds
+    captures = tuple(run for run in found.captures if sniffer.has_captures(run.traces[0].entry))
+    others = [replace(run, parent=None) for run in found.captures if run not in captures]
+    runs = tuple(sorted([*found.runs, *others], key=lambda run: natural_key(run.name)))
+    return RunListing(runs, unlisted + found.skipped, complete, found.dumps, captures)
 
 
 def list_files(roots: Sequence[Root]) -> FileListing:

@@ -82,6 +82,7 @@ class Sniffer:
         self._remote: list[Entry] = []
         #: files that could not be looked at: how often, and when they are tried again (monotonic seconds)
         self._failed: dict[str, tuple[int, float]] = {}
+        self._captures: dict[str, tuple[_Version, bool]] = {}
         # thousands of files are skipped for the same few reasons
         self._contents: dict[Content, Content] = {}
 
@@ -95,6 +96,13 @@ class Sniffer:
         """Return what was found when the file was last looked at; None if it never was."""
         known = self._known.get(entry.url)
         return known[1] if known else None
+
+    def has_captures(self, entry: Entry) -> bool:
+        """Return whether graphs are captured in a trace, which is read in full for that once; False if it cannot be."""
+        known = self._captures.get(entry.url)
+        if known is None or known[0] != entry.version:
+            known = self._captures[entry.url] = entry.version, _has_captures(entry)
+        return known[1]
 
     def waiting(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return those of all files that must be looked at, the likely traces first; forget all files that are gone."""
@@ -170,6 +178,26 @@ def sniff(entry: Entry) -> Content | Reason:
             return examine_stream(stream)
     except (StorageError, OSError) as error:
         return error.reason if isinstance(error, StorageError) else _unreadable(reason_of(error))
+
+
+#: calls around what is captured
+_CAPTURE_MARKS = (b"StreamBeginCapture", b"StreamEndCapture")
+_BLOCK = 1_048_576
+
+
+def _has_captures(entry: Entry) -> bool:
+    """Return whether the text of a file has the calls around a capture."""
+    buffer, missing, before = bytearray(_BLOCK), set(_CAPTURE_MARKS), b""
+    try:
+        with storage_for(entry.url).open(entry, ahead=False) as stream:
+            text = text_of(StoredFile(stream), Limits())
+            while missing and (count := text.readinto(memoryview(buffer))):
+                block = before + buffer[:count]
+                missing = {mark for mark in missing if mark not in block}
+                before = block[-max(map(len, _CAPTURE_MARKS)) :]
+    except (StorageError, OSError):
+        return False
+    return not missing
 
 
 def _is_remote(entry: Entry) -> bool:
