@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.program.graph_owners import graph_owners
 from torch_tb_profiler.analysis.shared.owners import owner_names, owner_shares, unattributed
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import MissingOwner, OwnerKind
+from torch_tb_profiler.model.owners.graphs import CaptureMatch
 from torch_tb_profiler.model.selection import StepRange
 
 
@@ -214,6 +215,19 @@ def test_of_two_scopes_with_equal_lists_no_call_is_said() -> None:
     model = model_of([*pieces(0), *pieces(1000, "capture_16"), *step_of_pieces(2000, 100)])
     assert set(captured_calls_of(model)) == {-1}
     assert {how for how, _ in owned(model)} == {"graph_node"}
+
+
+def test_how_the_call_in_another_trace_is_known_is_said() -> None:
+    gemm, other = ("aten::mm", "ampere_sgemm_128x64_nn"), ("aten::relu", "relu")
+    once, twice = captured(0, [gemm, other]), captured(100, [gemm, other])
+    replay = model_of(replayed(1000, 1, [gemm[1], other[1]]))
+    exact, ambiguous = graph_owners(replay, model_of(once)), graph_owners(replay, model_of([*once, *twice]))
+    assert (set(exact.match.tolist()), set(ambiguous.match.tolist())) == (
+        {CaptureMatch.EXACT},
+        {CaptureMatch.AMBIGUOUS},
+    )
+    assert exact.names() == ambiguous.names() == ["aten::mm", "aten::relu"]
+    assert (min(exact.call) >= 0, ambiguous.call.tolist()) == (True, [-1, -1])
 
 
 def test_with_names_the_capture_that_has_them_is_taken_though_one_call_is_missing() -> None:

@@ -15,7 +15,13 @@ from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import OwnerKind
 from torch_tb_profiler.model.owners.certificate import names_agree
-from torch_tb_profiler.model.owners.graphs import around_captures, around_replays, captured_calls, replays_of
+from torch_tb_profiler.model.owners.graphs import (
+    CaptureMatch,
+    around_captures,
+    around_replays,
+    captured_calls,
+    replays_of,
+)
 from torch_tb_profiler.model.owners.owners import names_of
 from torch_tb_profiler.trace import StringTable
 
@@ -24,8 +30,9 @@ class GraphOwners(msgspec.Struct, frozen=True):
     """Owners of nodes by the trace of their capture; parallel arrays in the order of `Trace.device_work`.
 
     work     shape (nodes,): index into `Trace.device_work` of the trace with the replays
-    call     shape (nodes,): row of the captured call in the trace with the capture
-    row      shape (nodes,): row of what owns that call, there
+    call     shape (nodes,): row of the captured call in the trace with the capture; -1 of AMBIGUOUS
+    match    shape (nodes,): CaptureMatch, how it is known
+    row      shape (nodes,): row of what owns that call, there; of AMBIGUOUS one of several with this name
     how      shape (nodes,): OwnerKind, of that call
     name     shape (nodes,): name of what owns it, a code of `strings`
     strings  of the trace with the capture
@@ -34,6 +41,7 @@ class GraphOwners(msgspec.Struct, frozen=True):
 
     work: Int32
     call: Int32
+    match: UInt8
     row: Int32
     how: UInt8
     name: Int32
@@ -76,10 +84,12 @@ def graph_owners(model: Model, capture: Model) -> GraphOwners:
     call = matched.call
     known = np.flatnonzero(take_known(calls.how, call, missing=OwnerKind.THREAD) != OwnerKind.THREAD)
     call = call[known]
+    match = matched.match[known]
     row = calls.row[call]
     return GraphOwners(
         work=known.astype(np.int32),
-        call=captured_in.launches.row[call],
+        call=np.where(match == CaptureMatch.AMBIGUOUS, -1, captured_in.launches.row[call]).astype(np.int32),
+        match=match,
         row=row,
         how=calls.how[call],
         name=captured_in.events.name[row],
