@@ -30,7 +30,7 @@ __all__ = ["apart"]
 WORDS: dict[str, Callable[[str], list[str]]] = {
     "sql": lambda path: [path, "select count(*) from steps"],
     "check": lambda path: [path, path],
-    "prove": lambda path: [path, path, "--finding", "dataloader"],
+    "prove": lambda path: [path, path, "--finding", "device_idle"],
     "compare": lambda path: [path, path],
     "what-if": lambda path: [path, "data:0"],
     "completion": lambda _: ["zsh"],
@@ -57,7 +57,7 @@ def told(err: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-@pytest.mark.parametrize("name", ["check", "compare", "sql", "what-if"])
+@pytest.mark.parametrize("name", ["check", "compare", "prove", "sql", "what-if"])
 def test_of_several_traces_or_of_a_query(
     name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +127,13 @@ def test_an_empty_path(
     """As of a variable that is not set: what is in the working directory is not meant."""
     write_trace(tmp_path / "w.pt.trace.json")
     monkeypatch.chdir(tmp_path)
-    more = {"sql": ["select 1"], "what-if": ["sync"], "check": [""], "compare": [""]}.get(name, [])
+    more = {
+        "sql": ["select 1"],
+        "what-if": ["sync"],
+        "check": [""],
+        "compare": [""],
+        "prove": ["", "--finding", "x"],
+    }.get(name, [])
     code, _, err = ended(capsys, name, *NEEDED.get(name, []), "", *more)
     assert code == (UNSOUND if name == "check" else BAD_INPUT)
     assert told(err) == ["torch-tb-profiler: the path is empty"]

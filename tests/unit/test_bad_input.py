@@ -26,7 +26,7 @@ from torch_tb_profiler.workspace.cache.stores import store_at
 pytestmark = pytest.mark.slow
 
 #: commands that take something else than a trace, or that never end
-OTHERS = {"serve", "demo", "hang", "what-if", "completion", "sql", "mcp", "check", "compare", "cache"}
+OTHERS = {"serve", "demo", "hang", "what-if", "completion", "sql", "mcp", "check", "compare", "prove", "cache"}
 NAMES = sorted(set(COMMANDS) - OTHERS)
 #: what else a command cannot do without
 NEEDED = {"report": ["-o", "out.html"], "export": ["-o", "out.json"]}

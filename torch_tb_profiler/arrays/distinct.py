@@ -95,7 +95,7 @@ def isin(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer[
     wanted   shape (m,), integers
     Returns shape (n,).
 
-    >>> among(np.array([7, 3, 5]), np.array([3, 9, 7])).tolist()
+    >>> isin(np.array([7, 3, 5]), np.array([3, 9, 7])).tolist()
     [True, True, False]
     """
     wanted = np.asarray(wanted, None if isinstance(wanted, np.ndarray) else np.int64)

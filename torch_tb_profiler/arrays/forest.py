@@ -153,10 +153,10 @@ class RootPaths:
 
     Takes n · log(depth) memory and sorts log(depth) times, however deep the forest is.
 
-    >>> walks = Rollup(np.array([-1, 0, 1, 0]), np.array([5, 7, 7, 5]))
-    >>> walks.order(np.arange(4)).tolist()  # 5, 55, 75, 775
+    >>> paths = RootPaths(np.array([-1, 0, 1, 0]), np.array([5, 7, 7, 5]))
+    >>> paths.order(np.arange(4)).tolist()  # 5, 55, 75, 775
     [0, 3, 1, 2]
-    >>> walks.common(np.array([0, 1]), np.array([3, 2])).tolist()
+    >>> paths.common(np.array([0, 1]), np.array([3, 2])).tolist()
     [1, 1]
     """
 

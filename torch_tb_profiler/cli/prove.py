@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.messages import BAD_INPUT, UNSOUND, UserError, safe
+from torch_tb_profiler.cli.messages import UserError, safe
 from torch_tb_profiler.cli.parsers import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
@@ -69,7 +69,7 @@ class ProveCommand:
             ]
             answer = proof_of(sides[0], sides[1], arguments.finding, arguments.across_devices, arguments.work_changed)
         except RecordingError as error:
-            raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
+            raise UserError(str(error)) from None
         print(dumps(answer).decode() if arguments.json else as_text(answer))
         verdict = None if answer.measure is None else answer.measure.verdict
         met = ("gone",) if arguments.require == "gone" else _VERDICTS
