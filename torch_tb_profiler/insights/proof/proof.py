@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, expm1, sqrt
+from math import ceil, expm1, hypot, sqrt
 from typing import Literal
 
 import msgspec
@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.change.figures import RecordingFigures, differen
 from torch_tb_profiler.analysis.change.gate import changed_parts
 from torch_tb_profiler.analysis.change.metrics import OF_STEPS, metric_of
 from torch_tb_profiler.analysis.change.shift import LEAST_RECORDINGS, LEAST_VALUES, Scale, shift
-from torch_tb_profiler.analysis.change.statistics import LEVEL, quantile
+from torch_tb_profiler.analysis.change.statistics import LEVEL, Z, quantile
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.insights.places import without_numbers
@@ -109,6 +109,10 @@ def _estimate(before: Sequence[Float64], after: Sequence[Float64], between: floa
         lower, upper = found.lower, found.upper
     if relative:
         lower, upper = first * expm1(lower), first * expm1(upper)
+        # a share of a step whose own length these recordings know as well as their spread lets them
+        middle, of_base = (lower + upper) / 2, Z * between / sqrt(len(before)) * (second - first)
+        half = hypot((upper - lower) / 2, of_base)
+        lower, upper = middle - half, middle + half
     return _Estimate(first, second, first - second, -upper, -lower, most)
 
 
