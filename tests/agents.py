@@ -113,7 +113,6 @@ def every_call(trace: str, run: str, step: str = "", finding: str = "", names: t
         ("ranks", {"run": run}),
         ("ranks", {"run": trace, "limit": 20}),
         ("compare", {"base": [trace], "new": [trace]}),
-        ("prove", {"before": [trace], "after": [trace], "finding": finding or "none"}),
         ("definitions", {"names": ["device_self_ms", "idle.sync", "kernels.total_ns", "no such thing"]}),
         ("explain", {"trace": trace, "what": "cause", "name": "idle.host.operator"}),
         *(("table", {"trace": trace, "what": what, "limit": 50}) for what in TABLES),
@@ -128,6 +127,8 @@ def every_call(trace: str, run: str, step: str = "", finding: str = "", names: t
         calls.append(("table", {"trace": trace, "what": "kernels", "from_step": step, "to_step": step}))
     if finding:
         calls.append(("explain", {"trace": trace, "what": "finding", "name": finding}))
+        calls.append(("candidates", {"trace": trace, "finding": finding}))
+        calls.append(("prove", {"before": [trace], "after": [trace], "finding": finding}))
     for what, name in zip(("operator", "kernel"), names, strict=True):
         if name:
             calls.append(("explain", {"trace": trace, "what": what, "name": name}))

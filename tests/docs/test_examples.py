@@ -69,7 +69,7 @@ def test_the_session_proves_the_change_of_the_samples(reader: Reader) -> None:
     told = _session(reader, "samples/cnn_workers0", "samples/cnn_workers2")
     assert "1. Diagnose\nsynchronous_dataloader: " in told
     assert "saves 30.26 ms, cnn_dataloader.py:39" in told
-    assert "The cause is reduced: 30.8 ms per step before, 1.26 ms after." in told
+    assert "The cause is gone: 30.8 ms per step before, 1.26 ms after." in told
 
 
 def test_the_session_proves_a_change_that_is_recorded_now(reader: Reader, with_torch: str | None) -> None:

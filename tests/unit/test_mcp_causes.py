@@ -95,7 +95,7 @@ def test_an_agent_goes_from_the_summary_to_the_proof(repository: Path, cache: Pa
             finding = calls.asked[-1][1]["finding"]
             assert {work["finding"] for work in calls.told[-2]["candidates"]} == {finding}
             verdicts[trace] = (finding, last["verdict"], last["agreement"])
-    assert verdicts.pop("cnn_workers0~worker0~1") == ("synchronous_dataloader", "reduced", "as_predicted")
+    assert verdicts.pop("cnn_workers0~worker0~1") == ("synchronous_dataloader", "gone", "as_predicted")
     # one recording on both sides proves nothing
     assert verdicts
     assert {verdict[1:] for verdict in verdicts.values()} == {(None, "cannot_tell")}

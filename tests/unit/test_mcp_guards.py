@@ -53,6 +53,7 @@ def test_wrong_questions_are_one_sentence(samples: Path, cache: Path) -> None:
             await refused(client, "explain", trace=TRACE, what="finding", name="nothing"),
             await refused(client, "explain", trace=TRACE, what="kernel", name="nothing"),
             await refused(client, "explain", trace=TRACE, what="cause", name="nothing"),
+            await refused(client, "candidates", trace=TRACE, finding="nothing"),
             await refused(client, "ranks", run="nothing"),
             await refused(client, "ranks", run=RUN, span="nothing"),
             await refused(client, "definitions", names=[]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, expm1, sqrt
+from math import ceil, expm1, hypot, sqrt
 from typing import Literal
 
 import msgspec
@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.change.figures import RecordingFigures, differen
 from torch_tb_profiler.analysis.change.gate import changed_parts
 from torch_tb_profiler.analysis.change.metrics import OF_STEPS, metric_of
 from torch_tb_profiler.analysis.change.shift import LEAST_RECORDINGS, LEAST_VALUES, Scale, shift
-from torch_tb_profiler.analysis.change.statistics import LEVEL, quantile
+from torch_tb_profiler.analysis.change.statistics import LEVEL, Z, quantile
 from torch_tb_profiler.analysis.waterfall.waterfall import is_below
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.insights.places import without_numbers
@@ -58,7 +58,8 @@ def signature_of(finding: Finding) -> FindingSignature:
 class _Estimate(msgspec.Struct, frozen=True):
     """before − after of a quantity: the estimate and its 95 % interval; None where there is too little.
 
-    is_absent  no step after the change has any of it, and half of those before it had, so that this is no accident
+    most  of any step after the change; None if less than half of the steps before it had any, so that little may be
+          an accident
     """
 
     before: float
@@ -66,7 +67,7 @@ class _Estimate(msgspec.Struct, frozen=True):
     less: float
     low: float | None
     high: float | None
-    is_absent: bool = False
+    most: float | None = None
 
     def changed(self, per: float) -> ChangedQuantity:
         """Return it in a unit of `per`, with four significant digits."""
@@ -93,7 +94,7 @@ def _estimate(before: Sequence[Float64], after: Sequence[Float64], between: floa
     first, second = (float(side.mean()) for side in means)
     steps = [np.concatenate(side) for side in (before, after)]
     spreads = [float(np.ptp(side)) for side in steps]
-    is_absent = not bool(steps[1].any()) and 2 * int(np.count_nonzero(steps[0])) >= len(steps[0])
+    most = float(steps[1].max()) if 2 * int(np.count_nonzero(steps[0])) >= len(steps[0]) else None
     if _is_paired(before, after):
         difference = np.log(means[1] / means[0]) if relative else means[1] - means[0]
         half = quantile(LEVEL / 2, len(difference) - 1) * float(difference.std(ddof=1)) / sqrt(len(difference))
@@ -104,11 +105,15 @@ def _estimate(before: Sequence[Float64], after: Sequence[Float64], between: floa
     else:
         found = shift([list(one) for one in before], [list(one) for one in after], Scale(relative, between))
         if found.lower is None or found.upper is None:
-            return _Estimate(first, second, first - second, None, None, is_absent)
+            return _Estimate(first, second, first - second, None, None, most)
         lower, upper = found.lower, found.upper
     if relative:
         lower, upper = first * expm1(lower), first * expm1(upper)
-    return _Estimate(first, second, first - second, -upper, -lower, is_absent)
+        # a share of a step whose own length these recordings know as well as their spread lets them
+        middle, of_base = (lower + upper) / 2, Z * between / sqrt(len(before)) * (second - first)
+        half = hypot((upper - lower) / 2, of_base)
+        lower, upper = middle - half, middle + half
+    return _Estimate(first, second, first - second, -upper, -lower, most)
 
 
 def _is_paired(before: Sequence[object], after: Sequence[object]) -> bool:
@@ -121,7 +126,7 @@ def _verdict(measured: _Estimate, step_ns: float, unit: MeasureUnit) -> FindingV
     if low is None or high is None or before <= of_step:
         return "cannot_tell"
     least = max(_LEFT * before, of_step)
-    left = 0.0 if measured.is_absent else before - low
+    left = before - low if measured.most is None else min(before - low, measured.most)
     if measured.after <= least and left <= max(_CERTAINLY_LEFT * before, least):
         return "gone"
     if -_SAME * before <= low and high <= _SAME * before:
