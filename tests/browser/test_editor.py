@@ -176,7 +176,7 @@ def test_what_the_sandbox_forbids_is_offered_otherwise(embed: Any) -> None:
     profiler.heading("Overview").click()
     profiler.page.keyboard.press("Control+k")
     expect(profiler.ui.get_by_role("combobox", name="Go to or do anything")).to_be_focused()
-    profiler.page.keyboard.type("capture")
+    profiler.page.keyboard.type("health")
     profiler.page.keyboard.press("Enter")
     expect(profiler.heading("Trace health")).to_be_visible()
 

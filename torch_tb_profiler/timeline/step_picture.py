@@ -42,12 +42,12 @@ class PictureLane(msgspec.Struct, frozen=True, kw_only=True):
 
     kind         phases of the program, the main thread, a device, or collectives
     device       number of the device; null of other lanes
-    part         what each mark is, an index into `parts`
+    part         what each mark is: its position in `parts`
     start_ns     since the start of the trace
     duration_ns  of the mark
     count        how many pieces a mark stands for; `part` is that which has most of its time
     row          number of the event that shows it: the work that ran, or that ended the gap; -1 without one
-    name         of that event, an index into `names`; -1 without one
+    name         of that event: its position in `names`; -1 without one
     """
 
     kind: LaneKind
