@@ -16,7 +16,7 @@ QUESTIONS = re.compile(r"/api/(?!status|health)")
 
 
 def questions(view: str) -> re.Pattern[str]:
-    return re.compile(r"/api/health") if view == "capture" else QUESTIONS
+    return re.compile(r"/api/health") if view == "health" else QUESTIONS
 
 
 def note(touched: str) -> dict[str, object]:
