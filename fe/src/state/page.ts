@@ -11,8 +11,8 @@ export const SCHEMA = "1";
 const STEP = { isStep: true };
 
 /** Ids that views had before, in links that were made then. */
-const FORMER: Readonly<Record<string, string>> = { capture: "health" };
-const VIEW: Codec<string> = { ...text(), parse: (id) => FORMER[id] ?? id };
+const FORMER: ReadonlyMap<string, string> = new Map([["capture", "health"]]);
+const VIEW: Codec<string> = { ...text(), parse: (id) => FORMER.get(id) ?? id };
 
 export const page = {
   schema: param("z", text()),
