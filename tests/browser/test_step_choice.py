@@ -83,7 +83,7 @@ def test_another_rule(profiler: Profiler, watch: Watch) -> None:
         profiler.go_to(view)
         expect(profiler.grid(table).count).to_be_visible()
         assert asked(watch, view) == {"steps": "whole_trace"}
-    profiler.go_to("capture")
+    profiler.go_to("health")
     expect(profiler.panel("Recording")).to_contain_text("1, found by")
     assert asked(watch, "health") == {"steps": "whole_trace"}
 

@@ -26,7 +26,7 @@ export default function Overview() {
   const choice = <StepChoice steps={query.data?.steps} stale={query.isPlaceholderData} />;
   return (
     <>
-      {query.data === undefined && choice}
+      {query.error !== null && query.data === undefined && choice}
       <Async query={query}>{(overview) => <Content overview={overview} choice={choice} />}</Async>
     </>
   );
