@@ -116,6 +116,8 @@ def test_what_is_drawn_is_what_was_put_in(wide: Wide, page: Page, keep: Keep) ->
     timeline = Timeline(profiler)
     # the first picture of ten million slices takes some seconds of the server, on a busy machine many
     expect(timeline.root).to_have_attribute("aria-busy", "false", timeout=90_000)
+    # so do the lanes that explain, for which nothing waits
+    expect(profiler.ui.get_by_text("Computing tracks")).to_have_count(0, timeout=90_000)
     timeline.settle()
     expect(profiler.ui.locator(".trace-events")).to_contain_text(
         f"{wide.slices:,} of {wide.slices:,} events are on the tracks"
