@@ -86,15 +86,25 @@ def test_a_slow_operator_that_nothing_waits_for_saves_nothing_and_says_what_limi
     assert one.saving_ms.limited_by == "host"
 
 
+def test_all_device_work_of_the_settled_steps_is_in_an_entry_or_left_out() -> None:
+    trace = open_profiles(str(SAMPLES)).run("generated_4gpu_h100").traces[0]
+
+    def per_step_ms(model: Model) -> float:
+        start, duration = (getattr(model.trace.events, name)[model.device_work.row] for name in ("start", "duration"))
+        steps = model.steps
+        counted = (start >= steps.start[1]) & (start < steps.end[-1]) & model.is_work
+        return float(duration[counted].sum()) / (len(steps) - 1) / 1e6
+
+    found = trace.candidates(top=3)
+    listed = sum(one.time_ms for one in found.candidates if one.kind not in ("fusion", "host"))
+    assert listed + found.left_out.time_ms == pytest.approx(trace.ask(per_step_ms), rel=0.001)
+
+
 @pytest.mark.parametrize("name", ["cnn_workers0", "generated_4gpu_h100", "ddp_gloo_2ranks"])
-def test_savings_add_up_to_the_replay_of_all_and_times_to_all_work(name: str) -> None:
+def test_an_answer_is_small_in_order_and_the_same_each_time(name: str) -> None:
     trace = open_profiles(str(SAMPLES)).run(name).traces[0]
     found = trace.candidates(top=50)
-    by_group = [one for one in found.candidates if one.headroom_ms is not None or one.finding is None]
-    work = sum(one.time_ms for one in found.candidates if one.kind in ("operator", "kernel", "copy", "collective"))
-    assert found.coverage.time is not None
-    assert work == pytest.approx(found.coverage.time * (work + found.left_out.time_ms), rel=0.01)
-    assert by_group
+    assert found.candidates
     assert len(dumps(found)) <= 20_000
     assert dumps(found) == dumps(trace.candidates(top=50))
     ids = [one.id for one in found.candidates]

@@ -7,6 +7,7 @@ and are described in the docstring of the class, a line each (`name  what it is`
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -91,6 +92,9 @@ Ns = Annotated[int, Meta(description="nanoseconds")]
 MeanNs = Annotated[float, Meta(description="nanoseconds, a mean")]
 #: nanoseconds of a mean or a share
 NsMean = Annotated[float, Meta(description="nanoseconds")]
+#: milliseconds in four significant digits, for agents
+Ms = Annotated[float, Meta(description="milliseconds")]
+NS_IN_MS = 1e6
 Bytes = Annotated[int, Meta(description="bytes")]
 #: bytes of a mean
 BytesMean = Annotated[float, Meta(description="bytes")]
@@ -137,6 +141,15 @@ class InlineTable(msgspec.Struct, frozen=True, kw_only=True):
 
     columns: Sequence[Definition]
     rows: Rows
+
+
+def digits(value: float | None) -> float | None:
+    """Return a number with four significant digits; None if it is not a number.
+
+    >>> digits(12345.6), digits(float("nan"))
+    (12350.0, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(f"{value:.4g}")
 
 
 def plain(values: Any) -> list[Any]:

@@ -6,7 +6,6 @@ Values have four significant digits, times are milliseconds, and names are only 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Generic, TypeVar
@@ -14,13 +13,10 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, Definition
+from torch_tb_profiler.analysis.answer import Count, Definition, digits
 from torch_tb_profiler.analysis.text_format import harmless
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.reason import ErrorWithReason
-
-#: milliseconds in four significant digits
-Ms = Annotated[float, Meta(description="milliseconds")]
 
 TraceId = Annotated[str, Meta(description="A trace, as the tool traces lists it.")]
 
@@ -162,13 +158,6 @@ def name_of(text: str | None) -> str | None:
 def milliseconds(ns: float | None) -> float | None:
     """Return milliseconds with four significant digits."""
     return None if ns is None else digits(ns / _NS_IN_MS)
-
-
-def digits(value: float | None) -> float | None:
-    """Return a number with four significant digits; None if it is not a number."""
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{value:.4g}")
 
 
 def brief(shape: type[S], source: Any, **given: Any) -> S:

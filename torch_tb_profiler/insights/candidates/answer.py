@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Fraction
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ms
 from torch_tb_profiler.analysis.shared.peaks import Source
 from torch_tb_profiler.insights.candidates.identity import CandidateInput
 from torch_tb_profiler.insights.rule import FindingConfidence
@@ -16,7 +16,6 @@ from torch_tb_profiler.insights.rule import FindingConfidence
 CandidateKind = Literal["operator", "kernel", "copy", "collective", "fusion", "host"]
 CandidateBound = Literal["compute", "memory", "launch", "latency", "host", "link", "unknown"]
 WorkOrigin = Literal["triton", "inductor", "cuda_graph", "library", "eager"]
-Ms = Annotated[float, Meta(description="milliseconds")]
 
 
 class CandidateReason(msgspec.Struct, frozen=True):

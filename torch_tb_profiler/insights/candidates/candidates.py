@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.answer import NS_IN_MS, digits
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.flops.calls import UNKNOWNS
 from torch_tb_profiler.analysis.question import Subject
@@ -58,7 +59,6 @@ _LONGEST_NAME, _MOST_KERNELS, _MOST_PARTS = 120, 3, 8
 _LIMITED = 0.5
 #: a device that idles for so much of the step is not what to look at first
 _MOSTLY_IDLE = 0.8
-_NS_IN_MS = 1e6
 #: what a finding's candidate is bound by; a fusion by what bounds its kernels
 _BOUND: Mapping[CandidateKind, CandidateBound] = {"host": "host", "collective": "link"}
 #: refusals of the replay without which no time can be trusted, besides those of everything
@@ -110,7 +110,7 @@ class TraceCandidates:
     """Makes the candidates of a trace. `steps` are those that count, as indices in the graph."""
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.model = subject, subject.model
+        self.model = subject.model
         self.diagnosis = diagnosis(self.model)
         self.facts = Facts(self.model, thresholds())
         self.graph, self.quality = graph_of(self.model), recorded_quality(self.model)
@@ -128,7 +128,7 @@ class TraceCandidates:
 
     def ms(self, ns: float | None) -> float | None:
         """Return the mean of a time over the steps, ms, in four significant digits."""
-        return None if ns is None else float(f"{ns / self.count / _NS_IN_MS:.4g}")
+        return None if ns is None else digits(ns / self.count / NS_IN_MS)
 
     def candidates(self) -> list[Candidate]:
         """Return all candidates in order."""
@@ -171,10 +171,8 @@ class TraceCandidates:
             name=group.name[:_LONGEST_NAME],
             inputs=group.arguments.inputs,
             scalars=group.arguments.scalars,
-            kernels=[name[:_LONGEST_NAME] for name in group.kernels(_MOST_KERNELS)]
-            if self.model.has_device_work
-            else [],
-            per_step=float(f"{group.calls / self.count:.4g}"),
+            kernels=self._kernels(group),
+            per_step=digits(group.calls / self.count) or 0.0,
             time_ms=self.ms(group.time_ns) or 0.0,
             roof_ms=self.ms(group.roof_ns),
             roof_source=None if group.roof_ns is None else next((one.source for one in roofs(self.model)), None),
@@ -214,7 +212,7 @@ class TraceCandidates:
             inputs=None,
             scalars={},
             kernels=[],
-            per_step=float(f"{finding.count / max(self.facts.steps, 1):.4g}"),
+            per_step=digits(finding.count / max(self.facts.steps, 1)) or 0.0,
             time_ms=self.ms(time * self.count / max(self.facts.steps, 1)) or 0.0,
             roof_ms=None,
             roof_source=None,

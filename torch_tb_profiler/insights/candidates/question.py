@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import NS_IN_MS, digits
 from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.arrays.types import dumps
@@ -26,7 +27,6 @@ from torch_tb_profiler.words import section
 _MOST, _LISTED = 50, 20
 #: bytes of the answer as JSON, and those of all but the candidates
 _MOST_BYTES, _MOST_BYTES_BESIDE = 20_000, 1_500
-_NS_IN_MS = 1e6
 
 
 class CandidateFilter(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ def _candidates(subject: Subject, params: CandidateFilter) -> CandidatesAnswer:
     work = TraceCandidates(subject)
     name = next((one.name for one in roofs(work.model) if one.name), None)
     count = len(work.steps)
-    step_ms = float(f"{work.step_ns / _NS_IN_MS:.4g}") if count else None
+    step_ms = digits(work.step_ns / NS_IN_MS) if count else None
     trace = CandidateTrace(f"{subject.run}~{subject.worker}~{subject.span}", count, step_ms, name)
     reason = reason_of(work)
     is_none, why = reason or (False, None)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Count
+from torch_tb_profiler.analysis.answer import Answer, Count, Ms
 
 FindingVerdict = Literal["gone", "reduced", "unchanged", "worse", "moved", "cannot_tell"]
 Agreement = Literal["as_predicted", "more", "less", "cannot_tell", "no_prediction"]
-Ms = Annotated[float, Meta(description="milliseconds")]
 
 
 class FindingSignature(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
+from torch_tb_profiler.analysis.answer import NS_IN_MS, digits
 from torch_tb_profiler.analysis.change.figures import RecordingFigures, differences
 from torch_tb_profiler.analysis.change.gate import changed_parts
 from torch_tb_profiler.analysis.change.metrics import OF_STEPS, metric_of
@@ -43,7 +44,6 @@ _LEAST_OF_STEP, _LEAST_OF_GAIN = 0.01, 0.2
 #: FLOP of a step that differ by more are other work, such as another batch size
 _SAME_WORK = 0.02
 _MOST_PARTS, _MOST_PAIRS = 8, 100
-_NS_IN_MS = 1e6
 
 
 def signature_of(finding: Finding) -> FindingSignature:
@@ -71,14 +71,14 @@ class _Estimate(msgspec.Struct, frozen=True):
 
     def changed(self, per: float) -> ChangedQuantity:
         """Return it in a unit of `per`, with four significant digits."""
-        before, after, less = (float(f"{value / per:.4g}") for value in (self.before, self.after, self.less))
+        before, after, less = (digits(value / per) or 0.0 for value in (self.before, self.after, self.less))
         return ChangedQuantity(
             before=before, after=after, less=less, low=_digits(self.low, per), high=_digits(self.high, per)
         )
 
 
 def _digits(value: float | None, per: float) -> float | None:
-    return None if value is None else float(f"{value / per:.4g}")
+    return None if value is None else digits(value / per)
 
 
 def _estimate(before: Sequence[Float64], after: Sequence[Float64], between: float, relative: bool = False) -> _Estimate:
@@ -140,11 +140,11 @@ def _grown(
     measured: _Estimate, gain: _Estimate, parts: Sequence[ChangedPart], metrics: Sequence[str]
 ) -> list[ChangedPart]:
     """Return what seems to have taken the place of a cause: the step gained less than half of what its measure lost."""
-    lost = measured.less / _NS_IN_MS
+    lost = measured.less / NS_IN_MS
     if gain.less >= _MOVED * measured.less:
         return []
     grown = [part for part in parts if part.less < 0 and not any(is_below(part.cause, name) for name in metrics)]
-    enough = -sum(part.less for part in grown) >= _MOVED * (lost - gain.less / _NS_IN_MS)
+    enough = -sum(part.less for part in grown) >= _MOVED * (lost - gain.less / NS_IN_MS)
     return sorted(grown, key=lambda part: part.less) if enough else []
 
 
@@ -153,7 +153,7 @@ def _agreement(predicted: Predicted | None, gain: _Estimate | None) -> Agreement
         return "no_prediction"
     if gain is None or gain.low is None or gain.high is None:
         return "cannot_tell"
-    low, high = gain.low / _NS_IN_MS, gain.high / _NS_IN_MS
+    low, high = gain.low / NS_IN_MS, gain.high / NS_IN_MS
     if high < predicted.low:
         return "less"
     return "more" if low > predicted.high else "as_predicted"
@@ -166,7 +166,7 @@ def _predicted(finding: Finding) -> Predicted | None:
     low, high = saving.low_ns, saving.high_ns
     # the interval is of what is saved after others; alone it may be more
     ends = None if low is None or high is None else (min(low, saving.alone_ns), max(high, saving.alone_ns))
-    shown = [_digits(value, _NS_IN_MS) for value in (saving.alone_ns, *(ends or (None, None)))]
+    shown = [_digits(value, NS_IN_MS) for value in (saving.alone_ns, *(ends or (None, None)))]
     return Predicted(shown[0] or 0.0, shown[1], shown[2], saving.bound)
 
 
@@ -202,7 +202,7 @@ def prove(
     if has_steps:
         gain = _estimate(values[0], [one * scale for one in values[1]], OF_STEPS, relative=True)
     parts = [
-        ChangedPart(part.cause, _digits(-part.change_ns, _NS_IN_MS) or 0.0)
+        ChangedPart(part.cause, _digits(-part.change_ns, NS_IN_MS) or 0.0)
         for part in (changed_parts(*sides) if sides[0][0].basis == sides[1][0].basis else [])
     ]
     moved: list[ChangedPart] = []
@@ -221,13 +221,13 @@ def prove(
                 metrics=measure.metrics,
                 unit="ms" if measure.unit == "ns" else "count",
                 verdict=verdict,
-                **asdict(measured.changed(_NS_IN_MS if measure.unit == "ns" else 1.0)),
+                **asdict(measured.changed(NS_IN_MS if measure.unit == "ns" else 1.0)),
             )
-    least = 0.0 if gain is None else max(_LEAST_OF_STEP * gain.before, _LEAST_OF_GAIN * abs(gain.less)) / _NS_IN_MS
+    least = 0.0 if gain is None else max(_LEAST_OF_STEP * gain.before, _LEAST_OF_GAIN * abs(gain.less)) / NS_IN_MS
     own = () if measure is None else measure.metrics
     answer = _certainty(reason, proved, gain)
     agreement = "cannot_tell" if reason is not None else _agreement(predicted, gain)
-    step = None if gain is None else gain.changed(_NS_IN_MS)
+    step = None if gain is None else gain.changed(NS_IN_MS)
     return ProofAnswer(
         answer=answer,
         sentence=sentence_of(reason, proved, predicted, step, agreement, moved),

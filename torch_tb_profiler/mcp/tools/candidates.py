@@ -8,10 +8,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer import Count, Ms
 from torch_tb_profiler.insights.candidates.answer import CandidateBound, CandidateKind, CandidatesAnswer
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, TraceId, name_of
+from torch_tb_profiler.mcp.tool import Tool, ToolAnswer, ToolParams, TraceId, name_of
 from torch_tb_profiler.mcp.tools.explain import finding_of
 
 _MOST = 12

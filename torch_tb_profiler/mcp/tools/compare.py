@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, TraceMeta
+from torch_tb_profiler.analysis.answer import Count, Ms, TraceMeta, digits
 from torch_tb_profiler.analysis.change.change import ChangedFigure, changed, recording
 from torch_tb_profiler.analysis.change.name_lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork, change_answer
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, brief, digits, milliseconds, name_of, sentence
+from torch_tb_profiler.mcp.tool import Tool, ToolAnswer, ToolParams, brief, milliseconds, name_of, sentence
 
 _MOST_OF_A_SIDE = 8
 _ROWS = 5

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, Row
+from torch_tb_profiler.analysis.answer import Count, Ms, Row, digits
 from torch_tb_profiler.analysis.slices import slices
 from torch_tb_profiler.analysis.tabular import Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
@@ -21,7 +21,6 @@ from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     InvalidRequest,
-    Ms,
     Next,
     TableCells,
     Tool,
@@ -30,7 +29,6 @@ from torch_tb_profiler.mcp.tool import (
     TraceId,
     brief,
     cells_of,
-    digits,
     milliseconds,
     name_of,
     named,

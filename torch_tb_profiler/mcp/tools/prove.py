@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Ms
 from torch_tb_profiler.api.errors import profile_errors
 from torch_tb_profiler.insights.proof.answer import Agreement, FindingVerdict
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Ms, Tool, ToolAnswer, ToolParams, name_of
+from torch_tb_profiler.mcp.tool import Tool, ToolAnswer, ToolParams, name_of
 from torch_tb_profiler.mcp.tools.compare import Recordings
 from torch_tb_profiler.workspace.proofs import proof_of
 from torch_tb_profiler.workspace.recordings import RecordingError

@@ -8,14 +8,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer import Count, Ms
 from torch_tb_profiler.api.profile import Run
 from torch_tb_profiler.insights.run.facts import RunFinding
 from torch_tb_profiler.insights.run.findings import RunDiagnosis
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     InvalidRequest,
-    Ms,
     Next,
     TableCells,
     Tool,

@@ -9,14 +9,13 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Row
+from torch_tb_profiler.analysis.answer import Ms, Row
 from torch_tb_profiler.analysis.tabular import Table
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
     InvalidRequest,
-    Ms,
     Tool,
     ToolAnswer,
     ToolParams,

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Count, Fraction
+from torch_tb_profiler.analysis.answer import Count, Fraction, Ms, digits
 from torch_tb_profiler.analysis.overview import KindFigures
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.errors import ProfileError
@@ -18,14 +18,12 @@ from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.mcp.catalog import TraceCatalog
 from torch_tb_profiler.mcp.tool import (
-    Ms,
     Next,
     Tool,
     ToolAnswer,
     ToolParams,
     TraceId,
     brief,
-    digits,
     milliseconds,
     name_of,
     named,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, Definition, by_key
+from torch_tb_profiler.analysis.answer import Count, Definition, by_key, digits
 from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators
 from torch_tb_profiler.analysis.tabular import PageMeta, Table
 from torch_tb_profiler.analysis.text_format import harmless
@@ -27,7 +27,6 @@ from torch_tb_profiler.mcp.tool import (
     ToolParams,
     TraceId,
     cells_of,
-    digits,
     key_of,
 )
 from torch_tb_profiler.model import Model

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer import Count, digits
 from torch_tb_profiler.mcp.catalog import TraceCatalog
-from torch_tb_profiler.mcp.tool import Next, TableCells, Tool, ToolAnswer, ToolParams, digits
+from torch_tb_profiler.mcp.tool import Next, TableCells, Tool, ToolAnswer, ToolParams
 
 _PAGE = 25
 #: of a run of many ranks, unless they are asked for
